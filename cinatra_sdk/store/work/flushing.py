@@ -87,3 +87,6 @@ def _flush(saver: RunSaver) -> None:
     except (FenceLost, psycopg.Error):
         # The activation meets the same with its next write, and says so.
         log.debug("a flush of run '%s' was refused", saver.run_id)
+    except Exception:
+        # The thread stores for every run of the process, and goes on for the others.
+        log.exception("a flush of run '%s' failed", saver.run_id)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +20,12 @@ from langgraph.types import Interrupt, Send
 from cinatra_sdk import RunStore, SimulatedPlatform
 from cinatra_sdk.engine.checkpoint_ids import read_links
 from cinatra_sdk.engine.checkpoints import STRICT
-from cinatra_sdk.errors import EngineUnsupported, FenceLost
+from cinatra_sdk.errors import EngineUnsupported, FenceLost, ValueRefused
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.postgres.connection import Rows
 from cinatra_sdk.store.work import newest, saver
 from cinatra_sdk.store.work.events import EventBuffer
+from cinatra_sdk.store.work.flushing import PAUSE, Flushing
 from cinatra_sdk.store.work.gathered import Gathered
 from cinatra_sdk.store.work.saver import RunSaver
 from cinatra_sdk.testing import drive
@@ -247,6 +250,54 @@ def test_a_statement_that_is_not_known_is_refused(place: Place) -> None:
 
 
 # ------------------------------------------------------------------ the fence
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\\\x00", "\ud800", "x\udc00\U0001f600"])
+def test_a_text_that_no_database_takes_does_not_wait_with_the_rest(place: Place, text: str) -> None:
+    put(place.saver)
+    checkpoint = {**empty_checkpoint(), "channel_values": {"a": text}}
+    with pytest.raises(ValueRefused, match="the state of the run holds a"):
+        place.saver.put(CONFIG, checkpoint, {}, {"a": "2"})
+    place.saver.flush()
+    assert count(place) > 0
+
+
+def test_texts_that_only_look_as_if_they_could_not_be_stored_are_stored(place: Place) -> None:
+    text = "a\\u0000 \\\\u0000 \\ud800 \U0001f600"
+    checkpoint = {**empty_checkpoint(), "channel_values": {"a": text}}
+    place.saver.put(CONFIG, checkpoint, {}, {"a": "2"})
+    place.saver.flush()
+    found = place.plain.get_tuple(CONFIG)
+    assert found is not None
+    assert found.checkpoint["channel_values"] == {"a": text}
+
+
+def test_a_flush_that_fails_in_an_unknown_way_leaves_the_thread_to_other_runs() -> None:
+    stored = threading.Event()
+
+    class Broken:
+        run_id = "r1"
+
+        def flush(self) -> None:
+            raise TypeError("what nobody thought of")
+
+        def close(self) -> None:
+            pass
+
+    class Sound(Broken):
+        def flush(self) -> None:
+            stored.set()
+
+    flushing: Any = Flushing()
+    with flushing.watching(Broken()):
+        time.sleep(3 * PAUSE)
+        with flushing.watching(Broken()), flushing.watching(Sound()):
+            thread = flushing._thread
+            assert stored.wait(5)
+            stored.clear()
+            assert stored.wait(5)
+            assert flushing._thread is thread
+    flushing.close()
 
 
 def test_values_of_graphs_that_have_ended_do_not_pile_up(place: Place) -> None:

@@ -260,15 +260,28 @@ select (select run_id from ended) as run_id, (select count(*) from numbered) as 
 from released;
 
 -- name: fail_run
--- Ends an activation that could not begin; what the run waits for stays.
-with ours as (
-    update work set worker = '', backend_pid = null, lease_until = null
-    where run_id = %(run_id)s and fence = %(fence)s
-    returning run_id
+-- Ends an activation that could not begin, and tells so; what the run waits for stays.
+with ours as materialized (
+    select run_id from work where run_id = %(run_id)s and fence = %(fence)s for update
+),
+failed as (
+    update runs r set status = 'failed', error = %(error)s, retry_at = null
+    from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped')
+      and r.archived_at is null
+    returning r.run_id
+),
+released as (
+    update work w
+    set events = w.events + (select count(*) from failed), worker = '', backend_pid = null,
+        lease_until = null
+    from ours where w.run_id = ours.run_id
+    returning w.events
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, data)
+    select failed.run_id, released.events, 'run', 'failed', %(error)s::json from failed, released
 )
-update runs r set status = 'failed', error = %(error)s, retry_at = null
-from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped')
-  and r.archived_at is null;
+select run_id, pg_notify('oasflow_events', run_id) from failed;
 
 -- name: resume_run
 -- A person goes on with the run, which may fail as often again; nothing of a run that has ended.

@@ -46,6 +46,8 @@ class _Graph:
     """channel → version, type, value."""
     writes: dict[tuple[str, int], TaskWrite] = field(default_factory=dict)
     """By task and place: of the newest checkpoint."""
+    early: dict[str, dict[tuple[str, int], TaskWrite]] = field(default_factory=dict)
+    """Those of a checkpoint that another thread of the engine is about to write, by its id."""
     links: list[CheckpointLink] = field(default_factory=list)
     """From the newest on, without a gap, the newest last."""
     is_begun_here: bool = False
@@ -114,12 +116,13 @@ class NewestCheckpoints:
                 graph.blobs[blob.channel] = (blob.version, blob.type, blob.blob)
         for key, write in written.writes.items():
             graph = self._open_graph(write.checkpoint_ns)
-            if write.id != graph.id:
+            if write.id < graph.id:
                 continue
+            writes = graph.writes if write.id == graph.id else graph.early.setdefault(write.id, {})
             if key in written.replaced:
-                graph.writes[write.task_id, write.place] = write
+                writes[write.task_id, write.place] = write
             else:
-                graph.writes.setdefault((write.task_id, write.place), write)
+                writes.setdefault((write.task_id, write.place), write)
         self._bytes += written.bytes
         if self._bytes > MOST_BYTES:
             self._let_go()
@@ -135,7 +138,7 @@ class NewestCheckpoints:
             if graph.id:
                 graph.is_whole = False
                 graph.checkpoint = graph.metadata = ""
-                graph.blobs, graph.writes = {}, {}
+                graph.blobs, graph.writes, graph.early = {}, {}, {}
 
     def _take_checkpoint(self, checkpoint: StoredCheckpoint) -> None:
         graph = self._open_graph(checkpoint.checkpoint_ns)
@@ -149,7 +152,8 @@ class NewestCheckpoints:
         self._graphs[checkpoint.checkpoint_ns] = self._graphs.pop(checkpoint.checkpoint_ns)
         graph.id, graph.parent = checkpoint.id, checkpoint.parent
         graph.checkpoint, graph.metadata = checkpoint.checkpoint, checkpoint.metadata
-        graph.writes = {}
+        graph.writes = graph.early.pop(checkpoint.id, {})
+        graph.early = {own: found for own, found in graph.early.items() if own > checkpoint.id}
         graph.links.append(CheckpointLink(checkpoint.id, checkpoint.parent or ""))
         if len(graph.links) > MOST_LINKS:
             del graph.links[: MOST_LINKS // 2]

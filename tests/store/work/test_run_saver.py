@@ -97,7 +97,8 @@ class Script:
         names = dice.sample(CHANNELS, dice.randint(0, len(CHANNELS)))
         values = {name: dice.choice(VALUES) for name in names}
         versions = {name: f"{dice.randint(1, 3):032}.{dice.random()}" for name in CHANNELS}
-        checkpoint = {**empty_checkpoint(), "id": own, "channel_values": values,
+        # As the engine's own, of version 4: those of before are read from the database.
+        checkpoint: Any = {**empty_checkpoint(), "v": 4, "id": own, "channel_values": values,
                       "channel_versions": versions}  # fmt: skip
         new = {
             name: versions[name] for name in dice.sample(CHANNELS, dice.randint(0, len(CHANNELS)))
@@ -252,10 +253,22 @@ def test_a_statement_that_is_not_known_is_refused(place: Place) -> None:
 # ------------------------------------------------------------------ the fence
 
 
+def test_a_write_that_comes_before_its_checkpoint_is_read_with_it(place: Place) -> None:
+    """The engine stores both in threads of its own, where it is not told to wait."""
+    saver = RunSaver(place.rows, run_id="r2", tenant="acme", fence=7, events=place.events, is_new=True)  # fmt: skip
+    own = put(saver)
+    checkpoint: Any = {**empty_checkpoint(), "v": 4}
+    saver.put_writes(writes_to(checkpoint["id"]), [(INTERRUPT, "x")], "t")
+    saver.put(writes_to(own), checkpoint, {}, {})
+    found = saver.get_tuple(CONFIG)
+    assert found is not None
+    assert found.pending_writes == [("t", INTERRUPT, "x")]
+
+
 @pytest.mark.parametrize("text", ["a\x00b", "a\\\x00", "\ud800", "x\udc00\U0001f600"])
 def test_a_text_that_no_database_takes_does_not_wait_with_the_rest(place: Place, text: str) -> None:
     put(place.saver)
-    checkpoint = {**empty_checkpoint(), "channel_values": {"a": text}}
+    checkpoint: Any = {**empty_checkpoint(), "channel_values": {"a": text}}
     with pytest.raises(ValueRefused, match="the state of the run holds a"):
         place.saver.put(CONFIG, checkpoint, {}, {"a": "2"})
     place.saver.flush()
@@ -264,7 +277,7 @@ def test_a_text_that_no_database_takes_does_not_wait_with_the_rest(place: Place,
 
 def test_texts_that_only_look_as_if_they_could_not_be_stored_are_stored(place: Place) -> None:
     text = "a\\u0000 \\\\u0000 \\ud800 \U0001f600"
-    checkpoint = {**empty_checkpoint(), "channel_values": {"a": text}}
+    checkpoint: Any = {**empty_checkpoint(), "channel_values": {"a": text}}
     place.saver.put(CONFIG, checkpoint, {}, {"a": "2"})
     place.saver.flush()
     found = place.plain.get_tuple(CONFIG)
@@ -304,7 +317,7 @@ def test_values_of_graphs_that_have_ended_do_not_pile_up(place: Place) -> None:
     tuples = []
     for number in range(60):
         about = _about("r2", f"sub:{number}", None)
-        checkpoint = {**empty_checkpoint(), "channel_values": {"a": {"b": "x" * 400_000}}}
+        checkpoint: Any = {**empty_checkpoint(), "channel_values": {"a": {"b": "x" * 400_000}}}
         checkpoint["channel_versions"] = {"a": "1"}
         place.saver.put(about, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {"a": "1"})
         tuples.append((about, checkpoint["id"]))
@@ -324,7 +337,7 @@ CONFIG: Any = {"configurable": {"thread_id": "r2", "checkpoint_ns": ""}}
 
 def put(saver: Any) -> str:
     """A checkpoint that waits to be stored."""
-    checkpoint = {**empty_checkpoint(), "channel_values": {"a": {"b": 1}}}
+    checkpoint: Any = {**empty_checkpoint(), "channel_values": {"a": {"b": 1}}}
     saver.put(CONFIG, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {"a": "1"})
     own: str = checkpoint["id"]
     return own

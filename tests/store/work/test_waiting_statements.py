@@ -136,9 +136,7 @@ def test_of_two_settlements_at_once_the_second_lets_the_run_go_on(place: Place) 
 
 def test_a_stop_closes_a_gate_that_was_opened_while_it_waited(place: Place) -> None:
     with place.locked() as rows:
-        rows.execute(
-            f"insert into gates (gate_id, {GATE}) select 'new', {GATE} from gates limit 1"  # type: ignore[arg-type]
-        )
+        rows.execute(f"insert into gates (gate_id, {GATE}) select 'new', {GATE} from gates limit 1")
         stop = Beside(lambda: place.store.stop("r1", by="bob"))
     assert stop.join().status == "stopped"
     assert {row["state"] for row in place.fetch("select state from gates")} == {"closed"}

@@ -30,6 +30,8 @@ OPTIONS: Final[dict[str, Any]] = {
     # The isolation too, whatever the database's default is: see 006_eligible.sql.
     "options": "-c search_path=oasflow -c default_transaction_isolation=read\\ committed",
     "connect_timeout": 10,
+    # A connection that the network cut off ends after a minute, and not when the kernel gives up.
+    "tcp_user_timeout": 60_000,
     "application_name": "oasflow",
 }
 

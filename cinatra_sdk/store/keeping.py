@@ -64,7 +64,11 @@ class RunKeeper(RunReader):
         """
         said = {"run_id": run_id, "tenant": tenant, "by": read_actor(by)}
         with self._database.connection() as connection:
-            stopped = one(connection, "stop_run", {**said, "reason": check_reason(reason)})
+            said["reason"] = check_reason(reason)
+            with connection.transaction():
+                # First the lock: a statement that waits for it does not see which gates were opened.
+                one(connection, "lock_run_row", {"run_id": run_id})
+                stopped = one(connection, "stop_run", said)
             row = load_row(connection, run_id, tenant)
             if stopped is None and row["status"] != "stopped":
                 refuse_ended(row)

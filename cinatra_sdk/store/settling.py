@@ -104,8 +104,11 @@ def settle_effect(
             "by": who,
             "reason": reason,
         }
-        if one(connection, "settle_effect", said) is None:
-            raise _build_settled_error(run_id, key)
+        with connection.transaction():
+            # First the lock: a statement that waits for it does not see what was settled meanwhile.
+            one(connection, "lock_run_row", {"run_id": run_id})
+            if one(connection, "settle_effect", said) is None:
+                raise _build_settled_error(run_id, key)
 
 
 def fit_outputs(

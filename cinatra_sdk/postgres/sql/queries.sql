@@ -271,15 +271,28 @@ select (select run_id from ended) as run_id, (select count(*) from numbered) as 
 from released;
 
 -- name: fail_run
--- Ends an activation that could not begin; what the run waits for stays.
-with ours as (
-    update work set worker = '', backend_pid = null, lease_until = null
-    where run_id = %(run_id)s and fence = %(fence)s
-    returning run_id
+-- Ends an activation that could not begin, and tells so; what the run waits for stays.
+with ours as materialized (
+    select run_id from work where run_id = %(run_id)s and fence = %(fence)s for update
+),
+failed as (
+    update runs r set status = 'failed', error = %(error)s, retry_at = null
+    from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped')
+      and r.archived_at is null
+    returning r.run_id
+),
+released as (
+    update work w
+    set events = w.events + (select count(*) from failed), worker = '', backend_pid = null,
+        lease_until = null
+    from ours where w.run_id = ours.run_id
+    returning w.events
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, data)
+    select failed.run_id, released.events, 'run', 'failed', %(error)s::json from failed, released
 )
-update runs r set status = 'failed', error = %(error)s, retry_at = null
-from ours where r.run_id = ours.run_id and r.status not in ('completed', 'rejected', 'stopped')
-  and r.archived_at is null;
+select run_id, pg_notify('oasflow_events', run_id) from failed;
 
 -- name: resume_run
 -- A person goes on with the run, which may fail as often again; nothing of a run that has ended.
@@ -756,11 +769,15 @@ from oasflow_archive_run(%(run_id)s, %(tenant)s, %(by)s, %(dead_letters)s);
 select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);
 
 -- name: beat
--- Renews the leases of runs whose fence is still that of this process.
-update work set lease_until = clock_timestamp() + %(lease)s * interval '1 second',
-                heartbeat_at = clock_timestamp()
-from unnest(%(run_ids)s::text[], %(fences)s::bigint[]) as held (run_id, fence)
-where (work.run_id, work.fence) = (held.run_id, held.fence) and worker <> '';
+-- Renews the leases of runs whose fence is still that of this process.  A row that somebody has locked
+-- is left for the next beat: the other runs do not wait for it.
+update work w set lease_until = clock_timestamp() + %(lease)s * interval '1 second',
+                  heartbeat_at = clock_timestamp()
+from (select run_id from work
+      join unnest(%(run_ids)s::text[], %(fences)s::bigint[]) as held (run_id, fence)
+          using (run_id, fence)
+      where worker <> '' for no key update of work skip locked) as ours
+where w.run_id = ours.run_id;
 
 -- name: end_holder
 -- Ends the connection of a run's previous worker, where it still holds the run's lock.

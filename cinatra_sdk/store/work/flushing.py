@@ -1,16 +1,19 @@
-"""Stores what has waited for a moment in the savers of a process: one thread for all of them.
+"""Stores what has waited for a moment in the savers of a process: a few threads for all of them.
 
     flushing = Flushing()
     with flushing.watching(saver): …        # saver.flush() every 0.2 seconds
 
-An activation stores what it wrote when it ends.  This thread is for those that take longer, so that
-people see an open gate, and followers a call that was begun.
+An activation stores what it wrote when it ends.  These threads are for those that take longer, so
+that people see an open gate, and followers a call that was begun.  A flush that has to wait, for a row
+that somebody holds, holds up no other run.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -25,60 +28,74 @@ if TYPE_CHECKING:
 log = logging.getLogger("oasflow.store")
 
 PAUSE: Final = 0.2
-"""Seconds between two looks."""
+"""Seconds between two looks at a saver."""
+THREADS: Final = 3
 
 
 class Flushing:
     """Safe to share between threads."""
 
     def __init__(self) -> None:
-        self._savers: set[RunSaver] = set()
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
+        self._begin_empty()
         self._is_closed = False
+
+    def _begin_empty(self) -> None:
+        self._process = os.getpid()
+        self._due: dict[RunSaver, float] = {}
+        """Saver → when it is looked at next."""
+        self._busy: set[RunSaver] = set()
+        self._changed = threading.Condition()
+        self._threads: list[threading.Thread] = []
 
     @contextmanager
     def watching(self, saver: RunSaver) -> Iterator[None]:
+        if self._process != os.getpid():
+            self._begin_empty()  # a fork: neither its parent's threads nor its runs came along
         with self._changed:
-            self._savers.add(saver)
-            self._start_thread()
+            self._due[saver] = time.monotonic() + PAUSE
+            if len(self._threads) < min(THREADS, len(self._due)):
+                self._start_thread()
             self._changed.notify()
         try:
             yield
         finally:
             with self._changed:
-                self._savers.discard(saver)
+                self._due.pop(saver, None)
             saver.close()
 
     def close(self) -> None:
         with self._changed:
             self._is_closed = True
-            self._changed.notify()
+            self._changed.notify_all()
 
     def _start_thread(self) -> None:
-        # Not alive any more in a process that was forked since.
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(
-                target=self._flush_on, name="oasflow-flushing", daemon=True
-            )
-            self._thread.start()
+        thread = threading.Thread(target=self._flush_on, name="oasflow-flushing", daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def _flush_on(self) -> None:
-        while savers := self._wait():
-            for saver in savers:
-                _flush(saver)
+        while (saver := self._take_due()) is not None:
+            _flush(saver)
+            self._give_back(saver)
 
-    def _wait(self) -> list[RunSaver]:
-        """The savers that are at work, a moment after there were some; none: the thread ends."""
+    def _take_due(self) -> RunSaver | None:
+        """The saver whose time has come; None: the thread ends."""
         with self._changed:
             while not self._is_closed:
-                if not self._savers:
-                    self._changed.wait()
-                    continue
-                self._changed.wait_for(lambda: self._is_closed, PAUSE)
-                if self._savers:
-                    return list(self._savers)
-            return []
+                free = [saver for saver in self._due if saver not in self._busy]
+                saver = min(free, key=self._due.__getitem__, default=None)
+                wait = None if saver is None else self._due[saver] - time.monotonic()
+                if saver is not None and wait is not None and wait <= 0:
+                    self._busy.add(saver)
+                    return saver
+                self._changed.wait(wait)
+        return None
+
+    def _give_back(self, saver: RunSaver) -> None:
+        with self._changed:
+            self._busy.discard(saver)
+            if saver in self._due:
+                self._due[saver] = time.monotonic() + PAUSE
 
 
 def _flush(saver: RunSaver) -> None:
@@ -87,3 +104,6 @@ def _flush(saver: RunSaver) -> None:
     except (FenceLost, psycopg.Error):
         # The activation meets the same with its next write, and says so.
         log.debug("a flush of run '%s' was refused", saver.run_id)
+    except Exception:
+        # The threads store for every run of the process, and go on for the others.
+        log.exception("a flush of run '%s' failed", saver.run_id)

@@ -11,12 +11,13 @@ when they are gathered, so that a later change of an object changes nothing here
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from langgraph.checkpoint.postgres.base import BasePostgresSaver
 
-from cinatra_sdk.errors import EngineUnsupported
+from cinatra_sdk.errors import EngineUnsupported, ValueRefused
 from cinatra_sdk.store.work.columns import list_rows
 
 
@@ -83,6 +84,8 @@ class Gathered:
             raise _build_unknown_error()
         thread, namespace, own, parent, checkpoint, metadata = row
         texts = json.dumps(checkpoint.obj), json.dumps(metadata.obj)
+        for text in texts:
+            _refuse_unstorable(text)
         self._add_checkpoint(StoredCheckpoint(thread, namespace, own, parent, *texts))
 
     def executemany(self, query: str, rows: Iterable[Sequence[Any]]) -> None:
@@ -147,6 +150,27 @@ def _list_values(of: str, rows: Collection[Blob | TaskWrite]) -> dict[str, Any]:
     """Rows whose last column is bytes, which JSON does not have."""
     names = next(iter(rows))._fields[:-1] if rows else ()
     return {f"{of}_rows": list_rows(names, rows), f"{of}_values": [row.blob for row in rows]}
+
+
+_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+def _refuse_unstorable(text: str) -> None:
+    """Refuse JSON with characters that no database takes, before it waits with everything else: the
+    statement that stores all of it would fail, again and again, and the run would never end.
+
+    Raises: `ValueRefused`.
+    """
+    problem = "a NUL character" if "\\u0000" in text and _NUL.search(text) else ""
+    if "\\ud" in text:
+        try:
+            json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            problem = "a lone surrogate"
+    if problem:
+        raise ValueRefused(
+            f"the state of the run holds {problem}", hint="take it out of what a node gives"
+        )
 
 
 def _build_unknown_error() -> EngineUnsupported:

@@ -10,6 +10,7 @@ than its lease may then be taken over by another worker.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ class Heart:
     def __init__(self, database: Database, *, lease: float) -> None:
         self._database = database
         self._lease = lease
+        self._process = os.getpid()
         self._held: dict[str, int] = {}
         """Run → fence of the runs that are worked on."""
         self._lock = threading.Lock()
@@ -39,6 +41,10 @@ class Heart:
 
     @contextmanager
     def beating(self, run_id: str, *, fence: int) -> Iterator[None]:
+        if self._process != os.getpid():
+            # A fork: the runs are its parent's, and so is the lock, perhaps in the hands of a thread
+            # that did not come along.
+            self._process, self._held, self._lock = os.getpid(), {}, threading.Lock()
         with self._lock:
             self._held[run_id] = fence
             self._start_thread()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cinatra_sdk.engine.checkpoint_ids import CheckpointLink
@@ -25,6 +25,10 @@ _WHOLE: Final = 4
 """Version from which a checkpoint has all that LangGraph reads of it."""
 MOST_LINKS: Final = 1_000
 """Links of one graph that are kept; older ones are read again."""
+MOST_BYTES: Final = 8_000_000
+"""Written since values were last let go."""
+MOST_GRAPHS: Final = 16
+"""Graphs whose values are kept then: the outermost one, and those that were written last."""
 
 
 @dataclass(slots=True)
@@ -42,12 +46,12 @@ class _Graph:
     """channel → version, type, value."""
     writes: dict[tuple[str, int], TaskWrite] = field(default_factory=dict)
     """By task and place: of the newest checkpoint."""
+    early: dict[str, dict[tuple[str, int], TaskWrite]] = field(default_factory=dict)
+    """Those of a checkpoint that another thread of the engine is about to write, by its id."""
     links: list[CheckpointLink] = field(default_factory=list)
     """From the newest on, without a gap, the newest last."""
     is_begun_here: bool = False
     """Whether `links` reach its first checkpoint."""
-    before: _Graph | None = None
-    """The same at the checkpoint before the newest, where both were written by this worker."""
 
 
 class NewestCheckpoints:
@@ -59,6 +63,8 @@ class NewestCheckpoints:
         self._graphs: dict[str, _Graph] = {}
         self.stored: frozenset[str] | None = frozenset() if is_new else None
         """Namespaces that had checkpoints when this work began; None: not known yet."""
+        self._bytes = 0
+        """Written since values were last let go."""
 
     # ------------------------------------------------------------------ learning
 
@@ -110,12 +116,29 @@ class NewestCheckpoints:
                 graph.blobs[blob.channel] = (blob.version, blob.type, blob.blob)
         for key, write in written.writes.items():
             graph = self._open_graph(write.checkpoint_ns)
-            if write.id != graph.id:
+            if write.id < graph.id:
                 continue
+            writes = graph.writes if write.id == graph.id else graph.early.setdefault(write.id, {})
             if key in written.replaced:
-                graph.writes[write.task_id, write.place] = write
+                writes[write.task_id, write.place] = write
             else:
-                graph.writes.setdefault((write.task_id, write.place), write)
+                writes.setdefault((write.task_id, write.place), write)
+        self._bytes += written.bytes
+        if self._bytes > MOST_BYTES:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Forget values of graphs inside, most of which have ended: a loop, or a map of many items,
+        makes a new one each time.  Whatever is asked of them again is read from the database.
+        """
+        self._bytes = 0
+        inside = [namespace for namespace in self._graphs if namespace]
+        for namespace in inside[: max(0, len(inside) - MOST_GRAPHS)]:
+            graph = self._graphs[namespace]
+            if graph.id:
+                graph.is_whole = False
+                graph.checkpoint = graph.metadata = ""
+                graph.blobs, graph.writes, graph.early = {}, {}, {}
 
     def _take_checkpoint(self, checkpoint: StoredCheckpoint) -> None:
         graph = self._open_graph(checkpoint.checkpoint_ns)
@@ -126,11 +149,11 @@ class NewestCheckpoints:
             graph.is_whole = False  # older than the newest: no engine does this; read it anew
             graph.links, graph.is_begun_here = [], False
             return
-        if graph.id:
-            graph.before = replace(graph, blobs=dict(graph.blobs), links=[], before=None)
+        self._graphs[checkpoint.checkpoint_ns] = self._graphs.pop(checkpoint.checkpoint_ns)
         graph.id, graph.parent = checkpoint.id, checkpoint.parent
         graph.checkpoint, graph.metadata = checkpoint.checkpoint, checkpoint.metadata
-        graph.writes = {}
+        graph.writes = graph.early.pop(checkpoint.id, {})
+        graph.early = {own: found for own, found in graph.early.items() if own > checkpoint.id}
         graph.links.append(CheckpointLink(checkpoint.id, checkpoint.parent or ""))
         if len(graph.links) > MOST_LINKS:
             del graph.links[: MOST_LINKS // 2]

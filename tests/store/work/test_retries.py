@@ -175,6 +175,8 @@ def test_a_run_whose_processes_die_five_times_is_a_dead_letter(
     assert (run.status, run.failures, run.retry_at, calls) == ("failed", 5, None, [])
     assert run.error is not None
     assert (run.error["code"], run.error["cause"]) == ("attempts_exhausted", "died")
+    *_, told = store.events("r1", follow=False)
+    assert (told.kind, told.name, told.data["code"]) == ("run", "failed", "attempts_exhausted")
     assert store.resume("r1", flow=Steps(does)).status == "completed"
     assert calls == ["a", "b", "c"]
 

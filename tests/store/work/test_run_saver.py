@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +20,12 @@ from langgraph.types import Interrupt, Send
 from cinatra_sdk import RunStore, SimulatedPlatform
 from cinatra_sdk.engine.checkpoint_ids import read_links
 from cinatra_sdk.engine.checkpoints import STRICT
-from cinatra_sdk.errors import EngineUnsupported, FenceLost
+from cinatra_sdk.errors import EngineUnsupported, FenceLost, ValueRefused
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.postgres.connection import Rows
-from cinatra_sdk.store.work import saver
+from cinatra_sdk.store.work import newest, saver
 from cinatra_sdk.store.work.events import EventBuffer
+from cinatra_sdk.store.work.flushing import PAUSE, Flushing
 from cinatra_sdk.store.work.gathered import Gathered
 from cinatra_sdk.store.work.saver import RunSaver
 from cinatra_sdk.testing import drive
@@ -94,7 +97,8 @@ class Script:
         names = dice.sample(CHANNELS, dice.randint(0, len(CHANNELS)))
         values = {name: dice.choice(VALUES) for name in names}
         versions = {name: f"{dice.randint(1, 3):032}.{dice.random()}" for name in CHANNELS}
-        checkpoint = {**empty_checkpoint(), "id": own, "channel_values": values,
+        # As the engine's own, of version 4: those of before are read from the database.
+        checkpoint: Any = {**empty_checkpoint(), "v": 4, "id": own, "channel_values": values,
                       "channel_versions": versions}  # fmt: skip
         new = {
             name: versions[name] for name in dice.sample(CHANNELS, dice.randint(0, len(CHANNELS)))
@@ -142,8 +146,14 @@ def test_a_run_keeps_the_rows_that_langgraphs_saver_keeps(place: Place, seed: in
     assert len(read[0]) >= 1
 
 
+@pytest.mark.parametrize("forgets", [False, True])
 @pytest.mark.parametrize("seed", range(tries(25, 500)))
-def test_a_worker_reads_what_waits_as_if_it_were_stored(place: Place, seed: int) -> None:
+def test_a_worker_reads_what_waits_as_if_it_were_stored(
+    place: Place, seed: int, forgets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if forgets:
+        monkeypatch.setattr(newest, "MOST_BYTES", random.Random(seed).choice((0, 5_000, 30_000)))
+        monkeypatch.setattr(newest, "MOST_GRAPHS", 0)
     script = Script(seed)
     namespace = "" if seed % 3 else "sub:1|inner:2"
     seen = 0
@@ -242,12 +252,92 @@ def test_a_statement_that_is_not_known_is_refused(place: Place) -> None:
 
 # ------------------------------------------------------------------ the fence
 
+
+def test_a_write_that_comes_before_its_checkpoint_is_read_with_it(place: Place) -> None:
+    """The engine stores both in threads of its own, where it is not told to wait."""
+    saver = RunSaver(place.rows, run_id="r2", tenant="acme", fence=7, events=place.events, is_new=True)  # fmt: skip
+    own = put(saver)
+    checkpoint: Any = {**empty_checkpoint(), "v": 4}
+    saver.put_writes(writes_to(checkpoint["id"]), [(INTERRUPT, "x")], "t")
+    saver.put(writes_to(own), checkpoint, {}, {})
+    found = saver.get_tuple(CONFIG)
+    assert found is not None
+    assert found.pending_writes == [("t", INTERRUPT, "x")]
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\\\x00", "\ud800", "x\udc00\U0001f600"])
+def test_a_text_that_no_database_takes_does_not_wait_with_the_rest(place: Place, text: str) -> None:
+    put(place.saver)
+    checkpoint: Any = {**empty_checkpoint(), "channel_values": {"a": text}}
+    with pytest.raises(ValueRefused, match="the state of the run holds a"):
+        place.saver.put(CONFIG, checkpoint, {}, {"a": "2"})
+    place.saver.flush()
+    assert count(place) > 0
+
+
+def test_texts_that_only_look_as_if_they_could_not_be_stored_are_stored(place: Place) -> None:
+    text = "a\\u0000 \\\\u0000 \\ud800 \U0001f600"
+    checkpoint: Any = {**empty_checkpoint(), "channel_values": {"a": text}}
+    place.saver.put(CONFIG, checkpoint, {}, {"a": "2"})
+    place.saver.flush()
+    found = place.plain.get_tuple(CONFIG)
+    assert found is not None
+    assert found.checkpoint["channel_values"] == {"a": text}
+
+
+def test_a_flush_that_fails_in_an_unknown_way_leaves_the_thread_to_other_runs() -> None:
+    stored = threading.Event()
+
+    class Broken:
+        run_id = "r1"
+
+        def flush(self) -> None:
+            raise TypeError("what nobody thought of")
+
+        def close(self) -> None:
+            pass
+
+    class Sound(Broken):
+        def flush(self) -> None:
+            stored.set()
+
+    flushing: Any = Flushing()
+    with flushing.watching(Broken()):
+        time.sleep(3 * PAUSE)
+        with flushing.watching(Broken()), flushing.watching(Sound()):
+            threads = list(flushing._threads)
+            assert stored.wait(5)
+            stored.clear()
+            assert stored.wait(5)
+            assert all(thread.is_alive() for thread in threads)
+    flushing.close()
+
+
+def test_values_of_graphs_that_have_ended_do_not_pile_up(place: Place) -> None:
+    tuples = []
+    for number in range(60):
+        about = _about("r2", f"sub:{number}", None)
+        checkpoint: Any = {**empty_checkpoint(), "channel_values": {"a": {"b": "x" * 400_000}}}
+        checkpoint["channel_versions"] = {"a": "1"}
+        place.saver.put(about, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {"a": "1"})
+        tuples.append((about, checkpoint["id"]))
+    kept = place.saver._known._graphs.values()
+    known = sum(len(blob or b"") for graph in kept for _, _, blob in graph.blobs.values())
+    assert known < newest.MOST_BYTES + (newest.MOST_GRAPHS + 1) * 400_100
+    for about, own in tuples:
+        found = place.saver.get_tuple(about)
+        assert found is not None
+        assert (found.checkpoint["id"], len(found.checkpoint["channel_values"]["a"]["b"])) == (
+            own, 400_000,
+        )  # fmt: skip
+
+
 CONFIG: Any = {"configurable": {"thread_id": "r2", "checkpoint_ns": ""}}
 
 
 def put(saver: Any) -> str:
     """A checkpoint that waits to be stored."""
-    checkpoint = {**empty_checkpoint(), "channel_values": {"a": {"b": 1}}}
+    checkpoint: Any = {**empty_checkpoint(), "channel_values": {"a": {"b": 1}}}
     saver.put(CONFIG, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {"a": "1"})
     own: str = checkpoint["id"]
     return own

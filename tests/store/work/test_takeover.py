@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +15,12 @@ import psycopg
 import pytest
 
 from cinatra_sdk import RunBusy, RunStore
+from cinatra_sdk.postgres.connection import connect
 from cinatra_sdk.store.work.claims import Claims
+from cinatra_sdk.store.work.flushing import Flushing
+from cinatra_sdk.store.work.heartbeat import Heart
 from tests.effort import tries
+from tests.store.work.branches import Branches
 from tests.store.work.stopped_worker import LEASE, Steps, work_slowly
 from tests.warm import FORKED
 
@@ -210,3 +215,72 @@ def test_a_run_that_is_held_by_its_lease_alone_is_not_taken_with_the_lock(store:
     with pytest.raises(RunBusy):
         store.work("r1", flow=Steps(), wait=0)
     assert store.work("r1", flow=Steps(), wait=10).status == "completed"
+
+
+def test_a_run_whose_row_is_locked_holds_up_no_heartbeat_of_others(
+    store: RunStore, fresh_database: str
+) -> None:
+    for name in ("r1", "r2"):
+        store.create(Branches(("a",)), run_id=name)
+    heart = Heart(store.database, lease=30)
+    with connect(fresh_database) as rows:
+        rows.execute("update work set worker = 'x', lease_until = clock_timestamp()")
+        with rows.transaction(), heart.beating("r1", fence=0), heart.beating("r2", fence=0):
+            rows.execute("select from work where run_id = 'r1' for update")
+            with store.database.connection() as other:
+                other.execute("set lock_timeout = '2s'")
+            heart.beat()
+            alive = rows.execute(
+                "select run_id from work where lease_until > clock_timestamp()"
+            ).fetchall()
+    heart.close()
+    assert alive == [{"run_id": "r2"}]
+
+
+class _Stuck:
+    """A saver; its flush may have to wait."""
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.flushed = threading.Event()
+        self.run_id = "x"
+
+    def flush(self) -> None:
+        assert self.go_on.wait(30)
+        self.flushed.set()
+
+    def close(self) -> None:
+        return
+
+
+def test_a_flush_that_has_to_wait_holds_up_no_other_run() -> None:
+    flushing = Flushing()
+    stuck, free = _Stuck(), _Stuck()
+    free.go_on.set()
+    with flushing.watching(stuck), flushing.watching(free):  # type: ignore[arg-type]
+        assert free.flushed.wait(20)
+        free.flushed.clear()
+        assert free.flushed.wait(20)
+        assert not stuck.flushed.is_set()
+        stuck.go_on.set()
+        assert stuck.flushed.wait(20)
+    flushing.close()
+
+
+def _look_after_fork(flushing: Flushing) -> bool:
+    """Whether a forked process flushes the savers of its parent."""
+    own = _Stuck()
+    own.go_on.set()
+    with flushing.watching(own):  # type: ignore[arg-type]
+        return own.flushed.wait(20) and list(flushing._due) == [own]
+
+
+def test_a_forked_process_does_not_flush_the_runs_of_its_parent() -> None:
+    flushing, parents = Flushing(), _Stuck()
+    with flushing.watching(parents):  # type: ignore[arg-type]
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if _look_after_fork(flushing) else 1)
+        _, status = os.waitpid(child, 0)
+        parents.go_on.set()
+    assert os.waitstatus_to_exitcode(status) == 0

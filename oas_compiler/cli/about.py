@@ -56,6 +56,12 @@ def _describe_calls(run: Run, own: Own, manner: Manner) -> list[str]:
     verb = _CALLS[manner]
     if manner == "rejected":
         return [f"  {verb} nothing: the run is rejected"]
+    functions = ["and the functions that --host lends"] if own.parts and own.parts.tools else []
+    return [*_describe_platform(run, own, manner), *functions]
+
+
+def _describe_platform(run: Run, own: Own, manner: Manner) -> list[str]:
+    verb = _CALLS[manner]
     if own.platform is not None:
         return _prefix_verb(verb, _describe_own_platform(own.platform.describe()))
     platform = run.platform
@@ -88,7 +94,7 @@ def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str
             return [here if beyond is None else f"{here}; its platform is simulated"]
         return [f"{here};", *addresses(beyond, own, manner)]
     if kind != "http":
-        return ["nothing: its platform is simulated" if kind == "simulated" else "what its host made of it"]  # fmt: skip
+        return ["no address: its platform is simulated" if kind == "simulated" else "what its host made of it"]  # fmt: skip
     others = _read_text_list(platform.get("allow"))
     if platform.get("base_url", "") is None:  # it calls listed addresses only
         others += [one for one in own.allowed or () if one not in others]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from cinatra_sdk.contract import ENDED
+from cinatra_sdk.contract import CALL_STEP, ENDED
 from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
@@ -75,7 +75,8 @@ def gate_view(
 
     extent = extent or Extent()
     name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
-    about = (f"step {gate.step}", f"risk {gate.risk}", gate.id)
+    step = "before a call" if gate.step == CALL_STEP else f"step {gate.step}"
+    about = (step, f"risk {gate.risk}", gate.id)
     heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
     parts: list[RenderableType] = []
     if gate.description:

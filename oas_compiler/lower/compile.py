@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
+from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.lending.host_parts import FlowParts, HostParts, join_parts
 from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.running import RUNNING
@@ -15,6 +16,7 @@ from oas_compiler.ir import FlowIR
 from oas_compiler.ir.exporting import ir_to_json
 from oas_compiler.lower.flow import MAX_STEPS, Flow
 from oas_compiler.pipeline import compile_ir
+from oas_compiler.report.diagnostics import CompileError
 
 
 def compile_flow(
@@ -99,10 +101,28 @@ def flow_from_store(
     """The flow of a stored run, rebuilt in another process.
 
     Found by `cinatra_sdk.store` through the entry point `oas` of `oasflow.flow_loader`.
-    Raises: `PlaceholderRefused`, `CompileError`; `TypeError` without a platform.
+    Raises: `NotConfigured` where a tool is missing; `PlaceholderRefused`, `CompileError`; `TypeError`
+    without a platform.
     """
     lent = join_parts(host, parts, "flow_from_store()")
     if lent.platform is None:
         raise TypeError("flow_from_store() needs a platform: a run that has begun is not simulated")
     # By the structure rules alone: rules that prevent a start must not strand a run that has begun.
-    return Flow(compiled=compile_ir(source, tools=lent.tools), host=lent)
+    try:
+        return Flow(compiled=compile_ir(source, tools=lent.tools), host=lent)
+    except CompileError as error:
+        missing = _list_missing_tools(error)
+        if not missing:
+            raise
+    raise NotConfigured(
+        f"the flow calls {', '.join(missing)}, which this process was not given",
+        hint="open the store with tools=…, or host=…; at the command line, --host MODULE:FACTORY",
+    )
+
+
+def _list_missing_tools(error: CompileError) -> list[str]:
+    """What is not registered, where nothing else is wrong with the flow."""
+    found = error.diagnostics.errors
+    if any(finding.code != "OAS092" for finding in found):
+        return []
+    return sorted({finding.message.partition(" of ")[0] for finding in found})

@@ -58,7 +58,7 @@ def test_it_is_said_whose_run_is_gone_on_with_before_that_is_done(
         assert calls == "  calls nothing: the run is rejected"
         assert reads == "  reads no variable"
     else:
-        assert calls == "  calls nothing: its platform is simulated"
+        assert calls == "  calls no address: its platform is simulated"
         assert reads == "  reads CRM_URL of this process"
     assert "secret-word" not in result.output
 

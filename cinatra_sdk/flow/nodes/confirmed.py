@@ -49,6 +49,7 @@ def make_confirmed(
         step_number=CALL_STEP,
         node=frame.id,
         name=name or frame.id,
+        risk_class=frame.risk or "read_only",
         always=True,
         ask=confirmation.ask,
         write=confirmation.write,

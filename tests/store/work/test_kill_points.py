@@ -64,7 +64,7 @@ def tell_story(store: RunStore, run_id: str, calls: Path, keys: set[str]) -> Sto
         if call["run"] in {run_id, ""} and call["key"] not in keys:
             what = json.dumps(call["what"]).replace(run_id, "RUN")
             assert made.setdefault(call["key"], what) == what, "one key, two requests"
-    keys |= made.keys()
+    keys.update(made)
     decisions = store.decisions(run_id)
     ids = [row["gate_id"] for row in decisions]
     assert len(ids) == len(set(ids)), "a gate was decided twice"

@@ -25,7 +25,7 @@ from cinatra_sdk.store.in_thread import Threads, in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
 from cinatra_sdk.store.paging import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
 from cinatra_sdk.store.rows import load_row, read_open_gates, run_of
-from cinatra_sdk.store.settling import UnknownEffect, list_unknown
+from cinatra_sdk.store.settling import Settlement, UnknownEffect, list_settlements, list_unknown
 from cinatra_sdk.store.short_names import the_one_meant
 
 Runs: TypeAlias = list[Run]
@@ -33,6 +33,7 @@ Names: TypeAlias = list[str]
 DecisionRecords: TypeAlias = list[DecisionRecord]
 Events: TypeAlias = list[RunEvent]
 UnknownEffects: TypeAlias = list[UnknownEffect]
+Settlements: TypeAlias = list[Settlement]
 
 
 class RunFilter(TypedDict, total=False):
@@ -258,6 +259,11 @@ class RunReader:
         """Calls for which the run waits until a person says whether they happened (`settle`)."""
         return list_unknown(self._database, run_id, tenant)
 
+    def settlements(self, run_id: str, *, tenant: str | None = None) -> Settlements:
+        """What people said of such calls, the oldest first."""
+        return list_settlements(self._database, run_id, tenant)
+
+    asettlements = in_thread(settlements)
     atold = in_thread(told)
     aunknown = in_thread(unknown)
     aget = in_thread(get)

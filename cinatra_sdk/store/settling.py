@@ -28,6 +28,7 @@ from cinatra_sdk.store.actors import read_actor
 from cinatra_sdk.store.known_flows import KnownFlows
 from cinatra_sdk.store.rows import load_row
 from cinatra_sdk.store.work.ledger import list_result
+from cinatra_sdk.text.people import recorded_name
 from cinatra_sdk.text.spelling import did_you_mean
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.ports import TypedPort
@@ -57,6 +58,46 @@ class UnknownEffect:
 
     def to_json(self) -> dict[str, JsonValue]:
         return {**asdict(self), "begun_at": self.begun_at.isoformat()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """A person's word on such a call."""
+
+    key: str
+    capability: str
+    path: str
+    happened: bool
+    by: str
+    reason: str
+    at: datetime
+    value: Mapping[str, JsonValue] | None
+    """The outputs of the node; None where the call did not happen."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        result = row["result"]
+        return cls(
+            key=row["key"],
+            capability=row["capability"],
+            path=row["path"],
+            happened=row["happened"],
+            by=recorded_name(row["settled_by"]),
+            reason=row["reason"],
+            at=row["settled_at"],
+            value=None if result is None else result["value"],
+        )
+
+    def to_json(self) -> dict[str, JsonValue]:
+        return {**asdict(self), "at": self.at.isoformat()}
+
+
+def list_settlements(database: Database, run_id: str, tenant: str | None) -> list[Settlement]:
+    """The oldest first.  Raises: `RunNotFound`."""
+    with database.connection() as connection:
+        load_row(connection, run_id, tenant)
+        rows = every(connection, "list_settlements", {"run_id": run_id})
+    return [Settlement.of(row) for row in rows]
 
 
 def list_unknown(database: Database, run_id: str, tenant: str | None) -> list[UnknownEffect]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
-    from cinatra_sdk.store.settling import UnknownEffect
+    from cinatra_sdk.store.settling import Settlement, UnknownEffect
     from oas_compiler.cli.lacking import Lacking
     from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.tables import (
@@ -43,6 +43,7 @@ from oas_compiler.cli.tables import (
     format_moment,
     format_since,
     list_choosers,
+    settlements_table,
     status_text,
 )
 
@@ -195,11 +196,12 @@ def run_view(
     names: Mapping[str, str] | None = None,
     extent: Extent | None = None,
     unknown: Sequence[UnknownEffect] = (),
+    settled: Sequence[Settlement] = (),
 ) -> RenderableType:
     """Everything about a run.
 
     needed: options for a command that continues the run; `names` as in `outcome_view`.  extent: how
-    much of its values is shown.  unknown: calls that a person has to settle.
+    much of its values is shown.  unknown: calls that a person has to settle.  settled: what people said of others.
     """
     extent = extent or Extent()
     parts: list[RenderableType] = [Indented(_format_run_facts(run, now))]
@@ -212,6 +214,8 @@ def run_view(
             _format_title("context"),
             Indented(chosen_table(chosen, list_choosers(decisions), extent)),
         ]
+    if settled:
+        parts += [_format_title("settled calls"), Indented(settlements_table(settled, extent))]
     for call in unknown:
         target = (run.id, call.key)
         parts += [

@@ -103,7 +103,7 @@ def show(
         if events:
             return show_events(terminal, store.told(found.id))
         decisions = store.decisions(found.id)
-        unknown = store.unknown(found.id)
+        unknown, settled = store.unknown(found.id), store.settlements(found.id)
         chosen = ArtifactStore(store.database).chosen_in(found.id)
         names = artifact_names(store, found)
         source = b"" if as_json or found.status in ENDED else store.source(found.id)
@@ -113,6 +113,7 @@ def show(
             "decisions": [decision_record(row) for row in decisions],
             "context_selections": [chosen_record(one) for one in chosen],
             "unknown": [call.to_json() for call in unknown],
+            "settlements": [word.to_json() for word in settled],
         }
         terminal.data({**run_record(found), **records}, of_run=True)
         return Exit.OK
@@ -120,8 +121,9 @@ def show(
     needed = _find_lacking(found, given, source)
     extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
     view = run_view(
-        found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown
-    )
+        found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown,
+        settled=settled,
+    )  # fmt: skip
     terminal.show(view)
     return Exit.OK
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
     from cinatra_sdk.store.paging import OpenGate
+    from cinatra_sdk.store.settling import Settlement
 
 
 COLOURS: Final[Mapping[str, str]] = {
@@ -107,6 +108,26 @@ def _decision_cells(row: Mapping[str, Any], extent: Extent) -> list[Text]:
         Text(format_moment(row["decided_at"])),
         Text(extent.cut(clean(row["reason"]), 60)),
         Text(cell(answer["value"], extent) if "value" in answer else ""),
+    ]
+
+
+def settlements_table(settled: Sequence[Settlement], extent: Extent) -> Listing:
+    return Listing(
+        ("call", "by the node", "happened", "by", "at", "reason", "value"),
+        [_settlement_cells(word, extent) for word in settled],
+        words=frozenset({"reason", "value"}),
+    )
+
+
+def _settlement_cells(word: Settlement, extent: Extent) -> list[Text]:
+    return [
+        Text(clean(word.capability)),
+        Text(clean(word.path)),
+        Text("yes" if word.happened else "no"),
+        Text(clean(word.by)),
+        Text(format_moment(word.at)),
+        Text(extent.cut(clean(word.reason), 60)),
+        Text("" if word.value is None else cell(dict(word.value), extent)),
     ]
 
 

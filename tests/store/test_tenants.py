@@ -36,6 +36,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "told": lambda store, run, tenant: store.told(run, tenant=tenant),
         "events": lambda store, run, tenant: list(store.events(run, tenant=tenant)),
         "unknown": lambda store, run, tenant: store.unknown(run, tenant=tenant),
+        "settlements": lambda store, run, tenant: store.settlements(run, tenant=tenant),
         "settle": lambda store, run, tenant: store.settle(
             run, "k", happened=False, by="ann", tenant=tenant
         ),

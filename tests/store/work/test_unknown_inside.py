@@ -79,6 +79,8 @@ def test_a_run_with_an_unknown_call_waits_and_is_left_alone(store: RunStore, sha
     assert post.calls == len(gates)
     (unknown,) = store.unknown("r1")
     store.settle("r1", unknown.key, happened=True, value={"y": "it was posted"}, by="eve")
+    (said,) = store.settlements("r1")
+    assert (said.happened, said.by, said.value) == (True, "eve", {"y": "it was posted"})
     run = store.work("r1")
     assert run.status == "completed", run.error
     assert post.calls == len(gates)

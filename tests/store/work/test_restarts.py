@@ -22,8 +22,8 @@ from tests.store.work.killed import load, store_of
 from tests.store.work.restarted import drive_share, gate_to_reject
 from tests.warm import FORKED
 
-RUNS = tries(24, 1_000)
-RESTARTS = tries(3, 20)
+RUNS = tries(16, 1_000)
+RESTARTS = tries(2, 20)
 WORKERS = 4
 
 

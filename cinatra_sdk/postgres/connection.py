@@ -18,6 +18,7 @@ from psycopg_pool import PoolTimeout
 
 from cinatra_sdk.errors import StoreError, StoreUnreachable
 from cinatra_sdk.postgres.dsn import shown_detail, shown_name
+from cinatra_sdk.postgres.lenient import LENIENT
 from cinatra_sdk.postgres.queries import STATEMENTS
 
 Row: TypeAlias = dict[str, Any]
@@ -31,6 +32,7 @@ OPTIONS: Final[dict[str, Any]] = {
     "options": "-c search_path=oasflow -c default_transaction_isolation=read\\ committed",
     "connect_timeout": 10,
     "application_name": "oasflow",
+    "context": LENIENT,
 }
 
 

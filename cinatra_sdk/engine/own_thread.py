@@ -56,10 +56,10 @@ class _OnOwnThreads(CompiledStateGraph[Any, Any, Any, Any]):
         **more: Any,
     ) -> Iterator[Any]:
         self._require_own(config)
-        asked = self._find_place(input, config)
+        given, asked = input, self._find_place(input, config)
         if asked is not None:
-            input = _answer_by_id(input, self.get_state(asked))  # noqa: A001
-        yield from super().stream(input, config, **more)
+            given = _answer_by_id(input, self.get_state(asked))
+        yield from super().stream(given, config, **more)
 
     async def astream(
         self,
@@ -68,10 +68,10 @@ class _OnOwnThreads(CompiledStateGraph[Any, Any, Any, Any]):
         **more: Any,
     ) -> AsyncIterator[Any]:
         await self._arequire_own(config)
-        asked = self._find_place(input, config)
+        given, asked = input, self._find_place(input, config)
         if asked is not None:
-            input = _answer_by_id(input, await self.aget_state(asked))  # noqa: A001
-        async for part in super().astream(input, config, **more):
+            given = _answer_by_id(input, await self.aget_state(asked))
+        async for part in super().astream(given, config, **more):
             yield part
 
     def bulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:

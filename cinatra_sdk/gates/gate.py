@@ -318,9 +318,10 @@ def _read_schema(about: Mapping[str, Any], key: str) -> dict[str, JsonValue] | N
     text = about.get(key, "")
     if text is None:
         return None
+    written = _read_member(about, key, str)
     try:
-        schema = json.loads(_read_member(about, key, str))
-    except (json.JSONDecodeError, RecursionError):
+        schema = json.loads(written)
+    except (ValueError, RecursionError):  # a ValueError also for a number of thousands of digits
         schema = None
     if not isinstance(schema, dict):
         raise GateUnreadable(f'its "{key}" is not the text of a JSON object')

@@ -3,7 +3,7 @@
 database.py    the database of a run store: its address, tables and connections
 work_connections.py  those of activations;  listening.py  who waits for news of runs
 connection.py  one connection;  dsn.py  its address;  failures.py  its errors, without passwords
-queries.py     the statements of sql/, by name
+queries.py     the statements of sql/, by name;  lenient.py  what they give that Python cannot take
 standing.py    the state of a database;  lacking.py  the rights that a role lacks
 migrating.py   the tables, made and migrated;  checkpoint_steps.py  those of LangGraph
 parked_gates.py  gates of runs that were parked before gates had rows

@@ -18,6 +18,7 @@ from psycopg_pool import PoolTimeout
 
 from cinatra_sdk.errors import StoreError, StoreUnreachable
 from cinatra_sdk.postgres.dsn import shown_detail, shown_name
+from cinatra_sdk.postgres.lenient import LENIENT
 from cinatra_sdk.postgres.queries import STATEMENTS
 
 Row: TypeAlias = dict[str, Any]
@@ -33,6 +34,7 @@ OPTIONS: Final[dict[str, Any]] = {
     # A connection that the network cut off ends after a minute, and not when the kernel gives up.
     "tcp_user_timeout": 60_000,
     "application_name": "oasflow",
+    "context": LENIENT,
 }
 
 

@@ -10,16 +10,19 @@ of two at once each run is archived by one.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, TypedDict
 
 from cinatra_sdk.contract import ENDED
-from cinatra_sdk.errors import InputInvalid, RunBusy, RunNotEnded
+from cinatra_sdk.errors import InputInvalid, RunBusy, RunNotEnded, StoreError, StoreUnreachable
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.rows import load_row
+
+log = logging.getLogger("oasflow.store")
 
 BATCH: Final = 100
 """Runs that are looked up at once."""
@@ -38,11 +41,13 @@ class Archived:
     """What nodes wrote between checkpoints."""
     results: int = 0
     """Results of calls."""
+    left: int = 0
+    """Runs that could not be archived, because their rows are damaged; the log names them."""
 
     def plus(self, removed: Row) -> Archived:
         """With one run more."""
         sums = {name: getattr(self, name) + removed[name] for name in _COUNTED}
-        return Archived(runs=self.runs + 1, **sums)
+        return replace(self, runs=self.runs + 1, **sums)
 
 
 class Which(TypedDict):
@@ -65,13 +70,21 @@ def archive_old_runs(
 ) -> Archived:
     """Archive runs that have not changed for `older_than`, the oldest first; at most `limit`.
 
-    A run that somebody has at this moment is left for the next call.  Raises: `StoreError`.
+    A run that somebody has at this moment is left for the next call; one whose rows are damaged is
+    counted and left.  Raises: `StoreError`.
     """
     done = Archived()
     for due in _list_due(database, {**which, "run_id": None, "older_than": older_than}, dry_run):
         if limit is not None and done.runs >= limit:
             break
-        removed = due if dry_run else _archive(database, due["run_id"], which, by)
+        try:
+            removed = due if dry_run else _archive(database, due["run_id"], which, by)
+        except StoreUnreachable:
+            raise
+        except StoreError as error:  # one run must not keep all newer ones from being archived
+            log.warning("run '%s' cannot be archived: %s", due["run_id"], error)
+            done = replace(done, left=done.left + 1)
+            continue
         done = done if removed is None else done.plus(removed)
     return done
 

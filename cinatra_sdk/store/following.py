@@ -96,12 +96,14 @@ def make_follower(
 
 
 def read_event(run_id: str, row: Row) -> RunEvent:
+    """Without its data where that is no object: then no process of this project wrote it."""
+    data = row["data"]
     return RunEvent(
         kind=row["kind"],
         name=row["name"],
         path=row["path"],
         visit=row["visit"],
-        data=row["data"],
+        data=data if isinstance(data, dict) else {},
         run_id=run_id,
         seq=row["seq"],
         at=row["at"],

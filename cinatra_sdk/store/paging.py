@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +25,8 @@ from cinatra_sdk.postgres.connection import Row
 
 PAGE: Final = 100
 """Items of a page where the caller says nothing."""
+
+_NO_NAME: Final = re.compile("[\x00\ud800-\udfff]")
 
 T = TypeVar("T")
 
@@ -100,9 +103,9 @@ def read_cursor(cursor: str, *, names: int) -> tuple[datetime | None, tuple[str,
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         moment, *kept = json.loads(text)
         at = datetime.fromisoformat(moment)
-    except (ValueError, TypeError, binascii.Error):
+    except (ValueError, TypeError, RecursionError, binascii.Error):
         raise _build_error(cursor) from None
-    if len(kept) != names or at.tzinfo is None or not all(isinstance(one, str) for one in kept):
+    if len(kept) != names or at.tzinfo is None or not all(map(_is_name, kept)):
         raise _build_error(cursor)
     return at, tuple(kept)
 
@@ -114,6 +117,11 @@ def read_numbers(cursor: str, *, names: int) -> tuple[int, ...]:
         return tuple(int(name or 0) for name in kept)
     except ValueError:
         raise _build_error(cursor) from None
+
+
+def _is_name(value: object) -> bool:
+    """Whether a row of a list may have it as a name: a text that the database takes."""
+    return isinstance(value, str) and not _NO_NAME.search(value)
 
 
 def _build_error(cursor: str) -> InputInvalid:

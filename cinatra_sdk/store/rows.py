@@ -189,7 +189,8 @@ def refuse_ended(row: Row) -> None:
 
 def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
     """The open gates, and the name and problem of each gate that cannot be read."""
-    return read_gates(row["open_gates"])
+    kept = row["open_gates"]
+    return read_gates(kept) if isinstance(kept, list) else ((), ("its gates cannot be read",))
 
 
 def read_gates(kept: Iterable[Row]) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
@@ -207,9 +208,11 @@ def read_gates(kept: Iterable[Row]) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
 
 
 def _split_numbers(name: str) -> list[tuple[int, str]]:
-    """A key by which `each[2]` comes before `each[10]`."""
-    parts = re.split(r"(\d+)", name)
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in parts]
+    """A key by which `each[2]` comes before `each[10]`, however many digits somebody wrote."""
+    texts_and_numbers = re.split(r"([0-9]+)", name)
+    numbers = [part.lstrip("0") for part in texts_and_numbers[1::2]]
+    texts_and_numbers[1::2] = numbers
+    return [(len(part) if place % 2 else 0, part) for place, part in enumerate(texts_and_numbers)]
 
 
 def read_open_gates(row: Row) -> tuple[list[OpenGate], list[UnreadableGate]]:
@@ -278,7 +281,7 @@ def _read_filled(row: Row) -> dict[str, JsonValue]:
     Only the decisions hold these inputs, so that an answer and its inputs are stored together.
     """
     filled: dict[str, JsonValue] = {}
-    for answer in row["filled"]:
+    for answer in row["filled"] or ():
         value = answer.get("value") if isinstance(answer, Mapping) else None
         if isinstance(value, Mapping):  # an earlier version kept a bare value
             filled |= {name: one for name, one in value.items() if name not in GOVERNED_KEYS}

@@ -134,7 +134,11 @@ def settle_effect(
         if value is not None:
             flow = flows.flow_to_settle(connection, row)
             ports = None if flow is None else flow.outputs_of(call.path)
-            value = value if ports is None else fit_outputs(call.path, ports, value)
+            value = (
+                without_governed(value, where=f"the value for node '{call.path}'")
+                if ports is None
+                else fit_outputs(call.path, ports, value)
+            )
         result = None if value is None else EffectResult(value=dict(value))
         said: dict[str, Any] = {
             "run_id": run_id,

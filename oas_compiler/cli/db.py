@@ -170,9 +170,12 @@ def archive(
         )  # fmt: skip
     counted = asdict(done)
     terminal.data({**counted, "dry_run": dry_run})
+    left = counted.pop("left")
     what = ", ".join(f"{number} {name}" for name, number in counted.items() if name != "runs")
     verb = "would be archived" if dry_run else "archived"
     terminal.show(f"{done.runs} runs {verb}: {what}" if done.runs else f"0 runs {verb}")
+    if left:
+        terminal.show(f"{left} left, because their rows are damaged")
     return Exit.OK
 
 

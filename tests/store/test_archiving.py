@@ -328,3 +328,25 @@ def test_the_function_archives_no_run_that_may_go_on(store: RunStore, fresh_data
         archive = "select * from oasflow_archive_run('r1', null, 'eve', true)"
         assert rows.execute(archive).fetchall() == []
     assert store.answer("r1", "ok", ANN).status == "completed"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update work set events = 9223372036854775807 where run_id = 'bad'",
+        "update work set fence = 9223372036854775807 where run_id = 'bad'",
+        """insert into run_events (run_id, seq, kind)
+           select 'bad', events + 1, 'run' from work where run_id = 'bad'""",
+    ],
+    ids=["number of events", "fence", "event"],
+)
+def test_a_run_whose_rows_are_damaged_keeps_no_other_from_being_archived(
+    store: RunStore, fresh_database: str, damage: Any
+) -> None:
+    finish(store, "bad", "good")
+    with psycopg.connect(fresh_database, autocommit=True, options="-c search_path=oasflow") as rows:
+        rows.execute(damage)
+    done = store.archive(older_than=NOW, by="ann")
+    assert (done.runs, done.left) == (1, 1)
+    assert store.get("good").archived_at is not None
+    assert store.get("bad").archived_at is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -211,3 +212,13 @@ def test_a_cursor_of_another_list_is_refused(store: RunStore, cursor: str) -> No
 def test_a_cursor_keeps_its_place_to_the_microsecond() -> None:
     moment = datetime(2026, 11, 23, 4, 5, 6, 789_123, tzinfo=UTC)
     assert read_cursor(write_cursor(moment, "ü/1", "g"), names=2) == (moment, ("ü/1", "g"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, '["2026-01-01T00:00:00Z","a\\u0000"]', '["2026-01-01T00:00:00Z","\\ud800"]'],
+    ids=["deep", "NUL", "surrogate"],
+)
+def test_a_cursor_that_no_database_takes_is_refused_as_one(store: RunStore, text: str) -> None:
+    with pytest.raises(InputInvalid, match="is no cursor of this list"):
+        store.page(after=base64.urlsafe_b64encode(text.encode()).decode())

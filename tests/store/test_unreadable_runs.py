@@ -179,3 +179,44 @@ def test_a_run_whose_checkpoint_holds_a_gate_of_another_form_fails_and_says_why(
     }  # fmt: skip
     assert store.resume("r1").status == "waiting"
     assert store.stop("r1").status == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [("id", "1" * 5000), ("answerSchema", '{"minimum": ' + "1" * 5000 + "}")],
+    ids=["id", "answerSchema"],
+)
+def test_a_gate_with_a_number_of_thousands_of_digits_hides_no_other(
+    store: RunStore, fresh_database: str, sound: Any, place: str, value: str
+) -> None:
+    damage_gates(fresh_database, "r1", changed(sound, value, *ABOUT, place), beside=True)
+    assert {run.id for run in store.list()} == {"r1", "r2"}
+    assert {"r1", "r2"} <= {one.run_id for one in store.gates().items}
+    assert store.answer("r2", "ok", ANN).status == "completed"
+
+
+@pytest.mark.parametrize("data", ["[1]", '"x"', "null", "7", "1" * 5000], ids=lambda data: data[:9])
+def test_an_event_whose_data_is_no_object_is_told_without_it(
+    store: RunStore, fresh_database: str, data: str
+) -> None:
+    before = store.told("r1")
+    with psycopg.connect(fresh_database, autocommit=True, options="-c search_path=oasflow") as rows:
+        rows.execute(
+            "insert into run_events (run_id, seq, kind, data) values ('r1', 99, 'run', %s)", [data]
+        )
+    *told, last = store.told("r1")
+    assert told == before
+    assert (last.seq, last.data) == (99, {})
+
+
+def test_moments_that_python_has_none_of_are_the_nearest_ones(
+    store: RunStore, fresh_database: str
+) -> None:
+    for moment, year in (("infinity", 9999), ("-infinity", 2), ("4000-01-01 BC", 2)):
+        with psycopg.connect(fresh_database, autocommit=True) as rows:
+            rows.execute(
+                "update oasflow.runs set retry_at = %s::timestamptz where run_id = 'r1'", [moment]
+            )
+        retry_at = store.get("r1").retry_at
+        assert retry_at is not None
+        assert retry_at.year == year

@@ -253,3 +253,19 @@ def test_a_call_of_a_flow_that_cannot_be_read_is_settled_unchecked(
             "r1", unknown.key, happened=True, value={"out": "found"}, by="ann"
         )
     assert settled.status == "running"
+
+
+def test_a_value_that_nothing_declares_brings_no_governed_key(
+    store: RunStore, fresh_database: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "calls"
+    crash(fresh_database, file, once=True, before=True)
+    store.work("r1", flow=flow_with(receiver(str(file)), once=True))
+    (unknown,) = store.unknown("r1")
+    said: Any = {"out": "found", "approval_policy": {}, "more": [{"rejected_at": ""}]}
+    with RunStore.open(fresh_database) as without_tools:
+        without_tools.settle("r1", unknown.key, happened=True, value=said, by="ann")
+    with store.database.connection() as connection:
+        row = connection.execute("select result from effects").fetchone()
+    assert row is not None
+    assert row["result"]["value"] == {"out": "found", "more": [{}]}

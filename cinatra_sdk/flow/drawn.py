@@ -15,6 +15,8 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.graph import Graph
 from langgraph.graph.state import CompiledStateGraph
 
+from cinatra_sdk.engine.answering import AnswersById
+
 AnyGraph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
 _G = TypeVar("_G", bound=AnyGraph)
 
@@ -25,7 +27,7 @@ def drawn_as(graph: _G, picture: Callable[[], AnyGraph]) -> _G:
     return drawn
 
 
-class _DrawnAs(CompiledStateGraph[Any, Any, Any, Any]):
+class _DrawnAs(AnswersById):
     def __init__(self, *, picture: Callable[[], AnyGraph], **graph: Any) -> None:
         super().__init__(**graph)
         self.picture = picture

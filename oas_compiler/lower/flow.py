@@ -21,6 +21,7 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import RUN_ID_INPUTS, is_send_class
+from cinatra_sdk.engine.answering import answering_by_id
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
@@ -221,6 +222,8 @@ class Flow:
         made = lower_flow(self.ir, wiring).compile(name=self.id)
         if fuse:
             made = drawn_as(made, lambda: self._compile_graph(effects, False))
+        else:
+            made = answering_by_id(made)
         # The flow's own bound on steps must come first, because its error names the node; the
         # engine's does not.
         bound = made.with_config(recursion_limit=10 * self.max_steps)

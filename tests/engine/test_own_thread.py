@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 
 from cinatra_sdk.advancing import stop_of
@@ -44,12 +45,26 @@ THEN: dict[str, Any] = {
 }
 
 
-def begin(made: Any) -> Any:
+def begin(made: Any, *, on_threads: bool = True, fuse: bool = True) -> Any:
     platform = SimulatedPlatform({"draft": {"d": "d"}, "send": {"sent": "s"}})
     flow = compile_flow(made, platform=platform)
-    graph = on_own_threads(flow.graph(InMemorySaver()), pin=flow.pin)
+    graph = flow.graph(InMemorySaver(), fuse=fuse)
+    if on_threads:
+        graph = on_own_threads(graph, pin=flow.pin)
     graph.invoke({"inputs": {}}, CONFIG)
     return graph
+
+
+def test_without_the_class_of_ours_one_answer_passes_every_gate() -> None:
+    # Control: the engine's own graph.
+    flow = compile_flow(FLOWS["in a subflow"]())
+    graph = flow.graph(InMemorySaver())
+    plain: Any = CompiledStateGraph(**{key: value for key, value in graph.__dict__.items() if key != "picture"})  # fmt: skip
+    plain.invoke({"inputs": {}}, CONFIG)
+    plain.invoke(Command(resume=YES), CONFIG)
+    plain.invoke(None, CONFIG)
+    plain.invoke(None, CONFIG)
+    assert waiting(plain) == []
 
 
 def waiting(graph: Any) -> list[str]:
@@ -66,8 +81,11 @@ def invoke(graph: Any, given: Any, *, on_a_loop: bool) -> None:
 @pytest.mark.parametrize("made", FLOWS)
 @pytest.mark.parametrize("then", THEN)
 @pytest.mark.parametrize("on_a_loop", [False, True], ids=["plain", "on a loop"])
-def test_an_answer_without_an_id_is_not_given_again(made: str, then: str, on_a_loop: bool) -> None:
-    graph = begin(FLOWS[made]())
+@pytest.mark.parametrize("on_threads", [True, False], ids=["served", "as compiled"])
+def test_an_answer_without_an_id_is_not_given_again(
+    made: str, then: str, *, on_a_loop: bool, on_threads: bool
+) -> None:
+    graph = begin(FLOWS[made](), on_threads=on_threads)
     (first,) = waiting(graph)
     invoke(graph, Command(resume=YES), on_a_loop=on_a_loop)
     (second,) = waiting(graph)
@@ -86,8 +104,12 @@ def test_an_answer_without_an_id_is_not_given_beside_one_with_an_id(made: str) -
 
 
 @pytest.mark.parametrize("made", FLOWS)
-def test_answers_without_ids_go_to_one_gate_each(made: str) -> None:
-    graph = begin(FLOWS[made]())
+@pytest.mark.parametrize("fuse", [True, False], ids=["fused", "not fused"])
+@pytest.mark.parametrize("on_threads", [True, False], ids=["served", "as compiled"])
+def test_answers_without_ids_go_to_one_gate_each(
+    made: str, *, fuse: bool, on_threads: bool
+) -> None:
+    graph = begin(FLOWS[made](), fuse=fuse, on_threads=on_threads)
     for _ in range(3):
         assert len(waiting(graph)) == 1
         graph.invoke(Command(resume=YES), CONFIG)

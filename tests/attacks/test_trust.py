@@ -119,7 +119,8 @@ def _raised(work: Callable[[], object]) -> str:
 
 def _lend(store: Any, env: Any) -> None:
     """Give the store's flows values that no door lets in."""
-    store._flows._host = _with_env(store._flows._host, env)
+    for holder in (store._flows, store._flows._made):
+        holder._host = _with_env(holder._host, env)
 
 
 def _with_env(parts: Any, env: Any) -> Any:

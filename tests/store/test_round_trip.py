@@ -64,6 +64,8 @@ def same(a: Any, b: Any) -> bool:
     return json.dumps(a) == json.dumps(b)
 
 
+# The store's connections are opened by threads that draw the pause before the next try at random.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 @settings(
     max_examples=tries(40, 300),
     deadline=None,

@@ -26,10 +26,13 @@ from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
+from tests.effort import tries
 from tests.flow.containers import around, checked_item, mapped, nested, parallel, texts
 from tests.flows import api, end, flow_node, flow_of, gate, node, port, start
 
 Json = dict[str, Any]
+ORDERS, LOOPS = tries(15, 40), tries(10, 30)
+"""Orders of answers that are tried; on an event loop."""
 
 
 class Echo(SimulatedPlatform):
@@ -88,7 +91,7 @@ def count_right(flow: Flow, count: int, wanted: Any) -> int:
 
 def test_gates_of_parallel_branches_are_answered_in_any_order() -> None:
     flow = compile_flow(around(mapped(checked_item(gates=2)), items=4))
-    assert count_right(flow, 40, {"ys": expected(4)}) == 40
+    assert count_right(flow, ORDERS, {"ys": expected(4)}) == ORDERS
 
 
 def test_gates_of_nested_branches_are_answered_in_any_order() -> None:
@@ -149,9 +152,9 @@ def test_an_event_loop_answers_in_any_order(concurrency: int | None) -> None:
         raise AssertionError("the run does not end")
 
     async def answer_runs() -> list[Any]:
-        return [await answer_all(seed) for seed in seeds(30)]
+        return [await answer_all(seed) for seed in seeds(LOOPS)]
 
-    assert asyncio.run(answer_runs()) == [{"ys": expected(4)}] * 30
+    assert asyncio.run(answer_runs()) == [{"ys": expected(4)}] * LOOPS
 
 
 def test_several_answers_at_once_reach_their_own_branches() -> None:

@@ -207,25 +207,26 @@ def fetch_links(
     cursors: Cursors, thread: str, namespace: str, before: str, limit: int
 ) -> list[CheckpointLink]:
     """As `read_links`, always from Postgres."""
-    with cursors() as cursor:
-        cursor.execute(*_links_query(thread, namespace, before, limit))
-        return [_link_of(row) for row in cursor.fetchall()]
+    query = _links_query(thread, namespace, before, limit)
+    return [_link_of(row) for row in _fetch_from(cursors, query)]
 
 
 def fetch_namespaces(cursors: Cursors, thread: str) -> set[str]:
     """As `read_namespaces`, always from Postgres."""
+    return {row["checkpoint_ns"] for row in _fetch_from(cursors, (_NAMESPACES, (thread,)))}
+
+
+def _fetch_from(cursors: Cursors, query: Query) -> list[dict[str, Any]]:
     with cursors() as cursor:
-        cursor.execute(_NAMESPACES, (thread,))
-        return {row["checkpoint_ns"] for row in cursor.fetchall()}
+        cursor.execute(*query)
+        found: list[dict[str, Any]] = cursor.fetchall()
+        return found
 
 
 def _fetch_rows(saver: Any, known: Known, query: Query) -> list[dict[str, Any]] | None:
     """The rows from Postgres; None where the saver must be asked by `list`."""
     if known == "postgres":
-        with saver._cursor() as cursor:  # noqa: SLF001 - the saver's own way to its connection
-            cursor.execute(*query)
-            found: list[dict[str, Any]] = cursor.fetchall()
-            return found
+        return _fetch_from(saver._cursor, query)  # noqa: SLF001 - the saver's own way to its connection
     # In the saver's own loop, its `list` raises the fitting error.
     if known == "async postgres" and not _runs_in(saver.loop):
         return asyncio.run_coroutine_threadsafe(_afetch_rows(saver, query), saver.loop).result()

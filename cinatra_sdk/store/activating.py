@@ -210,7 +210,6 @@ class _Activation:
         from cinatra_sdk.advancing import advance, stop_of
 
         config = self.flow.config(run_id=self.run_id)
-        failed: Exception | None = None
         try:
             stop = advance(
                 graph, self.claim.row["input"], config, context=host, answer=answers.answer,

@@ -57,7 +57,7 @@ def _read_tools(source: bytes) -> frozenset[str]:
     """Names of the Python functions that the flow calls; empty where it cannot be read."""
     if b"ToolNode" not in source:
         return frozenset()
-    from oas_compiler.ir import ToolNode, walk
+    from oas_compiler.ir import find_tool_names
     from oas_compiler.pipeline import compile_ir
     from oas_compiler.report.diagnostics import CompileError
 
@@ -65,7 +65,7 @@ def _read_tools(source: bytes) -> frozenset[str]:
         flow = compile_ir(source).ir
     except CompileError:
         return frozenset()
-    return frozenset(node.tool_name for _, node in walk(flow) if isinstance(node, ToolNode))
+    return find_tool_names(flow)
 
 
 def _describe_platform_needs(

@@ -28,7 +28,16 @@ from cinatra_sdk.values.types import (
     Type,
     UnionType,
 )
-from oas_compiler.ir.flow import DataEdge, FlowIR, Gap, Path, Route, open_flows, walk
+from oas_compiler.ir.flow import (
+    DataEdge,
+    FlowIR,
+    Gap,
+    Path,
+    Route,
+    find_tool_names,
+    open_flows,
+    walk,
+)
 from oas_compiler.ir.nodes import (
     AT_LEAST_ONCE,
     AT_MOST_ONCE,
@@ -99,6 +108,7 @@ __all__ = [
     "Type",
     "UnionType",
     "UnknownNode",
+    "find_tool_names",
     "open_flows",
     "walk",
 ]

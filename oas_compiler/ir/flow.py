@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, TypeVar
 
 from cinatra_sdk.values.json_text import NOTHING, Json
-from oas_compiler.ir.nodes import EndNode, Node, StartNode
+from oas_compiler.ir.nodes import EndNode, Node, StartNode, ToolNode
 from oas_compiler.ir.types import Port
 from oas_compiler.ir.values import Place
 
@@ -252,3 +252,8 @@ def walk(flow: FlowIR, around: Path = ()) -> Iterator[tuple[Path, Node]]:
         yield path, node
         for inside, subflow in open_flows(node, path):
             yield from walk(subflow, inside)
+
+
+def find_tool_names(flow: FlowIR) -> frozenset[str]:
+    """Names of the functions that ToolNodes call, at every depth."""
+    return frozenset(node.tool_name for _, node in walk(flow) if isinstance(node, ToolNode))

@@ -12,11 +12,10 @@ from cinatra_sdk.lending.host_parts import FlowParts, HostParts, join_parts
 from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.running import RUNNING
 from oas_compiler.control.steering import autonomous_slots
-from oas_compiler.ir import FlowIR
+from oas_compiler.ir import FlowIR, find_tool_names
 from oas_compiler.ir.exporting import ir_to_json
 from oas_compiler.lower.flow import MAX_STEPS, Flow
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.report.diagnostics import CompileError
 
 
 def compile_flow(
@@ -108,21 +107,11 @@ def flow_from_store(
     if lent.platform is None:
         raise TypeError("flow_from_store() needs a platform: a run that has begun is not simulated")
     # By the structure rules alone: rules that prevent a start must not strand a run that has begun.
-    try:
-        return Flow(compiled=compile_ir(source, tools=lent.tools), host=lent)
-    except CompileError as error:
-        missing = _list_missing_tools(error)
-        if not missing:
-            raise
-    raise NotConfigured(
-        f"the flow calls {', '.join(missing)}, which this process was not given",
-        hint="open the store with tools=…, or host=…; at the command line, --host MODULE:FACTORY",
-    )
-
-
-def _list_missing_tools(error: CompileError) -> list[str]:
-    """What is not registered, where nothing else is wrong with the flow."""
-    found = error.diagnostics.errors
-    if any(finding.code != "OAS092" for finding in found):
-        return []
-    return sorted({finding.message.partition(" of ")[0] for finding in found})
+    compiled = compile_ir(source)
+    missing = sorted(find_tool_names(compiled.ir) - lent.tools.keys())
+    if missing:
+        raise NotConfigured(
+            f"the flow calls tools that this process was not given: {', '.join(missing)}",
+            hint="open the store with tools=…, or host=…; at the command line, --host MODULE:FACTORY",
+        )
+    return Flow(compiled=compiled, host=lent)

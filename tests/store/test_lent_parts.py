@@ -13,7 +13,7 @@ from cinatra_sdk.lending.host_parts import RunIdentity
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.platform.protocol import Credentials, PlatformCall
 from oas_compiler import compile_flow
-from tests.flows import api, end, flow_of, gate, port, start
+from tests.flows import api, end, flow_of, gate, port, start, tool
 
 FLOW = flow_of(
     start(),
@@ -117,3 +117,22 @@ def test_tokens_that_cannot_be_had_keep_nobody_from_rejecting(fresh_database: st
         assert "vault" not in str(refused.value)
         assert store.get(run.id).status == "waiting", "refused before anything was written"
         assert store.answer(run.id, "first", Decision.reject(by="ann")).status == "rejected"
+
+
+def test_a_run_whose_tools_a_process_lacks_is_not_configured_there(fresh_database: str) -> None:
+    document = flow_of(
+        start(), gate("ok"), tool("read", "list of letters", [], [port("y")]), end(port("y")),
+        edges=[("read", "y", "end", "y")],
+    )  # fmt: skip
+    flow = compile_flow(document, tools={"list of letters": lambda: "none"})
+    with RunStore.open(fresh_database) as store:
+        store.start(flow, run_id="r1")
+        store.decide("r1", "ok", Decision.approve(by="ann"))
+    with RunStore.open(fresh_database) as other:
+        with pytest.raises(NotConfigured, match="was not given: list of letters") as refused:
+            other.work("r1")
+        assert "tools=" in str(refused.value)
+        (left,) = other.sweep()
+        assert (left.status, "list of letters" in left.problem) == ("", True)
+    with RunStore.open(fresh_database, tools={"list of letters": lambda: "two"}) as able:
+        assert able.work("r1").outputs == {"y": "two"}

@@ -21,7 +21,7 @@ from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, listening
 from cinatra_sdk.errors import FenceLost, GateUnreadable, RunBusy, StoreError
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.governed.policy import policy_hash
-from cinatra_sdk.postgres.connection import Rows
+from cinatra_sdk.postgres.connection import Row, Rows
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run, Stop
@@ -71,30 +71,33 @@ def activate(
     flow.graph()  # a run does not count as running in a process that cannot make its graph
     driven = False
     while True:
+        row = None
         try:
             with claims.claim(run_id, wait=wait, attempts=attempts) as (connection, claim):
                 if claim.has_begun:
-                    _Activation(claims, connection, claim, flow, context, retries, on_event).drive()
+                    activation = _Activation(
+                        claims, connection, claim, flow, context, retries, on_event
+                    )
+                    row = activation.drive()
         except FenceLost as error:
             log.warning("%s", error)
-            return _load_run(claims.database, run_id)[0]
+            return run_of(_load_row(claims.database, run_id))
         except RunBusy:
             if not driven:
                 raise
-            return _load_run(claims.database, run_id)[0]  # whoever has the run goes on with it
-        # Looked at once the run is nobody's: a process that recorded an answer meanwhile found it
-        # taken; this process goes on for it.
-        run, can_go_on = _load_run(claims.database, run_id)
-        if not can_go_on:
-            return run
+            return run_of(_load_row(claims.database, run_id))  # whoever has the run goes on with it
+        # As the run was when it became nobody's: a process that recorded an answer before that found
+        # it taken; this process goes on for it.
+        row = row or _load_row(claims.database, run_id)
+        if not row["can_go_on"]:
+            return run_of(row)
         driven, wait, attempts = True, 0.0, None
 
 
-def _load_run(database: Database, run_id: str) -> tuple[Run, bool]:
-    """The run, and whether a recorded answer waits to be carried out."""
+def _load_row(database: Database, run_id: str) -> Row:
+    """The run's row, which says whether a recorded answer waits to be carried out."""
     with database.connection() as connection:
-        row = load_row(connection, run_id)
-    return run_of(row), row["can_go_on"]
+        return load_row(connection, run_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +119,24 @@ class _Activation:
     def database(self) -> Database:
         return self.claims.database
 
-    def drive(self) -> None:
+    def drive(self) -> Row | None:
         """Drive the run to its next stop, and write the result into its rows.
 
+        Out: the run's row from then on; None where it has to be read.
         Raises: `FenceLost` where another worker has the run by now.
         """
         try:
-            self._drive()
+            return self._drive()
         except psycopg.Error:
             # Whoever takes a run over ends the connection of the worker before.
             if self._is_overtaken():
                 raise build_fence_error(self.run_id) from None
             raise
 
-    def _drive(self) -> None:
+    def _drive(self) -> Row | None:
         row = self.claim.row
         if self._end_without_checkpoints() or self._end_after_deaths():
-            return
+            return None
         ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
         events = EventBuffer(live=partial(self.database.news.tell, self.run_id))
         host = listening(host_of(row, self.context, ledger), events.add)
@@ -142,7 +146,7 @@ class _Activation:
         events.add(RunEvent(kind="run", name="started", data=attempt))
         with self.claims.flushing.watching(saver), _storing_what_an_interruption_leaves(saver):
             stop, failed = self._advance_graph(graph, host, Answers(row["answers"]))
-            self._end(saver, stop, failed, host, failures=row["begun_failures"] + 1)
+            return self._end(saver, stop, failed, host, failures=row["begun_failures"] + 1)
 
     def _make_saver(self, events: EventBuffer, host: HostContext, ledger: RunLedger) -> RunSaver:
         # Imported late: listing runs must not load the engine.
@@ -192,16 +196,22 @@ class _Activation:
         host: HostContext,
         *,
         failures: int,
-    ) -> None:
-        """Write what the activation came to; failures: in a row, if it failed."""
+    ) -> Row | None:
+        """Write what the activation came to; failures: in a row, if it failed.
+
+        Out: as `drive`.
+        """
         ending, gates = self._build_ending(stop, failed, host, failures), stop.gates
         if ending["status"] != "rejected" and self.claim.row["rejected_at_gate"]:
             log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
             ending, gates = rejected_after_all(ending), ()
         told = ending["error"].obj if ending["error"] is not None else {}
         given = Json(self.claim.row["answers"])
-        saver.end({**ending, "ending": Json(told), "answers": given}, gates)
+        row = saver.end({**ending, "ending": Json(told), "answers": given}, gates)
         self.claim.is_released = True
+        if row["run_id"] is None:
+            return None
+        return {**row, **{name: self.claim.row[name] for name in ("flow_name", "flow_file")}}
 
     def _advance_graph(
         self, graph: Graph, host: HostContext, answers: Answers

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypedDict
 
+import psycopg
 from psycopg.types.json import Json
 
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext
 from cinatra_sdk.errors import InputInvalid, StoreError
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.lending.host_parts import RunIdentity
-from cinatra_sdk.postgres.connection import Row, one
+from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import read_actor
@@ -58,8 +59,12 @@ def create_run(
     params: Mapping[str, Any] | None,
     run_id: str | None,
     about: NewRun,
+    lasts: bool = True,
 ) -> tuple[str, HostContext]:
-    """Raises: as `RunStore.create`."""
+    """lasts: whether the run is on the disk when this returns; else with the next that is.
+
+    Raises: as `RunStore.create`.
+    """
     given = flow.input(params)
     refuse_runtime_names(flow.env)
     if not flow.platform_given:
@@ -86,10 +91,25 @@ def create_run(
         "platform": Json(flow.platform.describe()),
         "policy": None if host.approval_policy is DERIVED else Json({"policy": policy}),
         "file": file_label(flow.file),
+        "lasts": lasts,
     }
-    _insert(database, flow, row)
+    if row["parent_run_id"] is not None or not _insert_of_stored_flow(database, flows, row):
+        _insert(database, flow, row)
+        flows.stored.keep(flow.digest, True)
     flows.remember(name, flow)
     return name, host
+
+
+def _insert_of_stored_flow(database: Database, flows: KnownFlows, row: Row) -> bool:
+    """Insert a run of a flow that this process has stored before; False where that is not so."""
+    if not flows.stored.get(row["digest"]):
+        return False
+    with database.connection() as connection:
+        try:
+            _insert_run(connection, row)
+        except psycopg.errors.ForeignKeyViolation:
+            return False  # another database since, under the same address
+    return True
 
 
 def _insert(database: Database, flow: DurableFlow, row: Row) -> None:
@@ -100,10 +120,12 @@ def _insert(database: Database, flow: DurableFlow, row: Row) -> None:
         if row["parent_run_id"] is not None:
             load_row(connection, row["parent_run_id"], row["tenant"])
         execute(connection, "save_flow", kept)
-        if one(connection, "insert_run", row) is None:
-            raise StoreError(
-                f"there is a run '{row['run_id']}' already", hint="choose another run id"
-            )
+        _insert_run(connection, row)
+
+
+def _insert_run(connection: Rows, row: Row) -> None:
+    if one(connection, "insert_run", row) is None:
+        raise StoreError(f"there is a run '{row['run_id']}' already", hint="choose another run id")
 
 
 def _describe_run(about: NewRun) -> Row:

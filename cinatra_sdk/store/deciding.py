@@ -85,8 +85,10 @@ def decide_gates(
     if made is not None:
         for gate, answer in answers:
             refuse_withdrawn(made.platform, run_id, gate, answer)
-    with database.connection() as connection, connection.transaction():
-        _record(connection, row, decisions, made)
+    with database.connection() as connection:
+        if not _record_approval(connection, row, answers, decisions, made):
+            with connection.transaction():
+                _record(connection, row, decisions, made)
     return made, host
 
 
@@ -101,6 +103,24 @@ def _check(
     read_actor(decision.by)
     refuse_credentials(decision, host)
     return gate, gate.check(decision)
+
+
+def _record_approval(
+    connection: Rows,
+    row: Row,
+    answers: list[tuple[Gate, Answer]],
+    decisions: Decisions,
+    made: DurableFlow | None,
+) -> bool:
+    """Record one decision that closes no other gate, by the one statement that needs; False where
+    there are more, or where the gate has changed since it was looked at.
+    """
+    if len(answers) > 1 or _rejects(decisions):
+        return False
+    gate, decision = answers[0][0], decisions[answers[0][0].id]
+    kept = decision_row(row, gate, decision, made, row["now"])
+    told = list_event_columns([tell_decision(gate, decision)])
+    return one(connection, "insert_decision", {**kept, **told}) is not None
 
 
 def _record(connection: Rows, row: Row, decisions: Decisions, made: DurableFlow | None) -> None:

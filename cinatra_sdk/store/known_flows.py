@@ -51,6 +51,8 @@ class KnownFlows:
         # placeholder values, tools and credentials.
         self._given: Recent[str, DurableFlow] = Recent(KNOWN_FLOWS)
         self._made = MadeFlows(database, host)
+        self.stored: Recent[str, bool] = Recent(KNOWN_FLOWS)
+        """By digest: files whose bytes this process has seen in the database."""
 
     def close(self) -> None:
         """Close the connections of platforms that were made here."""

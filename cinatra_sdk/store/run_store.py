@@ -208,8 +208,9 @@ class RunStore(RunKeeper):
         """
         refuse_other_names(about, NewRun, "RunStore.start()")
         name, host = create_run(
-            self._database, self._flows, flow, params=params, run_id=run_id, about=about
-        )
+            self._database, self._flows, flow, params=params, run_id=run_id, about=about,
+            lasts=False,
+        )  # fmt: skip
         return self._activate(name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
 
     def answer(

@@ -51,7 +51,8 @@ on conflict (digest) do nothing;
 select name, file, source from flows where digest = %(digest)s;
 
 -- name: insert_run
--- A new run, with the row of who works on it; no row comes back when the id is taken.
+-- A new run, with the row of who works on it; no row comes back when the id is taken.  Nobody waits
+-- for the disk where the caller goes on with the run at once and answers for it later.
 with made as (
     insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy,
                       started_by, file, owner, session_id, parent_run_id, parent_path, deadline)
@@ -65,11 +66,13 @@ told as (
     insert into run_events (run_id, seq, kind, name, data)
     select run_id, 1, 'run', 'created', json_build_object('by', %(started_by)s::text) from made
 )
-insert into work (run_id, events) select run_id, 1 from made returning run_id;
+insert into work (run_id, events) select run_id, 1 from made
+returning run_id,
+          case when %(lasts)s then '' else set_config('synchronous_commit', 'off', true) end;
 
 -- name: load_run
 -- Of one tenant where one is named: to others the run is not there.  Step 0 is the setup.
-select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
+select r.*, clock_timestamp() as now, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
        case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
            select coalesce(json_agg(json_build_object(
                       'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
@@ -163,6 +166,7 @@ order by run_id <> %(prefix)s, run_id collate "C" limit 2;
 -- a flow.
 -- A decision that this activation was given, and that did not take the run past its gate, is kept with
 -- the fence -1: nobody needs to go on for it again, and whoever goes on for another reason is given it.
+-- With it comes the run as `load_run` would read it now; nothing of it where the run was stopped.
 with news as materialized (
     select e.kind, e.name, e.path, e.visit, e.data::json as data, e.place
     from rows from (json_to_recordset(%(event_rows)s::json)
@@ -252,6 +256,7 @@ parked as (
         interrupt = excluded.interrupt, fence = excluded.fence,
         state = case when g.state = 'decided' then g.state else excluded.state end,
         settled_at = case when g.state = 'decided' then g.settled_at else excluded.settled_at end
+    returning g.gate_id, g.interrupt, g.payload, g.response_schema, g.state, g.fence, g.opened_at
 ),
 ended as (
     update runs r
@@ -264,11 +269,20 @@ ended as (
                         then clock_timestamp() + %(retry_in)s::float8 * interval '1 second' end
     from run, (select count(*) from skipped) as first  -- a run that has ended takes no decision
     where r.run_id = run.run_id and run.goes_on
-    returning r.run_id
+    returning r.*
 )
-select (select run_id from ended) as run_id, (select count(*) from numbered) as events,
+select e.*, (select count(*) from numbered) as events,
+       (select coalesce(json_agg(json_build_object(
+                   'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
+                   'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
+        from parked g where g.state = 'open') as open_gates,
+       (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
+        from decisions d
+        where d.run_id = %(run_id)s and d.step = 0 and d.kind = 'approved') as filled,
+       e.status = 'waiting' and exists (
+           select from parked g where g.state = 'decided' and g.fence > 0) as can_go_on,
        pg_notify('oasflow_events', %(run_id)s), pg_advisory_unlock_all()
-from released;
+from released left join ended e on true;
 
 -- name: fail_run
 -- Ends an activation that could not begin, and tells so; what the run waits for stays.
@@ -461,7 +475,8 @@ from ours;
 -- name: begin_effect
 -- Begins an effect where the run goes on and is still ours; with it comes how the run stands and what
 -- was known of the key before.  `made`: what the row is now, where this statement wrote it.  An effect
--- that is at most once and was cut off is not begun again but unknown.
+-- that is at most once and was cut off is not begun again but unknown.  Nobody waits for the disk where
+-- the call may be made again under its key: a database that loses the row makes it again.
 with ours as materialized (
     select run_id, fence from work where run_id = %(run_id)s for share
 ),
@@ -490,7 +505,8 @@ begun as (
     returning e.status, e.attempts
 )
 select s.status, s.rejected_at_gate, s.fence, b.status as made, b.attempts, k.status as known,
-       k.request_sha256, k.fence as known_fence, k.result, k.usage
+       k.request_sha256, k.fence as known_fence, k.result, k.usage,
+       case when %(lasts)s then '' else set_config('synchronous_commit', 'off', true) end
 from standing s left join begun b on true
 left join effects k on k.run_id = s.run_id and k.key = %(key)s;
 
@@ -594,13 +610,25 @@ select clock_timestamp() as now, current_setting('server_version') as version;
 select clock_timestamp() as now;
 
 -- name: insert_decision
--- The first decision of a gate's visit, with what it tells; no row comes back when there is one
--- already.  The run's rows are locked.
-with made as (
+-- The first decision of a gate's visit, with what it tells; no row comes back where the gate is not
+-- open: decided already, closed, or its run takes no decision any more.
+with held as materialized (
+    select run_id from work where run_id = %(run_id)s for update
+),
+asked as materialized (
+    select g.gate_id from held
+    cross join lateral oasflow_standing(held.run_id) as now
+    join gates g on g.run_id = held.run_id
+    where g.gate_id = %(gate_id)s and g.payload_sha256 = %(payload_sha256)s and g.state = 'open'
+      and now.status not in ('completed', 'rejected', 'stopped') and now.rejected_at_gate is null
+    for no key update of g
+),
+made as (
     insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
                            reason, payload_sha256, policy_sha256)
-    values (%(run_id)s, %(gate_id)s, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(kind)s,
-            %(answer)s, %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s)
+    select %(run_id)s, gate_id, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(kind)s,
+           %(answer)s, %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s
+    from asked
     on conflict (run_id, gate_id, payload_sha256) do nothing
     returning run_id, gate_id
 ),

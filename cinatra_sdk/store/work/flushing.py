@@ -11,6 +11,7 @@ that somebody holds, holds up no other run.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import time
@@ -45,6 +46,8 @@ class Flushing:
         """Saver → when it is looked at next."""
         self._busy: set[RunSaver] = set()
         self._changed = threading.Condition()
+        self._wakes: dict[int, float] = {}
+        """Sleeping thread → when it wakes by itself."""
         self._threads: list[threading.Thread] = []
 
     @contextmanager
@@ -52,10 +55,12 @@ class Flushing:
         if self._process != os.getpid():
             self._begin_empty()  # a fork: neither its parent's threads nor its runs came along
         with self._changed:
-            self._due[saver] = time.monotonic() + PAUSE
+            due = self._due[saver] = time.monotonic() + PAUSE
             if len(self._threads) < min(THREADS, len(self._due)):
                 self._start_thread()
-            self._changed.notify()
+            # Most activations end before their saver is due: no thread is woken for each of them.
+            if all(wakes > due for wakes in self._wakes.values()):
+                self._changed.notify()
         try:
             yield
         finally:
@@ -81,15 +86,28 @@ class Flushing:
     def _take_due(self) -> RunSaver | None:
         """The saver whose time has come; None: the thread ends."""
         with self._changed:
+            was_idle = False
             while not self._is_closed:
                 free = [saver for saver in self._due if saver not in self._busy]
                 saver = min(free, key=self._due.__getitem__, default=None)
-                wait = None if saver is None else self._due[saver] - time.monotonic()
-                if saver is not None and wait is not None and wait <= 0:
-                    self._busy.add(saver)
-                    return saver
-                self._changed.wait(wait)
+                if saver is not None:
+                    wait = self._due[saver] - time.monotonic()
+                    if wait <= 0:
+                        self._busy.add(saver)
+                        return saver
+                    was_idle = False
+                    self._sleep(wait)
+                else:
+                    # Once more soon: where activations follow each other, nobody has to wake it.
+                    self._sleep(math.inf if was_idle else PAUSE)
+                    was_idle = True
         return None
+
+    def _sleep(self, seconds: float) -> None:
+        own = threading.get_ident()
+        self._wakes[own] = time.monotonic() + seconds
+        self._changed.wait(None if seconds == math.inf else seconds)
+        del self._wakes[own]
 
     def _give_back(self, saver: RunSaver) -> None:
         with self._changed:

@@ -20,7 +20,7 @@ from typing import Any, Final
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import ENDED
+from cinatra_sdk.contract import ENDED, is_send_class
 from cinatra_sdk.effects.effect import Effect, EffectResult, Usage
 from cinatra_sdk.effects.failures import EffectFailure
 from cinatra_sdk.effects.ledger import Begun, Differs, Entry, Stored, Unknown
@@ -150,6 +150,7 @@ def _list_columns(effect: Effect) -> dict[str, Any]:
         "request_sha256": effect.request_sha256,
         "shown_sha256": effect.shown_sha256,
         "once": effect.once,
+        "lasts": effect.once or is_send_class(effect.risk),
     }
 
 

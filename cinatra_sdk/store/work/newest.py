@@ -1,4 +1,4 @@
-"""What a worker knows of its run's checkpoints: the newest one of each graph, and its line.
+"""What a worker knows of its run's checkpoints: the newest two of each graph, and its line.
 
 In: what the worker reads and writes.  Out: the rows that LangGraph's saver would read.
 
@@ -32,20 +32,26 @@ MOST_GRAPHS: Final = 16
 
 
 @dataclass(slots=True)
-class _Graph:
-    """What is known of one namespace."""
-
+class _Checkpoint:
     id: str = ""
-    """Of its newest checkpoint; empty where it has none."""
+    """Empty where there is none."""
     parent: str | None = None
     checkpoint: str = ""
     metadata: str = ""
-    is_whole: bool = True
-    """Whether every value of the newest checkpoint is known."""
     blobs: dict[str, tuple[str, str, bytes | None]] = field(default_factory=dict)
     """channel → version, type, value."""
     writes: dict[tuple[str, int], TaskWrite] = field(default_factory=dict)
-    """By task and place: of the newest checkpoint."""
+    """By task and place."""
+
+
+@dataclass(slots=True)
+class _Graph(_Checkpoint):
+    """What is known of one namespace: its newest checkpoint, and more."""
+
+    before: _Checkpoint = field(default_factory=_Checkpoint)
+    """The one that the newest took the place of: a node that begins looks at it."""
+    is_whole: bool = True
+    """Whether every value of these checkpoints is known."""
     early: dict[str, dict[tuple[str, int], TaskWrite]] = field(default_factory=dict)
     """Those of a checkpoint that another thread of the engine is about to write, by its id."""
     links: list[CheckpointLink] = field(default_factory=list)
@@ -117,6 +123,7 @@ class NewestCheckpoints:
         for key, write in written.writes.items():
             graph = self._open_graph(write.checkpoint_ns)
             if write.id < graph.id:
+                graph.before = _Checkpoint()
                 continue
             writes = graph.writes if write.id == graph.id else graph.early.setdefault(write.id, {})
             if key in written.replaced:
@@ -139,6 +146,7 @@ class NewestCheckpoints:
                 graph.is_whole = False
                 graph.checkpoint = graph.metadata = ""
                 graph.blobs, graph.writes, graph.early = {}, {}, {}
+                graph.before = _Checkpoint()
 
     def _take_checkpoint(self, checkpoint: StoredCheckpoint) -> None:
         graph = self._open_graph(checkpoint.checkpoint_ns)
@@ -150,6 +158,9 @@ class NewestCheckpoints:
             graph.links, graph.is_begun_here = [], False
             return
         self._graphs[checkpoint.checkpoint_ns] = self._graphs.pop(checkpoint.checkpoint_ns)
+        graph.before = _Checkpoint(
+            graph.id, graph.parent, graph.checkpoint, graph.metadata, {**graph.blobs}, graph.writes
+        )
         graph.id, graph.parent = checkpoint.id, checkpoint.parent
         graph.checkpoint, graph.metadata = checkpoint.checkpoint, checkpoint.metadata
         graph.writes = graph.early.pop(checkpoint.id, {})
@@ -190,33 +201,34 @@ class NewestCheckpoints:
         None where it is not known.
         """
         graph = self._graphs.get(namespace)
-        if (
-            graph is None
-            or not graph.id
-            or not graph.is_whole
-            or checkpoint not in {None, graph.id}
-        ):
+        if graph is None or not graph.is_whole:
             return None
-        kept = json.loads(graph.checkpoint)
-        if kept.get("v", 1) < _WHOLE and graph.parent:
+        kept: _Checkpoint = graph.before if checkpoint == graph.before.id else graph
+        if not kept.id or checkpoint not in {None, kept.id}:
             return None
-        versions = kept.get("channel_versions", {})
+        return self._build_row(namespace, kept)
+
+    def _build_row(self, namespace: str, kept: _Checkpoint) -> dict[str, Any] | None:
+        checkpoint = json.loads(kept.checkpoint)
+        if checkpoint.get("v", 1) < _WHOLE and kept.parent:
+            return None
+        versions = checkpoint.get("channel_versions", {})
         return {
             "thread_id": self._run_id,
-            "checkpoint": kept,
+            "checkpoint": checkpoint,
             "checkpoint_ns": namespace,
-            "checkpoint_id": graph.id,
-            "parent_checkpoint_id": graph.parent,
-            "metadata": json.loads(graph.metadata),
+            "checkpoint_id": kept.id,
+            "parent_checkpoint_id": kept.parent,
+            "metadata": json.loads(kept.metadata),
             "channel_values": [
                 (channel.encode(), kind.encode(), blob)
-                for channel, (version, kind, blob) in graph.blobs.items()
+                for channel, (version, kind, blob) in kept.blobs.items()
                 if versions.get(channel) == version
             ],
             "pending_writes": [
                 (w.task_id.encode(), w.channel.encode(), w.type.encode(), w.blob,
                  w.task_path.encode(), str(w.place).encode())
-                for w in graph.writes.values()
+                for w in kept.writes.values()
             ],
         }  # fmt: skip
 

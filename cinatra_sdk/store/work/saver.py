@@ -144,14 +144,16 @@ class RunSaver(PostgresSaver):
         # Events of a run without a checkpoint wait for its first one: see `claim_run`.
         return bool(self._waiting or (self._has_checkpoint and self.events.read_all()))
 
-    def end(self, parameters: Mapping[str, Any], gates: Sequence[Gate]) -> None:
+    def end(self, parameters: Mapping[str, Any], gates: Sequence[Gate]) -> Row:
         """Store what waits and what the activation came to; gates: those that the run stands at.
 
+        Out: the run's row from then on; without a run id where somebody stopped it meanwhile.
         Raises: `FenceLost`.
         """
         with self.lock:
-            self._store("end_activation", parameters, gates)
+            row = self._store("end_activation", parameters, gates)
             self._is_closed = True
+            return row
 
     def close(self) -> None:
         """Write nothing any more: what waits is given up."""

@@ -14,7 +14,7 @@ import pytest
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.postgres import connection as statements
 from oas_compiler import compile_flow
-from tests.flows import api, end, flow_of, gate, node, port, start
+from tests.flows import api, end, flow_of, gate, start
 
 
 @pytest.fixture

@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final, TypeVar
 
-import pytest
-
 T = TypeVar("T")
 
 LONG: Final = "OASFLOW_TEST_LONG"
@@ -26,6 +24,8 @@ def tries(default: int, whole: int) -> int:
 
 def spread(cases: Sequence[T], *, family: Callable[[T], Hashable], every: int) -> list[Any]:
     """All cases, as parameters: by default the first of each family is tried and each `every`-th."""
+    import pytest  # `tries` is also for processes that a test starts: it would be most of their start
+
     met: Counter[Hashable] = Counter()
     marked = []
     for case in cases:

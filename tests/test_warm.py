@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing.forkserver
 import os
 import signal
 import subprocess
@@ -71,6 +72,17 @@ def test_it_has_its_own_arguments_variables_folder_and_streams(
     assert json.loads(out) == [["program", "grün"], "x", str(tmp_path), "typed", heavy]
     assert (process.returncode, err) == (0, "[False, False]\n")
     assert process.pid not in (0, os.getpid())
+
+
+def test_what_carries_a_process_out_imports_no_pytest() -> None:
+    """It took most of the time of every process of the tests."""
+    code = "import sys, tests.warm; print('pytest' in sys.modules, tests.warm.__name__)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=warm.ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False tests.warm\n"
+    # The server has it when it forks.
+    assert "tests.warm" in multiprocessing.forkserver._forkserver._preload_modules  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

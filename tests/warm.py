@@ -38,14 +38,21 @@ READ_AT_START = ("PYTHON", "TZ", "LC_", "LANG", "TYPER", "_TYPER", "TERMINAL_WID
 """Beginnings of the names of variables that are read before a program's own first line, or while
 it imports its modules."""
 
+IMPORTED_LATE = ("jsonschema_specifications", "prompt_toolkit")
+"""What the product imports only where it is needed, and what takes as long as the rest of a command."""
+
 FORKED = multiprocessing.get_context("forkserver")
 FORKED.set_forkserver_preload(
-    sorted(
-        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        for package in ("cinatra_sdk", "oas_compiler")
-        for file in (ROOT / package).rglob("*.py")
-        if file.name != "__main__.py"
-    )
+    [
+        __name__,  # for `_become`
+        *IMPORTED_LATE,
+        *sorted(
+            ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            for package in ("cinatra_sdk", "oas_compiler")
+            for file in (ROOT / package).rglob("*.py")
+            if file.name != "__main__.py"
+        ),
+    ]
 )
 
 

@@ -6,7 +6,6 @@ The process that dies is a real one; what was sent is what it and its successor 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.attacks.test_rows import FLOWS
+from tests.warm import FORKED
 
 
 def attempt(attack: Attack, place: Place) -> str:
@@ -32,8 +32,7 @@ def attempt(attack: Attack, place: Place) -> str:
     flow = json.dumps(FLOWS[how.get("flow", "flat")])
     with _store(place.database, flow, calls) as (store, compiled):
         gate = store.start(compiled, {}, "r1").waiting[0].id
-    context = multiprocessing.get_context("spawn")
-    process = context.Process(
+    process: Any = FORKED.Process(
         target=dies, args=(how["at"], how["does"], place.database, flow, calls, gate)
     )
     process.start()

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from cinatra_sdk import RunStore, SimulatedPlatform
+from oas_compiler import compile_flow
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.inputs import duration
+from tests.databases import Databases
 from tests.flows import end, flow_of, gate, start
 
 
-@pytest.fixture
-def three(cli: Any, flow_file: Any) -> Any:
-    """Runs of two flows, started by two people."""
+@pytest.fixture(scope="module")
+def stored(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A database with runs of two flows, started by two people.  These tests only look at them."""
+    dsn, folder = databases.take(), tmp_path_factory.mktemp("flows")
     waiting = flow_of(start(), gate("ok"), end())
-    paths = {
-        name: flow_file({**waiting, "name": name}, f"{name}.json") for name in ("Letters", "Posts")
-    }
-    for run, flow, by in (
-        ("r1", "Letters", "ann"),
-        ("r2", "Letters", "bob"),
-        ("r3", "Posts", "ann"),
-    ):
-        assert cli("run", paths[flow], "--run-id", run, "--as", by).exit_code == 3
-    return cli
+    with RunStore.open(dsn) as store:
+        for run_id, name, by in (
+            ("r1", "Letters", "ann"),
+            ("r2", "Letters", "bob"),
+            ("r3", "Posts", "ann"),
+        ):
+            path = folder / f"{name}.json"
+            path.write_text(json.dumps({**waiting, "name": name}))
+            flow = compile_flow(path, platform=SimulatedPlatform())
+            assert store.start(flow, run_id=run_id, by=by).status == "waiting"
+    yield dsn
+    databases.give_back(dsn)
+
+
+@pytest.fixture
+def three(offline: Any, stored: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The command line on these runs."""
+    monkeypatch.setenv("DATABASE_URL", stored)
+    return offline
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -88,17 +88,17 @@ def random_target(dice: random.Random, ids: list[str], index: int) -> str:
     return dice.choice(ahead[:2])
 
 
-def random_flows(count: int) -> Iterator[tuple[Made, FlowIR]]:
+@pytest.fixture(scope="module")
+def flows() -> list[tuple[Made, FlowIR]]:
     """Flows that compile, as documents and as IR."""
     print("seed", SEED)
     dice = random.Random(SEED)
-    while count:
-        made = random_flow(dice, 2)
-        try:
-            yield made, compile_ir(made, rules=READING).ir
-        except CompileError:
-            continue  # a loop that never ends
-        count -= 1
+    made: list[tuple[Made, FlowIR]] = []
+    while len(made) < 300:
+        one = random_flow(dice, 2)
+        with suppress(CompileError):  # a loop that never ends
+            made.append((one, compile_ir(one, rules=READING).ir))
+    return made
 
 
 def sends_in(flow: FlowIR) -> dict[Path, str]:
@@ -118,10 +118,12 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("shown")
-def test_a_rule_an_explanation_and_the_control_graph_find_the_same_sends_open() -> None:
+def test_a_rule_an_explanation_and_the_control_graph_find_the_same_sends_open(
+    flows: list[tuple[Made, FlowIR]],
+) -> None:
     some, all_guarded = 0, 0
     kinds: Counter[type] = Counter()
-    for made, flow in random_flows(300):
+    for made, flow in flows:
         kinds.update(type(node) for _, node in walk(flow) if node.subflows)
         sends = sends_in(flow)
         guarding = Guarding(flow=flow)
@@ -139,9 +141,11 @@ def test_a_rule_an_explanation_and_the_control_graph_find_the_same_sends_open() 
     assert min(kinds.values()) > 10
 
 
-def test_every_gate_that_can_come_before_a_send_has_a_policy_step_that_guards() -> None:
+def test_every_gate_that_can_come_before_a_send_has_a_policy_step_that_guards(
+    flows: list[tuple[Made, FlowIR]],
+) -> None:
     compared = 0
-    for _made, flow in random_flows(300):
+    for _made, flow in flows:
         sends = frozenset(sends_in(flow))
         graph = Guarding(flow=flow).graph
         approval = derive_approval(flow, send_class=sends)

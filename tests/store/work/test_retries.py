@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
 
 from cinatra_sdk import Decision, RunStore
@@ -15,7 +17,7 @@ from cinatra_sdk.errors import StoreUnreachable
 from cinatra_sdk.platform.protocol import PlatformResponseError, PlatformUnreachable
 from cinatra_sdk.store.retrying import RetryPolicy
 from tests.store.work.branches import Branches
-from tests.store.work.stopped_worker import Steps
+from tests.store.work.stopped_worker import PATIENCE, Steps
 from tests.warm import FORKED
 
 ANN = Decision.approve(by="ann")
@@ -152,9 +154,21 @@ def dying(dsn: str, run_id: str) -> Callable[[], None]:
     def act() -> None:
         process: Any = FORKED.Process(target=die, args=(dsn, run_id))
         process.start()
-        process.join(60)
+        process.join(PATIENCE)
+        _wait_until_let_go(dsn)
 
     return act
+
+
+def _wait_until_let_go(dsn: str) -> None:
+    """The server gives back the locks of a dead process when it gets round to it."""
+    held = """select from pg_locks where locktype = 'advisory' and
+              database = (select oid from pg_database where datname = current_database())"""
+    deadline = time.monotonic() + PATIENCE
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        while connection.execute(held).fetchone() is not None:
+            assert time.monotonic() < deadline, "the server holds the lock of a process that died"
+            time.sleep(0.01)
 
 
 def test_a_run_whose_processes_die_five_times_is_a_dead_letter(

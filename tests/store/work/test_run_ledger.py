@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from tests.effects.ledger_contract import Bench, LedgerContract
 from tests.effects.samples import effect, result
 from tests.flows import end, flow_of, node, port, start
 from tests.store.work.branches import Branches
+from tests.warm import FORKED
 
 
 @pytest.fixture
@@ -174,8 +174,7 @@ def crash(
     dsn: str, file: Path, *, ledger: bool = True, once: bool = False, before: bool = False
 ) -> None:
     options = {"ledger": ledger, "once": once, "before": before}
-    context = multiprocessing.get_context("spawn")
-    child = context.Process(target=die_after_the_result, args=(dsn, str(file)), kwargs=options)
+    child: Any = FORKED.Process(target=die_after_the_result, args=(dsn, str(file)), kwargs=options)
     child.start()
     child.join(60)
     assert child.exitcode == -signal.SIGKILL

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from cinatra_sdk.events.event import RunEvent
 from oas_compiler import compile_flow
 from tests.flows import end, flow_node, flow_of, gate, start
 from tests.store.work.branches import Branches
+from tests.warm import FORKED
 
 FLOW = compile_flow(flow_of(start(), gate("ok"), end()), platform=SimulatedPlatform())
 ANN = Decision.approve(by="ann", reason="fine")
@@ -165,9 +165,7 @@ def test_news_of_another_process_wakes_a_follower(
     seen: list[RunEvent] = []
     follower = threading.Thread(target=lambda: seen.extend(store.events("r1", follow=True)))
     follower.start()
-    other = multiprocessing.get_context("spawn").Process(
-        target=answer_elsewhere, args=(fresh_database,)
-    )
+    other = FORKED.Process(target=answer_elsewhere, args=(fresh_database,))
     other.start()
     follower.join(30)
     other.join(30)
@@ -228,7 +226,7 @@ def die_at_statement(dsn: str, point: int, ended: str) -> None:
 def test_a_killed_process_leaves_events_without_a_gap(
     store: RunStore, fresh_database: str, tmp_path: Path, point: int
 ) -> None:
-    child = multiprocessing.get_context("spawn").Process(
+    child = FORKED.Process(
         target=die_at_statement, args=(fresh_database, point, str(tmp_path / "calls"))
     )
     child.start()

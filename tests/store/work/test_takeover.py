@@ -21,7 +21,7 @@ from cinatra_sdk.store.work.flushing import Flushing
 from cinatra_sdk.store.work.heartbeat import Heart
 from tests.effort import tries
 from tests.store.work.branches import Branches
-from tests.store.work.stopped_worker import LEASE, Steps, work_slowly
+from tests.store.work.stopped_worker import LEASE, PATIENCE, Steps, work_slowly
 from tests.warm import FORKED
 
 CYCLES = tries(10, 200)
@@ -44,7 +44,7 @@ class Worker:
         self.process.start()
 
     def wait_until_stopped(self) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             state = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii")
             if state.rpartition(")")[2].split()[0] == "T":
@@ -55,7 +55,7 @@ class Worker:
     def wake_up(self) -> str:
         """Let it go on to its end; what it said of the run."""
         os.kill(self.process.pid, signal.SIGCONT)
-        self.process.join(60)
+        self.process.join(PATIENCE)
         return Path(f"{self.file}.said").read_text(encoding="utf-8").split()[1]
 
 

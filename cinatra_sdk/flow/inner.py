@@ -32,11 +32,12 @@ from cinatra_sdk.engine.reentry import (
 )
 from cinatra_sdk.engine.runtime_context import HostContext, context_of, hearing
 from cinatra_sdk.flow.cutting import listening_for_a_cut
-from cinatra_sdk.flow.frame import Frame, pin_of
+from cinatra_sdk.flow.frame import MISSING, Frame, pin_of
 from cinatra_sdk.flow.fusing import join_growing
 from cinatra_sdk.flow.inline import InlineFlow
 from cinatra_sdk.flow.names import BRANCH, CURSOR, DECISIONS, ENDED, INPUTS, MESSAGES, OUTPUTS
 from cinatra_sdk.flow.talk import read_conversation
+from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.growing import without_seals
 from cinatra_sdk.governed.state import seal
 
@@ -199,6 +200,19 @@ def scope_inside(state: State, own: str) -> str:
     """The scope of a flow inside the node whose state this is; own: its label there."""
     around = state["run"]["scope"]
     return f"{around}/{own}" if around else own
+
+
+def enter_with_own_inputs(frame: Frame, state: State) -> InnerEntry:
+    """The one run of an inner flow that takes the inputs of its node."""
+    given = {plan.title: frame.look_up(plan, state) for plan in frame.inputs}
+    inputs = {title: value for title, value in given.items() if value is not MISSING}
+    scope = scope_inside(state, label(frame.id, frame.visit(state)))
+    return InnerEntry(state=state, inputs=inputs, scope=scope)
+
+
+def own_namespace(runtime: Runtime[HostContext]) -> str:
+    """The namespace of the graph inside the node that runs; empty where no checkpoint is kept."""
+    return runtime.execution_info.checkpoint_ns if runtime.execution_info else ""
 
 
 def leave_rejected(frame: Frame, state: State, results: list[InnerResult]) -> dict[str, Any]:

@@ -233,6 +233,8 @@ class CatchExceptionNode(Node):
     """
 
     subflow: FlowIR
+    tells_message: bool = False
+    """Whether that has the text of the error, not only its node and kind."""
 
     @property
     def subflows(self) -> tuple[FlowIR, ...]:

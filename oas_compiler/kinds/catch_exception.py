@@ -1,4 +1,4 @@
-"""CatchExceptionNode: a flow that may fail; it does not run yet.
+"""CatchExceptionNode: a flow that may fail.
 
 a caught flow with the branch "next"   ->  "next" and "caught_exception_branch",
                                            and the output "caught_exception_info"
@@ -11,6 +11,7 @@ from typing import Final
 from oas_compiler import ir
 from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW
 from oas_compiler.component.inference import branches_of, checked_branches, specialised
+from oas_compiler.component.metadata import NODE_KEYS, cinatra_error
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port, ScalarType, UnionType
 from oas_compiler.kinds.kind import NodeKind
@@ -18,6 +19,8 @@ from oas_compiler.kinds.unknown import build_unknown
 
 CAUGHT_BRANCH: Final = "caught_exception_branch"
 CAUGHT_INFO: Final = "caught_exception_info"
+_INFO: Final = ("kind", "message")
+"""What the output says of an error: its node and kind, or its text, too."""
 
 
 def build_catch(site: Site) -> ir.Node:
@@ -46,7 +49,15 @@ def build_catch(site: Site) -> ir.Node:
         outputs=outputs,
         branches=checked_branches(site, (*branches_of(subflow), CAUGHT_BRANCH)),
         subflow=subflow,
+        tells_message=_tells_message(site),
     )
+
+
+def _tells_message(site: Site) -> bool:
+    said = site.component.cinatra.get("exceptionInfo")
+    if said not in (None, *_INFO):
+        cinatra_error(site, "exceptionInfo", " or ".join(f'"{word}"' for word in _INFO))
+    return said == "message"
 
 
 CATCH_EXCEPTION = NodeKind(
@@ -59,4 +70,6 @@ CATCH_EXCEPTION = NodeKind(
     flows=("subflow",),
     passage="caught",
     acts=False,
+    metadata={**NODE_KEYS, "exceptionInfo": {"enum": [*_INFO]}},
+    lowering="oas_compiler.lower.nodes.catch_exception:lower_catch_exception",
 )

@@ -262,8 +262,7 @@ def test_a_kind_acts_itself_where_it_runs_no_flows() -> None:
 
 def test_these_kinds_do_not_run_yet() -> None:
     assert {kind.component_type for kind in BUILT_IN if not kind.runs} == {
-        "LlmNode", "AgentNode",
-        "CatchExceptionNode", "TriggerWaitNode",
+        "LlmNode", "AgentNode", "TriggerWaitNode",
     }  # fmt: skip
 
 

@@ -14,28 +14,22 @@ from langgraph.runtime import Runtime
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.frame import MISSING, Frame
+from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.inner import (
     READS,
     FlowInside,
     InnerEntry,
+    enter_with_own_inputs,
     join_talk,
     leave_rejected,
-    scope_inside,
+    own_namespace,
 )
-from cinatra_sdk.gates.gate import label
 
 State = Mapping[str, Any]
 
 
 def make_subflow(frame: Frame, inner: FlowInside) -> NodeBody:
     """The body of a node that runs `inner` with its own inputs."""
-
-    def enter(state: State) -> InnerEntry:
-        given = {plan.title: frame.look_up(plan, state) for plan in frame.inputs}
-        inputs = {title: value for title, value in given.items() if value is not MISSING}
-        scope = scope_inside(state, label(frame.id, frame.visit(state)))
-        return InnerEntry(state=state, inputs=inputs, scope=scope)
 
     def leave(entry: InnerEntry, result: State) -> Any:
         ended = inner.read(result, entry.scope)
@@ -46,12 +40,12 @@ def make_subflow(frame: Frame, inner: FlowInside) -> NodeBody:
         )
 
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
-        entry = enter(state)
-        return leave(entry, inner.run(entry, config, runtime, _own_namespace(runtime)))
+        entry = enter_with_own_inputs(frame, state)
+        return leave(entry, inner.run(entry, config, runtime, own_namespace(runtime)))
 
     async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
-        entry = enter(state)
-        return leave(entry, await inner.arun(entry, config, runtime, _own_namespace(runtime)))
+        entry = enter_with_own_inputs(frame, state)
+        return leave(entry, await inner.arun(entry, config, runtime, own_namespace(runtime)))
 
     return NodeBody(
         run=run,
@@ -62,7 +56,3 @@ def make_subflow(frame: Frame, inner: FlowInside) -> NodeBody:
         subgraph=inner.graph,
         chooses=True,
     )
-
-
-def _own_namespace(runtime: Runtime[HostContext]) -> str:
-    return runtime.execution_info.checkpoint_ns if runtime.execution_info else ""

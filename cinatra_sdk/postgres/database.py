@@ -104,8 +104,8 @@ class Database:
 
 
 def _start_embedded_server() -> LocalServer:
-    server = LocalServer()
     try:
+        server = LocalServer()
         server.start()
     except LocalServerError as error:
         raise StoreError(str(error)) from None

@@ -1,4 +1,5 @@
-"""A graph that gives an answer without an id to the pause that waits, and to no other.
+"""A graph that gives an answer without an id to the pause that waits, and to no other; a Command
+that holds nothing is refused.
 
     graph = answering_by_id(graph)
     graph.invoke(Command(resume={"approved": True}), config)
@@ -19,6 +20,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
+
+from cinatra_sdk.errors import InputInvalid
 
 _G = TypeVar("_G", bound=CompiledStateGraph[Any, Any, Any, Any])
 _SAVER: Final = "__pregel_checkpointer"
@@ -43,6 +46,7 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         config: RunnableConfig | None = None,
         **more: Any,
     ) -> Iterator[Any]:
+        _refuse_empty(input)
         given, asked = input, self._find_place(input, config)
         if asked is not None:
             given = _answer_by_id(input, self.get_state(asked))
@@ -54,6 +58,7 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         config: RunnableConfig | None = None,
         **more: Any,
     ) -> AsyncIterator[Any]:
+        _refuse_empty(input)
         given, asked = input, self._find_place(input, config)
         if asked is not None:
             given = _answer_by_id(input, await self.aget_state(asked))
@@ -85,6 +90,21 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         named = {**(config or {}).get("configurable", {}), **thread["configurable"]}
         kept = ("thread_id", "checkpoint_ns", "checkpoint_id", _SAVER)
         return {"configurable": {key: named[key] for key in kept if key in named}}
+
+
+def _refuse_empty(given: Any) -> None:
+    """The engine fails at a Command without content, and does not say at what.
+
+    Raises: `InputInvalid`.
+    """
+    if not isinstance(given, Command) or given.graph == Command.PARENT:
+        return
+    if given.resume is None and not given.goto and not given.update:
+        raise InputInvalid(
+            "the Command is empty: it holds no answer, no update and no way to go",
+            hint="give Command(resume=…) to answer a gate, None to go on where the thread stands, "
+            "or the inputs of the flow to begin",
+        )
 
 
 def _names_no_pause(given: Any) -> bool:

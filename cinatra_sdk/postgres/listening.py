@@ -75,6 +75,8 @@ class Listening:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._closed = False
+        self._is_cut_off = False
+        """Whether it was told that nothing can be heard; told once, until something can be again."""
 
     @contextlib.contextmanager
     def subscribe(
@@ -133,7 +135,12 @@ class Listening:
                 self._listen_once()
             except (psycopg.Error, StoreError) as error:
                 # Subscribers look by themselves meanwhile.
-                log.warning("news of runs cannot be heard: %s", type(error).__name__)
+                if not self._is_cut_off:
+                    self._is_cut_off = True
+                    log.warning(
+                        "news of runs cannot be heard until the database answers again: %s",
+                        type(error).__name__,
+                    )
                 threading.Event().wait(_TURN)
             else:
                 return
@@ -141,6 +148,7 @@ class Listening:
     def _listen_once(self) -> None:
         with connect(self._dsn) as connection:
             connection.execute(f"listen {CHANNEL}")
+            self._is_cut_off = False
             for subscriber in self._list_subscribers(None):
                 subscriber.wake()  # what happened before is not notified
             while not self._is_over():

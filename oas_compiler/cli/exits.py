@@ -111,7 +111,7 @@ def bounded(command: Callable[P, Exit]) -> Callable[P, None]:
     @functools.wraps(command)
     def within(*args: P.args, **kwargs: P.kwargs) -> None:
         terminal = Terminal.open(as_json=bool(kwargs.get("as_json")))
-        notes_of_the_log(terminal)
+        notes_of_the_log(terminal, debug=bool(os.environ.get(DEBUG_VARIABLE)))
         try:
             code = _run_command(terminal, lambda: command(*args, **kwargs))
         except BrokenPipeError:

@@ -150,8 +150,12 @@ def why_lost(error: OSError) -> str:
     return f"stdout cannot be written to: {error.strerror or 'it is closed'}"
 
 
-def notes_of_the_log(terminal: Terminal) -> None:
-    """Warnings of the flow's own log become notes, made safe like every other text."""
+def notes_of_the_log(terminal: Terminal, *, debug: bool = False) -> None:
+    """Warnings of the flow's own log become notes, made safe like every other text.
+
+    debug: those of the database's library too; without it, the log's own notes say what went wrong,
+    or the command ends with it.
+    """
 
     class Notes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -159,6 +163,9 @@ def notes_of_the_log(terminal: Terminal) -> None:
             with contextlib.suppress(OSError, ValueError):
                 terminal.note(record.getMessage())
 
+    library = logging.getLogger("psycopg")
+    library.handlers = [Notes(logging.WARNING) if debug else logging.NullHandler()]
+    library.propagate = False
     log = logging.getLogger("oasflow")
     notes = Notes(logging.WARNING)
     # Errors of a run are left out here, because the command itself ends with them.

@@ -46,7 +46,7 @@ def follow(
 
     With --json each line is one event.  Ctrl-C ends the printing and nothing else.
     """
-    terminal = Terminal.open(as_json=as_json)
+    terminal = Terminal.open(as_json=as_json, by_lines=True)
     if not run:
         raise Halt("the run id is empty")
     with opening.store(terminal, db) as store:

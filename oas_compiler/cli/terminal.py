@@ -51,10 +51,12 @@ class Terminal:
     out: Console
     err: Console
     as_json: bool
+    by_lines: bool = False
+    """Of a command that prints as things happen: each JSON document is one line."""
 
     @classmethod
-    def open(cls, *, as_json: bool = False) -> Terminal:
-        return cls(console_for(sys.stdout), console_for(sys.stderr), as_json)
+    def open(cls, *, as_json: bool = False, by_lines: bool = False) -> Terminal:
+        return cls(console_for(sys.stdout), console_for(sys.stderr), as_json, by_lines)
 
     @property
     def asks(self) -> bool:
@@ -88,7 +90,8 @@ class Terminal:
         credentials are starred.
         """
         if self.as_json:
-            self._write_json(document if of_run else _mask_secrets(document), indent=2)
+            shown = document if of_run else _mask_secrets(document)
+            self._write_json(shown, indent=None if self.by_lines else 2)
 
     def data_line(self, document: Any) -> None:
         """A value of a run as one line of JSON; nothing without `--json`."""

@@ -68,8 +68,9 @@ def run_rounds(
         outcomes = [BranchOutcome(result=result) for result in ended]
         return _judge(_read_results(rounds, outcomes), outcomes)
     begun: Namespaces = {}
-    branches = [_make_branch(one, runtime, begun) for one in rounds]
-    outcomes = run_branches(branches, at_once=at_once)
+    rejected = _Rejected()
+    branches = [_make_branch(one, runtime, begun, rejected) for one in rounds]
+    outcomes = run_branches(branches, at_once=at_once, ends_all=rejected)
     results = _read_results(rounds, outcomes)
     place = place_of(config, runtime.execution_info) if _is_rejected(results) else None
     if place is not None:
@@ -91,14 +92,28 @@ async def arun_rounds(
         outcomes = [BranchOutcome(result=result) for result in ended]
         return _judge(_read_results(rounds, outcomes), outcomes)
     begun: Namespaces = {}
-    branches = [_make_branch(one, runtime, begun) for one in rounds]
-    outcomes = await arun_branches(branches, at_once=at_once)
+    rejected = _Rejected()
+    branches = [_make_branch(one, runtime, begun, rejected) for one in rounds]
+    outcomes = await arun_branches(branches, at_once=at_once, ends_all=rejected)
     results = _read_results(rounds, outcomes)
     place = place_of(config, runtime.execution_info) if _is_rejected(results) else None
     if place is not None:
         for number, own in _list_cut_off(rounds, results, begun):
             results[number] = InnerResult(decisions=tuple(await aread_decided(place, own)))
     return _judge(results, outcomes)
+
+
+class _Rejected:
+    """Whether a branch of the node ended by a rejection: nothing may run after it, in no branch."""
+
+    def __init__(self) -> None:
+        self.is_so = False
+
+    def __call__(self, result: Any) -> bool:
+        """Also for a result that the engine kept from a run of the node before."""
+        if result is not None and result.get("rejected_at"):
+            self.is_so = True
+        return self.is_so
 
 
 def _only_computes(inner: FlowInside) -> bool:
@@ -144,23 +159,29 @@ def _name_item(error: FlowError | PlatformError, item: str) -> FlowError | Platf
     return named.with_traceback(error.__traceback__)
 
 
-def _make_branch(one: Round, runtime: Runtime[HostContext], begun: Namespaces) -> Branch:
+def _make_branch(
+    one: Round, runtime: Runtime[HostContext], begun: Namespaces, rejected: _Rejected
+) -> Branch:
     """The branch of a round, which notes its namespace in `begun`; its result is JSON, which the
     engine keeps.
 
     The inner graph runs with the branch's own config, whose namespace is the branch's; the line of
-    the thread is looked at from the node's place.
+    the thread is looked at from the node's place.  After a rejection it does nothing.
     """
 
-    def run() -> dict[str, Any]:
+    def run() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
+        if rejected.is_so:
+            return None
         with _naming_the_item(one):
             return one.inner.run(one.entry, own, runtime, begun[one.label])
 
-    async def arun() -> dict[str, Any]:
+    async def arun() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
+        if rejected.is_so:
+            return None
         with _naming_the_item(one):
             return await one.inner.arun(one.entry, own, runtime, begun[one.label])
 
@@ -172,7 +193,9 @@ def _read_results(
 ) -> list[InnerResult | None]:
     """What each branch came to; None where it has not ended."""
     return [
-        _read_result(one, outcome.result) if outcome.is_done else None
+        _read_result(one, outcome.result)
+        if outcome.is_done and outcome.result is not None
+        else None
         for one, outcome in zip(rounds, outcomes, strict=True)
     ]
 

@@ -1,4 +1,5 @@
-"""A graph that gives an answer without an id to the pause that waits, and to no other.
+"""A graph that gives an answer without an id to the pause that waits, and to no other; a Command
+that holds nothing is refused, and messages are streamed without their seals.
 
     graph = answering_by_id(graph)
     graph.invoke(Command(resume={"approved": True}), config)
@@ -11,14 +12,18 @@ at which nobody has looked.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
+
+from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.governed.growing import without_seal
 
 _G = TypeVar("_G", bound=CompiledStateGraph[Any, Any, Any, Any])
 _SAVER: Final = "__pregel_checkpointer"
@@ -43,10 +48,14 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         config: RunnableConfig | None = None,
         **more: Any,
     ) -> Iterator[Any]:
+        _refuse_empty(input)
         given, asked = input, self._find_place(input, config)
         if asked is not None:
             given = _answer_by_id(input, self.get_state(asked))
-        yield from super().stream(given, config, **more)
+        parts = super().stream(given, config, **more)
+        if _streams_messages(more):
+            parts = map(_open_streamed, parts)
+        yield from parts
 
     async def astream(
         self,
@@ -54,11 +63,13 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         config: RunnableConfig | None = None,
         **more: Any,
     ) -> AsyncIterator[Any]:
+        _refuse_empty(input)
         given, asked = input, self._find_place(input, config)
         if asked is not None:
             given = _answer_by_id(input, await self.aget_state(asked))
+        opens = _streams_messages(more)
         async for part in super().astream(given, config, **more):
-            yield part
+            yield _open_streamed(part) if opens else part
 
     def _find_saver_and_thread(
         self, config: RunnableConfig | None
@@ -85,6 +96,41 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         named = {**(config or {}).get("configurable", {}), **thread["configurable"]}
         kept = ("thread_id", "checkpoint_ns", "checkpoint_id", _SAVER)
         return {"configurable": {key: named[key] for key in kept if key in named}}
+
+
+def _streams_messages(asked: Mapping[str, Any]) -> bool:
+    mode = asked.get("stream_mode")
+    return mode == "messages" or (isinstance(mode, (list, tuple)) and "messages" in mode)
+
+
+def _open_streamed(part: Any) -> Any:
+    """What a client is streamed, with each message as JSON can hold it.
+
+    A message is a member of a tuple, with its metadata, in every form of the engine: alone, with its
+    mode, with its namespace, or as the data of a part.  The state keeps the seal.
+    """
+    if isinstance(part, BaseMessage):
+        return without_seal(part)
+    if isinstance(part, tuple):
+        return tuple(map(_open_streamed, part))
+    if isinstance(part, dict) and part.get("type") == "messages" and "data" in part:
+        return {**part, "data": _open_streamed(part["data"])}
+    return part
+
+
+def _refuse_empty(given: Any) -> None:
+    """The engine fails at a Command without content, and does not say at what.
+
+    Raises: `InputInvalid`.
+    """
+    if not isinstance(given, Command) or given.graph == Command.PARENT:
+        return
+    if given.resume is None and not given.goto and not given.update:
+        raise InputInvalid(
+            "the Command is empty: it holds no answer, no update and no way to go",
+            hint="give Command(resume=…) to answer a gate, None to go on where the thread stands, "
+            "or the inputs of the flow to begin",
+        )
 
 
 def _names_no_pause(given: Any) -> bool:

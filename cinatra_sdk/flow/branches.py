@@ -14,7 +14,7 @@ import asyncio
 import concurrent.futures
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from langgraph.errors import GraphInterrupt
 from langgraph.types import Interrupt
@@ -51,14 +51,24 @@ class BranchOutcome:
 NOT_BEGUN = BranchOutcome(begun=False)
 
 
-def run_branches(branches: Sequence[Branch], *, at_once: int | None = None) -> list[BranchOutcome]:
-    """Run branches and wait for all of them.
+EndsAll: TypeAlias = Callable[[Any], bool]
+"""Told the result of each branch that is done; whether one so far ends the run."""
+
+
+def _never(_result: Any) -> bool:
+    return False
+
+
+def run_branches(
+    branches: Sequence[Branch], *, at_once: int | None = None, ends_all: EndsAll = _never
+) -> list[BranchOutcome]:
+    """Run branches and wait for all of them that have begun.
 
     at_once: how many run at a time; None: as many as the engine lets.  1 runs one after the other,
-    and none after one that paused or failed.
+    and none after one that paused, failed or ended the run.
     """
     if at_once == 1:
-        return _run_in_turn(branches)
+        return _run_in_turn(branches, ends_all)
     running: dict[concurrent.futures.Future[Any], int] = {}
     outcomes = [NOT_BEGUN] * len(branches)
     for place, branch in enumerate(branches):
@@ -67,18 +77,20 @@ def run_branches(branches: Sequence[Branch], *, at_once: int | None = None) -> l
                 running, return_when=concurrent.futures.FIRST_COMPLETED
             )
             for future in done:
-                outcomes[running.pop(future)] = _await_outcome(future)
+                outcomes[running.pop(future)] = outcome = _await_outcome(future)
+                if outcome.is_done:
+                    ends_all(outcome.result)
         running[begin_task(branch.name, branch.run)] = place
     for future, place in running.items():
         outcomes[place] = _await_outcome(future)
     return outcomes
 
 
-def _run_in_turn(branches: Sequence[Branch]) -> list[BranchOutcome]:
+def _run_in_turn(branches: Sequence[Branch], ends_all: EndsAll) -> list[BranchOutcome]:
     outcomes = [NOT_BEGUN] * len(branches)
     for place, branch in enumerate(branches):
         outcomes[place] = _await_outcome(begin_task(branch.name, branch.run))
-        if not outcomes[place].is_done:
+        if not outcomes[place].is_done or ends_all(outcomes[place].result):
             break
     return outcomes
 
@@ -93,14 +105,14 @@ def _await_outcome(future: concurrent.futures.Future[Any]) -> BranchOutcome:
 
 
 async def arun_branches(
-    branches: Sequence[Branch], *, at_once: int | None = None
+    branches: Sequence[Branch], *, at_once: int | None = None, ends_all: EndsAll = _never
 ) -> list[BranchOutcome]:
     """As `run_branches`, for an event loop."""
     outcomes = [NOT_BEGUN] * len(branches)
     if at_once == 1:
         for place, branch in enumerate(branches):
             outcomes[place] = await _aawait_outcome(begin_task(branch.name, branch.arun))
-            if not outcomes[place].is_done:
+            if not outcomes[place].is_done or ends_all(outcomes[place].result):
                 break
         return outcomes
     running: dict[asyncio.Future[Any], int] = {}
@@ -108,7 +120,9 @@ async def arun_branches(
         if at_once is not None and len(running) >= at_once:
             done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             for future in done:
-                outcomes[running.pop(future)] = await _aawait_outcome(future)
+                outcomes[running.pop(future)] = outcome = await _aawait_outcome(future)
+                if outcome.is_done:
+                    ends_all(outcome.result)
         running[asyncio.ensure_future(begin_task(branch.name, branch.arun))] = place
     for future, place in running.items():
         outcomes[place] = await _aawait_outcome(future)

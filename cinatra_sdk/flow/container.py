@@ -7,7 +7,8 @@ one: the node fails once all others have stopped.  A gate in some: one pause wit
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,9 +19,11 @@ from langgraph.runtime import Runtime
 from cinatra_sdk.engine.lineage import place_of
 from cinatra_sdk.engine.reentry import aread_decided, read_decided
 from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.errors import FlowError, StoreError
 from cinatra_sdk.flow.branches import Branch, BranchOutcome, arun_branches, run_branches, stop_for
 from cinatra_sdk.flow.cutting import tell_of_a_cut
 from cinatra_sdk.flow.inner import FlowInside, InnerEntry, InnerResult
+from cinatra_sdk.platform.protocol import PlatformError
 
 Namespaces: TypeAlias = dict[str, str]
 """Branch → the namespace under which its graph keeps checkpoints, once it has begun."""
@@ -34,6 +37,8 @@ class Round:
     entry: InnerEntry
     label: str
     """Unique in the node: `each[3]`."""
+    item: str = ""
+    """What errors call the element of a list that it is for; empty: its flow has a name of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +64,13 @@ def run_rounds(
     at_once: how many at a time; None: as many as the engine lets; 1: one after the other.
     """
     if all(_only_computes(one.inner) for one in rounds):
-        ended = [one.inner.run(one.entry, config, runtime, "") for one in rounds]
+        ended = [_compute(one, config, runtime) for one in rounds]
         outcomes = [BranchOutcome(result=result) for result in ended]
         return _judge(_read_results(rounds, outcomes), outcomes)
     begun: Namespaces = {}
-    branches = [_make_branch(one, runtime, begun) for one in rounds]
-    outcomes = run_branches(branches, at_once=at_once)
+    rejected = _Rejected()
+    branches = [_make_branch(one, runtime, begun, rejected) for one in rounds]
+    outcomes = run_branches(branches, at_once=at_once, ends_all=rejected)
     results = _read_results(rounds, outcomes)
     place = place_of(config, runtime.execution_info) if _is_rejected(results) else None
     if place is not None:
@@ -82,12 +88,13 @@ async def arun_rounds(
 ) -> Rounds:
     """As `run_rounds`, for an event loop."""
     if all(_only_computes(one.inner) for one in rounds):
-        ended = [await one.inner.arun(one.entry, config, runtime, "") for one in rounds]
+        ended = [await _acompute(one, config, runtime) for one in rounds]
         outcomes = [BranchOutcome(result=result) for result in ended]
         return _judge(_read_results(rounds, outcomes), outcomes)
     begun: Namespaces = {}
-    branches = [_make_branch(one, runtime, begun) for one in rounds]
-    outcomes = await arun_branches(branches, at_once=at_once)
+    rejected = _Rejected()
+    branches = [_make_branch(one, runtime, begun, rejected) for one in rounds]
+    outcomes = await arun_branches(branches, at_once=at_once, ends_all=rejected)
     results = _read_results(rounds, outcomes)
     place = place_of(config, runtime.execution_info) if _is_rejected(results) else None
     if place is not None:
@@ -96,27 +103,87 @@ async def arun_rounds(
     return _judge(results, outcomes)
 
 
+class _Rejected:
+    """Whether a branch of the node ended by a rejection: nothing may run after it, in no branch."""
+
+    def __init__(self) -> None:
+        self.is_so = False
+
+    def __call__(self, result: Any) -> bool:
+        """Also for a result that the engine kept from a run of the node before."""
+        if result is not None and result.get("rejected_at"):
+            self.is_so = True
+        return self.is_so
+
+
 def _only_computes(inner: FlowInside) -> bool:
     return inner.inline is not None and not inner.acts
 
 
-def _make_branch(one: Round, runtime: Runtime[HostContext], begun: Namespaces) -> Branch:
+def _compute(one: Round, config: RunnableConfig, runtime: Runtime[HostContext]) -> dict[str, Any]:
+    with _naming_the_item(one):
+        return one.inner.run(one.entry, config, runtime, "")
+
+
+async def _acompute(
+    one: Round, config: RunnableConfig, runtime: Runtime[HostContext]
+) -> dict[str, Any]:
+    with _naming_the_item(one):
+        return await one.inner.arun(one.entry, config, runtime, "")
+
+
+@contextmanager
+def _naming_the_item(one: Round) -> Iterator[None]:
+    """Within, an error says which element it happened at: the nodes inside do not know it.
+
+    Not an error of the store, which is no element's.
+    """
+    try:
+        yield
+    except (FlowError, PlatformError) as error:
+        if not one.item or isinstance(error, StoreError):
+            raise
+        named = _name_item(error, one.item)
+    else:
+        return
+    raise named
+
+
+def _name_item(error: FlowError | PlatformError, item: str) -> FlowError | PlatformError:
+    """The error with `item` before its text; another object, because a platform may raise one twice."""
+    named = type(error).__new__(type(error))
+    vars(named).update(vars(error))
+    named.args = (f"{item}: {error}", *error.args[1:])
+    if isinstance(named, FlowError):
+        named.message = f"{item}: {named.message}"
+    return named.with_traceback(error.__traceback__)
+
+
+def _make_branch(
+    one: Round, runtime: Runtime[HostContext], begun: Namespaces, rejected: _Rejected
+) -> Branch:
     """The branch of a round, which notes its namespace in `begun`; its result is JSON, which the
     engine keeps.
 
     The inner graph runs with the branch's own config, whose namespace is the branch's; the line of
-    the thread is looked at from the node's place.
+    the thread is looked at from the node's place.  After a rejection it does nothing.
     """
 
-    def run() -> dict[str, Any]:
+    def run() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
-        return one.inner.run(one.entry, own, runtime, begun[one.label])
+        if rejected.is_so:
+            return None
+        with _naming_the_item(one):
+            return one.inner.run(one.entry, own, runtime, begun[one.label])
 
-    async def arun() -> dict[str, Any]:
+    async def arun() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
-        return await one.inner.arun(one.entry, own, runtime, begun[one.label])
+        if rejected.is_so:
+            return None
+        with _naming_the_item(one):
+            return await one.inner.arun(one.entry, own, runtime, begun[one.label])
 
     return Branch(one.label, run, arun)
 
@@ -126,9 +193,16 @@ def _read_results(
 ) -> list[InnerResult | None]:
     """What each branch came to; None where it has not ended."""
     return [
-        one.inner.read(outcome.result, one.entry.scope) if outcome.is_done else None
+        _read_result(one, outcome.result)
+        if outcome.is_done and outcome.result is not None
+        else None
         for one, outcome in zip(rounds, outcomes, strict=True)
     ]
+
+
+def _read_result(one: Round, result: Any) -> InnerResult:
+    with _naming_the_item(one):
+        return one.inner.read(result, one.entry.scope)
 
 
 def _is_rejected(results: Sequence[InnerResult | None]) -> bool:

@@ -177,6 +177,14 @@ def without_seals(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{key: value for key, value in item.items() if key != SEAL_KEY} for item in items]
 
 
+def without_seal(message: BaseMessage) -> BaseMessage:
+    """A message as others may keep or send it; the state's own stays as it is."""
+    if SEAL_KEY not in message.additional_kwargs:
+        return message
+    kept = {key: value for key, value in message.additional_kwargs.items() if key != SEAL_KEY}
+    return message.model_copy(update={"additional_kwargs": kept})
+
+
 def as_json(value: Any) -> Any:
     """A list of this module as JSON; any other value as it is."""
     if not isinstance(value, list) or not value:

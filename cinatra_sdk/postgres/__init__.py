@@ -1,7 +1,8 @@
 """Postgres: connections, tables, and the embedded server.
 
 database.py    the database of a run store: its address, tables and connections
-work_connections.py  those of activations;  listening.py  who waits for news of runs
+own_pool.py    a pool of one process;  work_connections.py  the connections of activations
+listening.py   who waits for news of runs
 connection.py  one connection;  dsn.py  its address;  failures.py  its errors, without passwords
 queries.py     the statements of sql/, by name;  lenient.py  what they give that Python cannot take
 standing.py    the state of a database;  lacking.py  the rights that a role lacks

@@ -17,19 +17,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 import psycopg
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import PoolTimeout
 
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.postgres.connection import (
-    OPTIONS,
-    Rows,
-    clock,
-    connect,
-    refuse_ended_connection,
-)
+from cinatra_sdk.postgres.connection import Rows, clock, connect
 from cinatra_sdk.postgres.failures import store_error
 from cinatra_sdk.postgres.listening import Listening
 from cinatra_sdk.postgres.migrating import migrate, outdated, prepare
+from cinatra_sdk.postgres.own_pool import OwnPool
 from cinatra_sdk.postgres.roles import APP
 from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 from cinatra_sdk.postgres.work_connections import WorkConnections
@@ -37,10 +32,12 @@ from cinatra_sdk.postgres.work_connections import WorkConnections
 
 @dataclass(slots=True)
 class Database:
-    """One Postgres database; safe to share between threads."""
+    """One Postgres database; safe to share between threads, and with processes that are forked:
+    each has connections of its own.
+    """
 
     dsn: str = field(repr=False)
-    pool: ConnectionPool[Rows] = field(repr=False)
+    pool: OwnPool = field(repr=False)
     """For short statements."""
     work: WorkConnections = field(repr=False)
     """For activations, apart from the short statements, which never wait behind them."""
@@ -63,11 +60,8 @@ class Database:
                 if embedded is None:
                     raise outdated(connection)
                 migrate(_owner_of(embedded), app_role=APP)
-        pool: ConnectionPool[Rows] = ConnectionPool(
-            address, kwargs=OPTIONS, min_size=1, max_size=8, timeout=10, open=False,
-            check=refuse_ended_connection,
-        )  # fmt: skip
-        pool.open()
+        pool = OwnPool(address, min_size=1, max_size=8, timeout=10)
+        pool.get()
         return cls(dsn=address, pool=pool, work=WorkConnections(address), news=Listening(address))
 
     def close(self) -> None:
@@ -86,7 +80,7 @@ class Database:
     def connection(self) -> Iterator[Rows]:
         """A pooled connection for short statements."""
         try:
-            with self.pool.connection() as connection:
+            with self.pool.get().connection() as connection:
                 yield connection
         except UnicodeError:
             raise StoreError("a name or id holds characters that no database takes") from None
@@ -104,8 +98,8 @@ class Database:
 
 
 def _start_embedded_server() -> LocalServer:
-    server = LocalServer()
     try:
+        server = LocalServer()
         server.start()
     except LocalServerError as error:
         raise StoreError(str(error)) from None

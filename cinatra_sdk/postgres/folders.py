@@ -27,6 +27,8 @@ SYSTEM_DATA = Path("/var/lib/oasflow")
 SOCKET_PATH_LIMIT = 107
 """Bytes that fit into the address of a socket on Linux."""
 SOCKET_NAME = ".s.PGSQL.5432"
+OTHER_FIX = f"Set {HOME_VARIABLE} to a folder that can be made or entered."
+_NO_FOLDER = frozenset({errno.ELOOP, errno.ENOTDIR, errno.ENAMETOOLONG})
 SMALL = 4096
 """Bytes of a password, a version, or what a server says of itself: more than any of them has."""
 UNSAFE_IN_PATHS = frozenset('"$`\\\n')
@@ -42,6 +44,43 @@ def default_folder() -> Path:
         return Path.home() / "Library" / "Application Support" / "oasflow" / "postgres"
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(data) / "oasflow" / "postgres"
+
+
+def find_folder(named: Path | None) -> Path:
+    """The server's folder, absolute and without links: `named`, else the default.
+
+    Raises: LocalServerError for a path that leads nowhere.
+    """
+    given = named
+    try:
+        given = given or default_folder()
+        return given.expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        shown = given or Path("~")
+        raise LocalServerError(_explain_no_way(shown, error), folder=shown, fix=OTHER_FIX) from None
+
+
+def _explain_no_way(folder: Path, error: Exception) -> str:
+    if isinstance(error, OSError):
+        return describe_os_error(error)
+    if isinstance(error, ValueError):
+        return "this is no file name"
+    # Python has one error for both, and its words for a circle differ between versions.
+    if str(folder).startswith("~"):
+        return "no home folder belongs to its ~"
+    return os.strerror(errno.ELOOP)
+
+
+def describe_os_error(error: OSError) -> str:
+    """What the system refused, without the number of its error."""
+    if error.strerror is None:
+        return str(error)
+    return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+
+
+def find_fix(error: OSError) -> str:
+    """What helps where the folder is what the system refused; empty for any other error."""
+    return OTHER_FIX if error.errno in _NO_FOLDER else ""
 
 
 def short_name(folder: Path) -> str:

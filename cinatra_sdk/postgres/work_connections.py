@@ -8,15 +8,15 @@ A connection that its server ended while nobody used it is never handed out.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import PoolTimeout
 
 from cinatra_sdk.errors import StoreUnreachable
-from cinatra_sdk.postgres.connection import OPTIONS, Rows, refuse_ended_connection
+from cinatra_sdk.postgres.connection import Rows
+from cinatra_sdk.postgres.own_pool import OwnPool
 
 BOUND: Final = 16
 """Activations at once in one store; further ones wait for their turn."""
@@ -30,14 +30,12 @@ class WorkConnections:
     """Safe to share between threads; connects when the first activation begins."""
 
     def __init__(self, dsn: str) -> None:
-        self._dsn = dsn
-        self._pool: ConnectionPool[Rows] | None = None
-        self._lock = threading.Lock()
+        self._pool = OwnPool(dsn, min_size=0, max_size=BOUND, timeout=PATIENCE, max_idle=IDLE)
 
     @contextmanager
     def take(self) -> Iterator[Rows]:
         """Raises: `StoreUnreachable` where no connection is free in time."""
-        pool = self._open_pool()
+        pool = self._pool.get()
         try:
             connection = pool.getconn()
         except PoolTimeout:
@@ -52,17 +50,4 @@ class WorkConnections:
             pool.putconn(connection)
 
     def close(self) -> None:
-        with self._lock:
-            pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.close()
-
-    def _open_pool(self) -> ConnectionPool[Rows]:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ConnectionPool(
-                    self._dsn, kwargs=OPTIONS, min_size=0, max_size=BOUND, timeout=PATIENCE,
-                    max_idle=IDLE, open=False, check=refuse_ended_connection,
-                )  # fmt: skip
-                self._pool.open()
-            return self._pool
+        self._pool.close()

@@ -5,7 +5,8 @@ In: a command, a function that returns an `Exit`.  Out: its exit code; no traceb
     raises RunNotFound("no run begins with 'x'")  ->  stderr "error: no run begins with 'x'", code 2
 
 With `--json` the error is also the one JSON document on stdout:
-`{"error": {"code": "run_not_found", "message": "…", "exit": 2}}`.
+`{"error": {"code": "run_not_found", "message": "…", "exit": 2}}`, on one line where the command
+prints events as they happen.
 
 Error tree
     Halt(Exception)         a command cannot continue; `.exit` is its exit code
@@ -110,8 +111,10 @@ def bounded(command: Callable[P, Exit]) -> Callable[P, None]:
 
     @functools.wraps(command)
     def within(*args: P.args, **kwargs: P.kwargs) -> None:
-        terminal = Terminal.open(as_json=bool(kwargs.get("as_json")))
-        notes_of_the_log(terminal)
+        terminal = Terminal.open(
+            as_json=bool(kwargs.get("as_json")), by_lines=_prints_by_lines(command, kwargs)
+        )
+        notes_of_the_log(terminal, debug=bool(os.environ.get(DEBUG_VARIABLE)))
         try:
             code = _run_command(terminal, lambda: command(*args, **kwargs))
         except BrokenPipeError:
@@ -119,6 +122,11 @@ def bounded(command: Callable[P, Exit]) -> Callable[P, None]:
         raise typer.Exit(code)
 
     return within
+
+
+def _prints_by_lines(command: Callable[..., Exit], given: Mapping[str, Any]) -> bool:
+    """Whether it prints events as they happen: then its error is a line as well."""
+    return getattr(command, "__name__", "") == "follow" or bool(given.get("follow"))
 
 
 def leave(app: Callable[[], Any]) -> None:

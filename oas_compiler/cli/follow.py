@@ -19,7 +19,7 @@ from rich.text import Text
 
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt, exit_of
-from oas_compiler.cli.layout import unbroken
+from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _SHOWN: Final = ("by", "reason", "code", "error", "capability", "content", "attempt")
 """Members of an event that its line shows."""
 _LONGEST: Final = 120
+_BELOW: Final = 7
+"""Columns before a line that goes on: below the time."""
 
 
 def follow(
@@ -46,7 +48,7 @@ def follow(
 
     With --json each line is one event.  Ctrl-C ends the printing and nothing else.
     """
-    terminal = Terminal.open(as_json=as_json)
+    terminal = Terminal.open(as_json=as_json, by_lines=True)
     if not run:
         raise Halt("the run id is empty")
     with opening.store(terminal, db) as store:
@@ -125,7 +127,7 @@ def print_event(terminal: Terminal, event: RunEvent) -> None:
     from oas_compiler.cli.records import event_record
 
     terminal.data_line(event_record(event))
-    terminal.show(format_event(event))
+    terminal.show(event_view(event))
 
 
 def show_events(terminal: Terminal, events: Iterable[RunEvent]) -> Exit:
@@ -135,19 +137,19 @@ def show_events(terminal: Terminal, events: Iterable[RunEvent]) -> Exit:
     told = list(events)
     terminal.data({"events": [event_record(event) for event in told]}, of_run=True)
     for event in told:
-        terminal.show(format_event(event))
+        terminal.show(event_view(event))
     return Exit.OK
 
 
-def format_event(event: RunEvent) -> Text:
+def event_view(event: RunEvent) -> Pieces:
+    """One line; in a narrow terminal it goes on below its time.  No other output breaks it."""
     at = "" if event.at is None else event.at.astimezone().strftime("%H:%M:%S")
-    visit = f" (visit {event.visit})" if event.visit > 1 else ""
-    line = Text.assemble(
-        (f"{event.seq or '':>5}  {at:8}  ", "dim"),
-        clean(f"{event.kind} {event.name}"),
-        clean(f"  {event.path}{visit}") if event.path else "",
-    )
+    what = clean(f"{event.kind} {event.name}")
+    pieces = [Text.assemble((f"{event.seq or '':>5}  {at:8}  ", "dim"), what)]
+    if event.path:
+        visit = f" (visit {event.visit})" if event.visit > 1 else ""
+        pieces.append(Text(clean(f"{event.path}{visit}")))
     more = "; ".join(str(event.data[name]) for name in _SHOWN if event.data.get(name))
     if more:
-        line.append(f"  {cut(clean(more), _LONGEST)}", "dim")
-    return unbroken(line)
+        pieces.append(Text(cut(clean(more), _LONGEST), "dim"))
+    return Pieces(pieces, between="  ", indent=_BELOW)

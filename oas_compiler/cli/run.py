@@ -94,7 +94,7 @@ def run(
         context=context_file,
         lent=None if given.own.parts is None else given.own.parts.platform,
     )
-    terminal = Terminal.open(as_json=as_json)
+    terminal = Terminal.open(as_json=as_json, by_lines=follow)
     who = opening.person(by)
     values = inputs.environment(env or [])
     filled = context.named(chosen)

@@ -51,10 +51,12 @@ class Terminal:
     out: Console
     err: Console
     as_json: bool
+    by_lines: bool = False
+    """Of a command that prints as things happen: each JSON document is one line."""
 
     @classmethod
-    def open(cls, *, as_json: bool = False) -> Terminal:
-        return cls(console_for(sys.stdout), console_for(sys.stderr), as_json)
+    def open(cls, *, as_json: bool = False, by_lines: bool = False) -> Terminal:
+        return cls(console_for(sys.stdout), console_for(sys.stderr), as_json, by_lines)
 
     @property
     def asks(self) -> bool:
@@ -88,7 +90,8 @@ class Terminal:
         credentials are starred.
         """
         if self.as_json:
-            self._write_json(document if of_run else _mask_secrets(document), indent=2)
+            shown = document if of_run else _mask_secrets(document)
+            self._write_json(shown, indent=None if self.by_lines else 2)
 
     def data_line(self, document: Any) -> None:
         """A value of a run as one line of JSON; nothing without `--json`."""
@@ -150,8 +153,12 @@ def why_lost(error: OSError) -> str:
     return f"stdout cannot be written to: {error.strerror or 'it is closed'}"
 
 
-def notes_of_the_log(terminal: Terminal) -> None:
-    """Warnings of the flow's own log become notes, made safe like every other text."""
+def notes_of_the_log(terminal: Terminal, *, debug: bool = False) -> None:
+    """Warnings of the flow's own log become notes, made safe like every other text.
+
+    debug: those of the database's library too; without it, the log's own notes say what went wrong,
+    or the command ends with it.
+    """
 
     class Notes(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -159,6 +166,9 @@ def notes_of_the_log(terminal: Terminal) -> None:
             with contextlib.suppress(OSError, ValueError):
                 terminal.note(record.getMessage())
 
+    library = logging.getLogger("psycopg")
+    library.handlers = [Notes(logging.WARNING) if debug else logging.NullHandler()]
+    library.propagate = False
     log = logging.getLogger("oasflow")
     notes = Notes(logging.WARNING)
     # Errors of a run are left out here, because the command itself ends with them.

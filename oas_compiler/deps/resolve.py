@@ -27,7 +27,7 @@ from oas_compiler.ir import JsonValue
 from oas_compiler.package.declared import WantedChild
 from oas_compiler.package.ranges import in_order, refusal, satisfies
 from oas_compiler.report.json_report import json_report
-from oas_compiler.text.files import has_manifest
+from oas_compiler.text.files import explain_unreachable, has_manifest, shown_name
 
 Status = Literal["ok", "missing", "mismatch", "invalid"]
 
@@ -123,8 +123,10 @@ def resolve(
 def _resolve_packages(given: Path, roots: Sequence[Path], findings: Findings) -> Resolution:
     folder, package = _find_subject(given, findings)
     for root in roots:
-        if not root.is_dir():
-            _report_unreadable(root, f"cannot read {root}: it is not a folder", findings)
+        why = explain_unreachable(root)
+        if why or not root.is_dir():
+            why = why or "it is not a folder"
+            _report_unreadable(root, f"cannot read {shown_name(str(root))}: {why}", findings)
     if findings.errors or folder is None:
         return Resolution(folder=given, roots=(), links=(), findings=findings)
     around = Path(os.path.normpath(folder / "..")) if package else folder
@@ -148,8 +150,8 @@ def _report_unreadable(path: Path, message: str, findings: Findings, hint: str =
 
 def _find_subject(given: Path, findings: Findings) -> tuple[Path | None, AgentPackage | None]:
     """The package folder with its package; for a folder with many the folder alone."""
-    if not given.exists():
-        _report_unreadable(given, f"cannot read {given}: No such file or directory", findings)
+    if why := explain_unreachable(given):
+        _report_unreadable(given, f"cannot read {shown_name(str(given))}: {why}", findings)
         return None, None
     start = given if given.is_dir() else given.parent
     candidates = [start]

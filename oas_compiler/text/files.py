@@ -55,6 +55,17 @@ def read_shown(file: str, most: int) -> bytes:
     return read_unlinked(file, most) if around is None else around[0].read(around[1], most)
 
 
+def explain_unreachable(path: str | os.PathLike[str]) -> str:
+    """Why the way to a file or folder cannot be gone; empty where something is there."""
+    try:
+        Path(path).stat()
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    except ValueError:  # NUL in it
+        return "it is not a file name"
+    return ""
+
+
 def read_unlinked(file: str | os.PathLike[str], most: int) -> bytes:
     """The first `most` bytes of a file whose name is no link.
 

@@ -11,6 +11,7 @@ byte order mark at the start is accepted and not part of the text.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -134,8 +135,17 @@ def _without_flow(folder: str) -> Finding:
 
 def _make_unreadable_finding(file: str, error: OSError) -> Finding:
     message = f"cannot read {shown_name(file)}: {error.strerror or type(error).__name__}"
-    hint = _what_exists(file) if isinstance(error, FileNotFoundError) else ""
-    return Finding(code="OAS001", severity="error", message=message, file=file, hint=hint)
+    return Finding(
+        code="OAS001", severity="error", message=message, file=file, hint=_advise(file, error)
+    )
+
+
+def _advise(file: str, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return _what_exists(file)
+    if error.errno == errno.ELOOP and error.strerror == os.strerror(errno.ELOOP):
+        return "a symbolic link on this path leads back to itself: name the file itself"
+    return ""
 
 
 def _what_exists(file: str) -> str:

@@ -54,12 +54,11 @@ def test_a_followed_run_gives_an_event_per_line_then_the_document_of_run(
 ) -> None:
     done = cli("run", flow_file(), "--simulate", "--follow", "--run-id", "r1", "--json")
     assert done.exit_code == 3
-    lines, _, document = done.stdout.partition("{\n")
-    events = [json.loads(line) for line in lines.splitlines()]
+    *events, run = [json.loads(line) for line in done.stdout.splitlines()]
     assert [event["seq"] for event in events] == [*range(1, len(events) + 1)]
     assert events == json.loads(cli("show", "r1", "--events", "--json").stdout)["events"]
-    run = json.loads("{\n" + document)
     assert (run["id"], run["status"]) == ("r1", "waiting")
+    assert "seq" not in run
     assert run.items() <= json.loads(cli("show", "r1", "--json").stdout).items()
 
 
@@ -67,7 +66,17 @@ def test_a_followed_run_that_never_begins_prints_no_event(cli: Any, flow_file: A
     assert cli("run", flow_file(), "--simulate", "--run-id", "r1").exit_code == 3
     refused = cli("run", flow_file(), "--simulate", "--follow", "--run-id", "r1", "--json")
     assert refused.exit_code == 4
-    assert json.loads(refused.stdout)["error"]["code"] == "run_exists"
+    assert [json.loads(line)["error"]["code"] for line in refused.stdout.splitlines()] == [
+        "run_exists"
+    ]
+
+
+def test_an_error_of_follow_is_one_line_of_json(cli: Any) -> None:
+    refused = cli("follow", "nobody", "--json")
+    assert refused.exit_code == 2
+    assert [json.loads(line)["error"]["code"] for line in refused.stdout.splitlines()] == [
+        "run_not_found"
+    ]
 
 
 def test_events_show_who_started_and_resumed_a_run(parked: Any) -> None:

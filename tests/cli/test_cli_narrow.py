@@ -13,12 +13,14 @@ from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
+from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.paging import OpenGate
 from oas_compiler.cli.about import what_is_used
 from oas_compiler.cli.app import app
 from oas_compiler.cli.findings import finding_lines
+from oas_compiler.cli.follow import event_view, print_event
 from oas_compiler.cli.lacking import Lacking
 from oas_compiler.cli.layout import Lines, Listing, Member, Pieces, Words
 from oas_compiler.cli.next_steps import GivenOptions
@@ -291,3 +293,33 @@ def test_the_list_of_commands_cuts_no_sentence(monkeypatch: pytest.MonkeyPatch) 
         for command in ([], ["db"], ["schema"]):
             told = CliRunner().invoke(app, [*command, "-h"]).output
             assert "..." not in told.split("Commands:")[1]
+
+
+# ------------------------------------------------------------------------ events
+
+ITEM = "recipients_selection_subflow/each_recipient[37]/recipients-review_gate"
+TOLD = RunEvent(
+    kind="decision", name="rejected", path=ITEM, visit=2, seq=1234, at=NOW,
+    data={"by": "ann@example.org", "reason": "the list of last week, and twice the same person"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_an_event_goes_on_below_its_time_and_its_path_stays_whole(width: int) -> None:
+    first, *others = shown(event_view(TOLD), width)
+    assert re.match(r" 1234  \d\d:\d\d:\d\d  decision rejected", first)
+    assert others
+    assert all(re.match(r" {7}\S", line) for line in others)
+    assert all(len(line) <= width or ITEM in line for line in others)
+    assert any(ITEM in line for line in (first, *others))
+    assert "ann@example.org; the list of last week" in " ".join(" ".join(others).split())
+
+
+def test_an_event_is_one_line_where_no_person_reads(capsys: pytest.CaptureFixture[str]) -> None:
+    print_event(Terminal.open(), TOLD)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert len(line) > max(WIDTHS)
+    assert line.endswith(
+        f"decision rejected  {ITEM} (visit 2)"
+        "  ann@example.org; the list of last week, and twice the same person"
+    )

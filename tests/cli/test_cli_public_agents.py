@@ -35,6 +35,7 @@ GIVEN = {
         "parentPackageName": "@oasflow-examples/product-text-agent",
         "slotId": "brand",
     },
+    "notify-agent": {"contacts": '["ann@example.org", "ben@example.org"]', "news": "We open"},
     "tools-agent": {"order_id": "A-17"},
     "media-feed-lister-agent": {"url": "https://feeds.example.org/bees"},
 }
@@ -88,7 +89,7 @@ def cases() -> Iterator[Any]:
         yield pytest.param(path, width, no_color, id=f"{path.name}-{width}-{colour}", marks=marks)
 
 
-KEEPS_NO_WORDS = frozenset({"reviewer-agent", "revision-loop-agent", "tools-agent"})
+KEEPS_NO_WORDS = frozenset({"notify-agent", "reviewer-agent", "revision-loop-agent", "tools-agent"})
 """The words of the first edited gate go no further there: they are none of the flow's outputs, and
 a comment on a text that is accepted is sent to nobody, or to a tool alone.  The decision has them all the same."""
 

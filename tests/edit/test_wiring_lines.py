@@ -27,8 +27,9 @@ PACKAGES = sorted(
     file.parent
     for folder in (ROOT / "../shared/corpus/cinatra", ROOT / "examples")
     for file in folder.glob("*/package.json")
-    if file.parent.name != "tools-agent"  # calls nothing that could use a selection
+    if file.parent.name not in {"notify-agent", "tools-agent"}
 )
+"""Without those whose outermost flow calls nothing that could use a selection."""
 assert PACKAGES
 _USERS = {"ApiNode", "PluginTemplateNode"}
 

@@ -120,6 +120,19 @@ WAYS = (
         },
     ),
     Way(
+        name="notify",
+        agent="notify-agent",
+        params={"contacts": ["ann@example.org", "ben@example.org"], "news": "We open in Ghent"},
+        answers=(True, True),
+        gates=("per_contact[0]/approve_letter", "per_contact[1]/approve_letter"),
+        calls=(
+            ("per_contact/write_letter",),
+            ("per_contact/send_letter", "per_contact/write_letter"),
+            ("per_contact/send_letter",),
+        ),
+        outputs={"messageIds": ["message-7", "message-7"]},
+    ),
+    Way(
         name="refund",
         agent="tools-agent",
         params={"order_id": "A-17"},

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from cinatra_sdk import LimitExceeded, SimulatedPlatform
+from cinatra_sdk import HostContext, LimitExceeded, SimulatedPlatform, host_context
+from cinatra_sdk.effects import MemoryLedger
+from cinatra_sdk.errors import EffectUnknown
+from cinatra_sdk.platform import PlatformCall
+from cinatra_sdk.platform.protocol import PlatformUnreachable
 from cinatra_sdk.platform.stubs import read_stubs
 from cinatra_sdk.testing import Result, drive
 from oas_compiler import Flow, check, compile_flow
@@ -35,7 +39,14 @@ def compiled(agent: str) -> Flow:
 def driven(way: Way, answers: Any) -> Result:
     stubs = EXAMPLES / way.agent / "stubs.yaml"
     given = read_stubs(stubs) if stubs.exists() else {}
-    return drive(compiled(way.agent), way.params, answers=answers, stubs=given)
+    return drive(
+        compiled(way.agent), way.params, answers=answers, stubs=given, context=with_ledger()
+    )
+
+
+def with_ledger() -> HostContext:
+    """A call that happens at most once is only made where something knows of it."""
+    return host_context(ledger=MemoryLedger())
 
 
 def paths(result: Result) -> list[str]:
@@ -90,7 +101,10 @@ def test_every_stub_of_an_example_answers_a_call(agent: str) -> None:
         return
     platform = SimulatedPlatform(file)
     for way in (way for way in WAYS if way.agent == agent):
-        drive(compiled(agent), way.params, answers=list(way.answers), platform=platform)
+        drive(
+            compiled(agent), way.params, answers=list(way.answers), platform=platform,
+            context=with_ledger(),
+        )  # fmt: skip
     assert platform.unused_stubs == []
 
 
@@ -200,6 +214,40 @@ def test_the_loop_reads_an_answer_that_was_typed_as_text() -> None:
     result = driven(LOOP, [typed, {"verdict": "accept"}])
     assert result.status == "completed"
     assert result.gates[1].values["comment"] == "half as long"
+
+
+def test_each_letter_is_shown_with_its_contact_and_sent_to_it() -> None:
+    way = next(way for way in WAYS if way.name == "notify")
+    result = driven(way, list(way.answers))
+    assert [gate.values["contact"] for gate in result.gates] == way.params["contacts"]
+    assert "cinatra_run_id" not in result.gates[0].values
+    bodies: list[Any] = [call.body for call in result.calls_of("send_letter")]
+    assert [body["input"]["to"] for body in bodies] == way.params["contacts"]
+
+
+def test_a_letter_that_may_have_been_sent_is_not_sent_again() -> None:
+    class Dying(SimulatedPlatform):
+        """Its connection breaks once the letter to Ben has left."""
+
+        sent: ClassVar[list[str]] = []
+
+        def call(self, call: PlatformCall) -> Any:
+            body: Any = call.body
+            if call.node != "send_letter":
+                return {"letter": "Good news"}
+            self.sent.append(body["input"]["to"])
+            if body["input"]["to"] == "ben@example.org":
+                raise PlatformUnreachable("the connection broke", node=call.node)
+            return {"messageId": "message-7"}
+
+    way = next(way for way in WAYS if way.name == "notify")
+    result = drive(
+        compiled(way.agent), way.params, answers=list(way.answers), platform=Dying(),
+        context=with_ledger(),
+    )  # fmt: skip
+    assert isinstance(result.error, EffectUnknown)
+    assert str(result.error).startswith("item 1 (from 0) of 'per_contact': ")
+    assert Dying.sent == way.params["contacts"]
 
 
 def test_the_loop_fails_rather_than_ask_a_sixth_time() -> None:

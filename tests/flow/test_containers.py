@@ -100,7 +100,7 @@ def test_gates_of_nested_branches_are_answered_in_any_order() -> None:
 
 
 def run_in_threads(
-    branches: Sequence[Branch], *, at_once: int | None = None
+    branches: Sequence[Branch], *, at_once: int | None = None, ends_all: Any = None
 ) -> list[BranchOutcome]:
     """What does not work: threads of our own around the inner graphs."""
     contexts = [contextvars.copy_context() for _ in branches]

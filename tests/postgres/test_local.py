@@ -412,6 +412,16 @@ def test_an_unusable_folder_is_our_error_and_not_one_of_the_system(place):
         LocalServer(place / "file/pg").start()
 
 
+@pytest.mark.parametrize(
+    ("name", "why"), [("a\0b", "this is no file name"), ("circle/x", "Too many")]
+)
+def test_a_path_that_leads_nowhere_is_our_error(place, name, why):
+    (place / "circle").symlink_to("circle")
+    with pytest.raises(LocalServerError, match=f"{why}.*\n.*Set OASFLOW_HOME") as refused:
+        LocalServer(place / name).status()
+    assert refused.value.folder == place / name
+
+
 def test_variables_of_libpq_in_the_environment_change_nothing(stopped, monkeypatch):
     for name in ("PGPORT", "PGDATA", "PGHOST", "PGUSER", "PGOPTIONS"):
         monkeypatch.setenv(name, "1")

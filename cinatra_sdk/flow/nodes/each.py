@@ -81,7 +81,8 @@ def make_each(
         for place, values in enumerate(_spread_inputs(frame, inputs, state)):
             own = label_item(frame.id, visit, place)
             entry = InnerEntry(state=state, inputs=values, scope=scope_inside(state, own))
-            rounds.append(Round(inner=inner, entry=entry, label=own))
+            told = f"{_name_item(place)} of '{frame.where}'"
+            rounds.append(Round(inner=inner, entry=entry, label=own, item=told))
         return rounds
 
     def leave(state: State, ended: Rounds) -> Any:
@@ -101,6 +102,11 @@ def make_each(
         return leave(state, ended)
 
     return NodeBody(run=run, arun=arun, reads=READS, acts=inner.acts, contains=True, chooses=True)
+
+
+def _name_item(place: int) -> str:
+    """As ids of gates and paths of events number it, and saying so."""
+    return f"item {place} (from 0)"
 
 
 def _spread_inputs(
@@ -143,13 +149,21 @@ def _spread_inputs(
 def _reduce(frame: Frame, one: Collected, values: list[Any]) -> Any:
     if one.reducer == "append":
         return values
+    return _REDUCERS[one.reducer](
+        [_read_number(frame, one, place, value) for place, value in enumerate(values)]
+    )
+
+
+def _read_number(frame: Frame, one: Collected, place: int, value: Any) -> Any:
     try:
-        numbers = [cast(value, _NUMBER) for value in values]
+        number = cast(value, _NUMBER)
     except CastError as error:
-        raise frame.failed(f"output '{one.inner}' of a round: {error}") from None
-    if None in numbers:
-        raise frame.failed(f"output '{one.inner}' of a round is null, which is no number")
-    return _REDUCERS[one.reducer](numbers)
+        raise frame.failed(f"output '{one.inner}' of {_name_item(place)}: {error}") from None
+    if number is None:
+        raise frame.failed(
+            f"output '{one.inner}' of {_name_item(place)} is null, which is no number"
+        )
+    return number
 
 
 _REDUCERS: Final[Mapping[str, Callable[[list[Any]], Any]]] = {

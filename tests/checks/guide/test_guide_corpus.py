@@ -41,7 +41,8 @@ def test_a_real_agent_has_no_error_and_only_known_warnings(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["newsletter-agent", "onboarding-agent", "revision-loop-agent", "tools-agent"]
+    "name",
+    ["newsletter-agent", "notify-agent", "onboarding-agent", "revision-loop-agent", "tools-agent"],
 )
 def test_our_examples_keep_to_the_guide(name):
     assert guide(EXAMPLES / name) == Counter(WARNINGS.get(name, {}))

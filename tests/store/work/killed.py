@@ -17,11 +17,16 @@ import psycopg
 
 from cinatra_sdk import Decision, HostParts, Run, RunNotFound, RunStore, SimulatedPlatform
 from cinatra_sdk.effects.current import current_key
+from cinatra_sdk.platform.protocol import PlatformResponseError
 from cinatra_sdk.testing import sampled_inputs
 from oas_compiler import Flow, compile_flow
 
 MOST = 2_000
 """Things that a run does at most."""
+
+
+BROKEN = "broken"
+"""The node whose calls fail."""
 
 
 class Watched(SimulatedPlatform):
@@ -33,6 +38,8 @@ class Watched(SimulatedPlatform):
 
     def call(self, call: Any) -> Any:
         self._tell()
+        if call.node == BROKEN:
+            raise PlatformResponseError("the receiver is out of order", node=call.node)
         answer = super().call(call)
         note_call(self._file, call.run_id, call.idempotency_key, [call.method, call.url, call.body])
         self._tell()

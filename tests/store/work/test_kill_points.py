@@ -20,8 +20,8 @@ from cinatra_sdk.flow.frame import Frame
 from oas_compiler import Flow
 from tests.effort import tries
 from tests.flow.containers import checked_item, parallel
-from tests.flows import end, flow_of, port, start
-from tests.store.work.killed import MOST, drive_until_killed, go_to_the_end, load, store_of
+from tests.flows import api, end, flow_of, gate, node, port, start
+from tests.store.work.killed import BROKEN, MOST, drive_until_killed, go_to_the_end, load, store_of
 from tests.warm import FORKED
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -133,6 +133,37 @@ def test_nothing_is_sent_after_a_reject_wherever_the_worker_is_killed(
     assert killed * step >= 40
     assert story.rejected_at
     assert sum(story.calls.values()) < 6
+
+
+def a_caught_failure() -> dict[str, Any]:
+    """Inside: a gate, a call, a call that fails; afterwards: a call."""
+    inside = flow_of(
+        start(), gate("ask"), api("before"), api(BROKEN), end(port("y", default="none")),
+        id_="inside", agentspec_version="26.1.2",
+    )  # fmt: skip
+    catches = node("CatchExceptionNode", "try", subflow=inside)
+    return flow_of(
+        start(), catches, api("after"), end(port("y")),
+        routes=[
+            ("start", None, "try"), ("try", "next", "end"),
+            ("try", "caught_exception_branch", "after"), ("after", None, "end"),
+        ],
+        edges=[("try", "y", "end", "y")],
+        agentspec_version="26.1.2",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rejects", ["", "try/ask"], ids=["approved", "rejected"])
+def test_a_caught_failure_ends_right_wherever_its_worker_is_killed(
+    fresh_database: str, tmp_path: Path, rejects: str
+) -> None:
+    step = tries(7, 1)
+    file = _write(tmp_path, a_caught_failure())
+    killed, story = find_kill_points(fresh_database, tmp_path, file, rejects, step)
+    assert killed * step >= (10 if rejects else 20)
+    assert story.outputs == (None if rejects else {"y": "none"})
+    made = [json.loads(call)[1].rpartition("/")[2] for call in story.calls]
+    assert sorted(made) == ([] if rejects else ["after", "before"])
 
 
 @pytest.mark.long

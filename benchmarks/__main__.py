@@ -1,4 +1,4 @@
-"""`python -m benchmarks check|compile|steps|acting|runs|crowd|context|all`: the tables on stdout, the same as JSON in a file."""
+"""`python -m benchmarks check|compile|steps|acting|shapes|runs|crowd|context|all`: the tables on stdout, the same as JSON in a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import acting, checking, compiling, context, crowd, database, peer, runs, steps
+from benchmarks import (
+    acting,
+    checking,
+    compiling,
+    context,
+    crowd,
+    database,
+    peer,
+    runs,
+    shapes,
+    steps,
+)
 from benchmarks.figures import table
 from cinatra_sdk.postgres.database import Database
 
@@ -29,6 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
         result["steps"] = _steps(asked, result["machine"])
     if asked.what in {"acting", "all"}:
         result["acting"] = _acting(asked, result["machine"])
+    if asked.what in {"shapes", "all"}:
+        result["shapes"] = _shapes(asked)
     if asked.what in {"runs", "all"}:
         result["runs"] = _runs(asked)
     if asked.what in {"crowd", "all"}:
@@ -44,7 +57,18 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument(
-        "what", choices=["check", "compile", "steps", "acting", "runs", "crowd", "context", "all"]
+        "what",
+        choices=[
+            "check",
+            "compile",
+            "steps",
+            "acting",
+            "shapes",
+            "runs",
+            "crowd",
+            "context",
+            "all",
+        ],
     )
     parser.add_argument(
         "--repeat",
@@ -155,6 +179,17 @@ def _acting(asked: argparse.Namespace, machine: dict[str, Any]) -> dict[str, Any
                 machine["postgres"] = database.version(rows)
             found = _times(asked, saver, acting.measure)
             title = f"time per superstep of nodes that act, checkpoints: {where} (ms)"
+            print(table(title, found), "\n", flush=True)
+            result[where] = found
+    return result
+
+
+def _shapes(asked: argparse.Namespace) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for where in asked.where:
+        with steps.place(where, asked.dsn) as (saver, _rows):
+            found = list(shapes.measure(saver, repeat=asked.repeat or 9))
+            title = f"whole runs of three shapes, checkpoints: {where} (ms)"
             print(table(title, found), "\n", flush=True)
             result[where] = found
     return result

@@ -10,16 +10,27 @@ from oas_compiler.component.fields import PLUGIN_FIELDS, Field
 from oas_compiler.component.inference import exactly_one, next_only, template_inputs
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Port
+from oas_compiler.ir.type_names import shown
 from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.types.casting import castable
 
 
 def build_template(site: Site) -> ir.Node:
     outputs = site.declared("outputs")
     output = Port(title="output", type=ir.STRING, place=site.place())
+    outputs = exactly_one(site, (output,) if outputs is None else outputs, "outputs", "output")
+    for port in outputs:
+        if not castable(ir.STRING, port.type):
+            site.findings.error(
+                "OAS036",
+                f"{site.label} renders a string, its output is {shown(port.type)}",
+                port.place,
+                hint="declare a string: an edge into an input of any type carries it",
+            )
     return ir.PluginTemplateNode(
         **common(site),
         inputs=template_inputs(site),
-        outputs=exactly_one(site, (output,) if outputs is None else outputs, "outputs", "output"),
+        outputs=outputs,
         branches=next_only(site),
         template=site.component.text("template"),
     )

@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from benchmarks import __main__ as command
-from benchmarks import acting, checking, compiling, context, crowd, database, runs, steps
+from benchmarks import acting, checking, compiling, context, crowd, database, runs, shapes, steps
 from benchmarks.chain import TOPIC
 from cinatra_sdk import RunStore
 from cinatra_sdk.postgres.database import Database
@@ -169,6 +169,13 @@ def test_a_stored_run_and_one_by_hand_go_through_the_same_gates(owner_database: 
         assert row[f"{part}_ms"] > 0
         assert row[f"{part}_hand_ms"] > 0
         assert row[f"{part}_ratio"] > 0
+
+
+@pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["none", "memory"])
+def test_every_shape_comes_to_what_its_hand_written_graph_does(saver: InMemorySaver | None) -> None:
+    rows = list(shapes.measure(saver, repeat=1, chains=(3,), loops=(5,), fans=(4,)))
+    assert [row["shape"] for row in rows] == ["chain", "loop", "fan-out", "fan-out of tools"]
+    assert all(row["ratio"] > 0 for row in rows)
 
 
 def test_a_crowd_of_parked_runs_is_answered_by_every_process(fresh_database: str) -> None:

@@ -650,6 +650,16 @@ class TestPlugins:
         assert isinstance(node, ir.PluginTemplateNode)
         assert (titles(node.inputs), shown(node.outputs[0].type)) == (["m"], "string")
 
+    def test_an_output_that_cannot_hold_a_text_is_refused(self):
+        component = {
+            "component_type": "PluginTemplateNode",
+            "id": "t",
+            "template": "{{ m|length }}",
+            "outputs": [{"title": "n", "type": "integer"}],
+        }
+        found = only(with_node(component, data("start", "topic", "t", "m")), "OAS036")
+        assert "renders a string, its output is integer" in found.message
+
     def test_a_tool_node_has_the_ports_of_its_tool(self):
         tool = {
             "component_type": "ServerTool",

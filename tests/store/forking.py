@@ -46,8 +46,8 @@ def main(dsn: str, folder: str) -> None:
         thread.join()
         for child in children:
             os.waitpid(child, 0)
-        # What the children closed was theirs: the parent's connections are the same as before.
-        told |= {"before": used, "after": find_servers(store)}
+        # What the children closed was theirs: the parent's connections are there as before.
+        told |= {"before": used, "after": list_servers(store)}
         told["runs"] += work(store, flow, "afterwards")
     store.close()
     Path(folder, f"{side}.json").write_text(json.dumps(told))
@@ -81,6 +81,15 @@ def find_servers(store: RunStore) -> list[int]:
             assert row is not None
             found.append(row["pid"])
     return found
+
+
+def list_servers(store: RunStore) -> list[int]:
+    """Processes of the server that have a connection to the database, whoever's it is."""
+    with store.database.connection() as connection:
+        rows = connection.execute(
+            "select pid from pg_stat_activity where datname = current_database()"
+        ).fetchall()
+    return [row["pid"] for row in rows]
 
 
 def work(store: RunStore, flow: Any, side: str) -> list[dict[str, Any]]:

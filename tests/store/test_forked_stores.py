@@ -43,4 +43,4 @@ def assert_apart(told: dict[str, Any]) -> None:
     assert len({*used}) == 2 * len(SIDES)
     parent = told["parent"]
     held = {*parent["before"], *parent["servers"]}
-    assert {*parent["after"]} <= held, "its children ended a connection of the parent"
+    assert held <= {*parent["after"]}, "its children ended a connection of the parent"

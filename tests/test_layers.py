@@ -248,6 +248,7 @@ OPENS = {
 NOT_FILES = {"ast.walk", "Terminal.open", "RunStore.open", "Database.open", "pool.open", "cls.open"}
 """Calls of ours that only are named so."""
 OWN_FILES = {
+    "cinatra_sdk/models/recorded.py": ".open: appends a line to the record that a test names",
     "cinatra_sdk/text/files.py": "the door itself",
     "cinatra_sdk/platform/simulated.py": "os.open: appends to the record that a host names",
     "oas_compiler/edit/fix/writing.py": "open, os.fdopen: writes where `real_file` says",

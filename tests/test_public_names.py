@@ -97,6 +97,17 @@ EXPORTED = {
         "read_context_file",
         "standalone",
     ],
+    "cinatra_sdk.models": [
+        "ModelConfig",
+        "ModelUsage",
+        "Models",
+        "RecordingModel",
+        "ReplayingModel",
+        "RetryRules",
+        "ScriptedModel",
+        "ScriptedReply",
+        "connect_model",
+    ],
     "cinatra_sdk.platform": [
         "BASE_URL_PLACEHOLDER",
         "Credentials",

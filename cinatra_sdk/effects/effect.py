@@ -27,7 +27,7 @@ class Effect:
 
     kind: EffectKind
     capability: str
-    """What is used: method and url without its query, or the name of a tool."""
+    """What is used: method and url without its query, the name of a tool, or `provider/model`."""
     node: str
     """The node's own id: errors name it."""
     path: str

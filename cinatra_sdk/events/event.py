@@ -12,7 +12,7 @@
 | `effect` | `begun`, `done`, `replayed`, `failed`, `refused`, `unknown`, `settled` | `kind`, `capability`, `key`; `code`, `error` |
 | `message` | `said` | `role`, `content` |
 | `usage` | `spent` | what it counts |
-| `token` | `said` | `text`; live only, never stored |
+| `token` | `said`; `dropped`: the model is asked again | `text`; live only, never stored |
 """
 
 from __future__ import annotations

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.effects.door import Verdict
     from cinatra_sdk.effects.effect import Effect, Usage
     from cinatra_sdk.effects.ledger import Ledger
+    from cinatra_sdk.models.choosing import ApiKeyFor, Models
+    from cinatra_sdk.models.totals import Price
     from cinatra_sdk.platform.protocol import Credentials, Platform
     from cinatra_sdk.store.graph_flow import GraphFlow
 
@@ -54,6 +56,13 @@ class HostParts:
     """
     tools: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
     """Python functions for ToolNodes, by name."""
+    models: Models = field(default=None, repr=False)
+    """Chat models for LlmNodes: by id, name or model of their `llm_config`, `*` for every other; or a
+    function that gets the `ModelConfig`.  Where none is lent, the provider's own is connected; in a
+    simulation its answer is made up.
+    """
+    api_key_for: ApiKeyFor = field(default=None, repr=False)
+    """Gives the key for a `ModelConfig`; empty: the key in the file, or of the environment."""
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Values of placeholders that flows and runs may read, by name.  Values may be secrets, so the
     database keeps only the names.
@@ -76,6 +85,8 @@ class HostParts:
     """The budget: raises where nothing is left for an effect."""
     spent: Callable[[Effect, Usage], None] | None = field(default=None, repr=False)
     """Told what an effect used up."""
+    price: Price = field(default=None, repr=False)
+    """Money for what a model (`openai/gpt-5`) used up, for totals of a run."""
     credentials_for: Callable[[RunIdentity], Credentials] | None = field(default=None, repr=False)
     """The tokens of a run that is driven without a context of its own: by a worker, or by whoever
     goes on with it.
@@ -86,6 +97,8 @@ class HostParts:
         for name, tool in self.tools.items():
             if not callable(tool):
                 raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
+        if self.models is not None and not callable(self.models):
+            object.__setattr__(self, "models", MappingProxyType(dict(self.models)))
         for name in ("tools", "env"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         for name in ("allow", "graphs"):
@@ -109,6 +122,7 @@ class FlowParts(TypedDict, total=False):
 
     platform: Platform | None
     tools: Mapping[str, Callable[..., Any]] | None
+    models: Models
     env: Mapping[str, str] | None
 
 

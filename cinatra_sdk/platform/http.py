@@ -136,6 +136,17 @@ class HttpPlatform:
         base_url = self._rules.base_url or None
         return f"HttpPlatform({base_url!r}, allow={list(self._allow)!r})"
 
+    def allows(self, url: str) -> bool:
+        """Whether flows may call the address: it is the platform's own, or in `allow`."""
+        try:
+            target = read_url(url)
+        except RefusalError:
+            return False
+        own = self._rules.base
+        if own is not None and target.origin == own.origin:
+            return True
+        return any(entry.covers(target) for entry in self._rules.allow)
+
     def describe(self) -> dict[str, JsonValue]:
         description: dict[str, JsonValue] = {
             "kind": "http",

@@ -21,7 +21,7 @@ class EffectRecord:
     """Its Idempotency-Key."""
     kind: Literal["http", "tool", "model", "mcp", "a2a"]
     capability: str
-    """What was called: method and url, or the name of a tool."""
+    """What was called: method and url, the name of a tool, or provider and model."""
     path: str
     """The node, as events name it."""
     visit: int

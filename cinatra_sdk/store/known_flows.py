@@ -19,6 +19,7 @@ from cinatra_sdk.errors import FlowError, NotConfigured
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.lending.host_parts import HostParts, RunIdentity
 from cinatra_sdk.lending.lent_context import lend_context
+from cinatra_sdk.models.totals import Price
 from cinatra_sdk.postgres.connection import Row, Rows
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.flows import DurableFlow
@@ -53,6 +54,11 @@ class KnownFlows:
         self._made = MadeFlows(database, host)
         self.stored: Recent[str, bool] = Recent(KNOWN_FLOWS)
         """By digest: files whose bytes this process has seen in the database."""
+
+    @property
+    def price(self) -> Price:
+        """The host's prices of models."""
+        return self._host.price
 
     def close(self) -> None:
         """Close the connections of platforms that were made here."""

@@ -14,6 +14,7 @@ from typing import TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import Status
 from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.models.totals import ModelUsage, total_usage
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
@@ -205,6 +206,20 @@ class RunReader:
         )
         return Page(items=[EffectRecord.of(row) for row in rows], next=following)
 
+    def usage(self, run_id: str, *, tenant: str | None = None) -> tuple[ModelUsage, ...]:
+        """What each language model of a run used up; with its price where the store's host has one.
+
+        Raises: `RunNotFound`; `NotConfigured` where the host's prices fail.
+        """
+        return total_usage(self._iterate_effects(run_id, tenant), self._flows.price)
+
+    def _iterate_effects(self, run_id: str, tenant: str | None) -> Iterator[EffectRecord]:
+        page = self.effects(run_id, tenant=tenant)
+        yield from page.items
+        while page.next:
+            page = self.effects(run_id, tenant=tenant, after=page.next)
+            yield from page.items
+
     def flow(
         self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
     ) -> DurableFlow:
@@ -275,5 +290,6 @@ class RunReader:
     adecisions = in_thread(decisions)
     adecisions_page = in_thread(decisions_page)
     aeffects = in_thread(effects)
+    ausage = in_thread(usage)
     aflow = in_thread(flow)
     asource = in_thread(source)

@@ -233,7 +233,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
             return SimulatedPlatform(options.stubs or None, record=record, fallback=made.steering)
         calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
         _require_platform(calls, options)
-        if not options.names_platform:
+        if not options.names_platform and not _asks_models(made):
             return SimulatedPlatform()
         named = _make_http_platform(options, options.base_url) if options.base_url else None
         if any(_calls_platform(node, options) for node in calls):
@@ -241,6 +241,13 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
         return _make_http_platform(options, "")
     except ValueError as error:
         raise Halt(str(error)) from None
+
+
+def _asks_models(made: Flow) -> bool:
+    """Whether the flow asks language models, which a simulated platform would answer."""
+    from oas_compiler.ir import LlmNode, walk
+
+    return any(isinstance(node, LlmNode) for _, node in walk(made.ir))
 
 
 def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:

@@ -32,6 +32,7 @@ from oas_compiler.cli.values import NOTE, Extent, value_view, values_view
 if TYPE_CHECKING:
     from cinatra_sdk.gates.forms.form import AnswerForm
     from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.models.totals import ModelUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
     from cinatra_sdk.store.settling import Settlement, UnknownEffect
@@ -45,6 +46,7 @@ from oas_compiler.cli.tables import (
     list_choosers,
     settlements_table,
     status_text,
+    usage_table,
 )
 
 MESSAGE: Final = "output"
@@ -197,11 +199,13 @@ def run_view(
     extent: Extent | None = None,
     unknown: Sequence[UnknownEffect] = (),
     settled: Sequence[Settlement] = (),
+    usage: Sequence[ModelUsage] = (),
 ) -> RenderableType:
     """Everything about a run.
 
     needed: options for a command that continues the run; `names` as in `outcome_view`.  extent: how
     much of its values is shown.  unknown: calls that a person has to settle.  settled: what people said of others.
+    usage: what its models used up.
     """
     extent = extent or Extent()
     parts: list[RenderableType] = [Indented(_format_run_facts(run, now))]
@@ -216,6 +220,8 @@ def run_view(
         ]
     if settled:
         parts += [_format_title("settled calls"), Indented(settlements_table(settled, extent))]
+    if usage:
+        parts += [_format_title("models"), Indented(usage_table(usage))]
     for call in unknown:
         target = (run.id, call.key)
         parts += [

@@ -98,7 +98,10 @@ def run(
     who = opening.person(by)
     values = inputs.environment(env or [])
     filled = context.named(chosen)
-    flow = opening.flow(path, env=values, parts=given.own.parts)
+    parts = given.own.parts
+    if simulate and parts is not None:
+        parts = parts.with_parts(models=None)  # a lent model would really be asked
+    flow = opening.flow(path, env=values, parts=parts)
     if simulate:
         opening.refuse_to_simulate_tools(flow)
     flow = flow.with_platform(opening.platform(flow, chosen))

@@ -104,6 +104,7 @@ def show(
             return show_events(terminal, store.told(found.id))
         decisions = store.decisions(found.id)
         unknown, settled = store.unknown(found.id), store.settlements(found.id)
+        usage = store.usage(found.id)
         chosen = ArtifactStore(store.database).chosen_in(found.id)
         names = artifact_names(store, found)
         source = b"" if as_json or found.status in ENDED else store.source(found.id)
@@ -114,6 +115,7 @@ def show(
             "context_selections": [chosen_record(one) for one in chosen],
             "unknown": [call.to_json() for call in unknown],
             "settlements": [word.to_json() for word in settled],
+            "models": [one.to_json() for one in usage],
         }
         terminal.data({**run_record(found), **records}, of_run=True)
         return Exit.OK
@@ -122,7 +124,7 @@ def show(
     extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
     view = run_view(
         found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown,
-        settled=settled,
+        settled=settled, usage=usage,
     )  # fmt: skip
     terminal.show(view)
     return Exit.OK

@@ -15,6 +15,7 @@ from oas_compiler.cli.selecting import slot_chosen
 from oas_compiler.cli.values import Extent, cell
 
 if TYPE_CHECKING:
+    from cinatra_sdk.models.totals import ModelUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
     from cinatra_sdk.store.paging import OpenGate
@@ -129,6 +130,18 @@ def _settlement_cells(word: Settlement, extent: Extent) -> list[Text]:
         Text(extent.cut(clean(word.reason), 60)),
         Text("" if word.value is None else cell(dict(word.value), extent)),
     ]
+
+
+def usage_table(usage: Sequence[ModelUsage]) -> Listing:
+    priced = any(one.cost is not None for one in usage)
+    columns = ["model", "answers", "tokens in", "tokens out", *(["cost"] if priced else [])]
+    return Listing(columns, [_usage_cells(one, priced) for one in usage], words=_WORDS)
+
+
+def _usage_cells(one: ModelUsage, priced: bool) -> list[Text]:
+    numbers = (str(one.calls), str(one.input_tokens), str(one.output_tokens))
+    cost = ("" if one.cost is None else str(one.cost),) if priced else ()
+    return [Text(clean(text)) for text in (one.model, *numbers, *cost)]
 
 
 def list_choosers(decisions: Sequence[Mapping[str, Any]]) -> list[tuple[datetime, str, str]]:

@@ -2,6 +2,7 @@
 
 component.py      `Component`: its fields, each of the kind that its type declares
 fields.py         `Field`, and the fields that every component and every node has
+model_fields.py   the fields of the language models that a file may configure
 site.py           `Site`: a component in its flow, as the builder of its kind is given it
 ports.py          inputs and outputs -> `ir.Port`
 inference.py      ports and branches that follow from templates, subflows, tools and agents

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.component.component import Component, with_article
+from oas_compiler.component.model_fields import MODEL_TYPES
 from oas_compiler.document.components import ComponentReader, reference_hint
 from oas_compiler.document.inside import (
     USUAL_FLOW_FIELDS,
@@ -112,7 +113,7 @@ class _Loader:
             behind={
                 node.id: found
                 for node, at in nodes
-                if (found := self._load_tool_or_agent(node, at)) is not None
+                if (found := self._load_behind(node, at)) is not None
             },
             facts_behind={node.id: read_behind(self._document, at) for node, at in nodes},
             gaps=tuple(gaps),
@@ -120,12 +121,17 @@ class _Loader:
         self._flows[located.pointer] = flow
         return flow
 
-    def _load_tool_or_agent(self, node: Component, at: Located) -> Component | None:
-        """The tool or agent that a node runs."""
+    def _load_behind(self, node: Component, at: Located) -> Component | None:
+        """The tool, agent or model that a node runs."""
         kind = find_kind(node.type)
-        if kind is None or not kind.behind:
-            return None
-        return self._load_tool(node, at) if kind.behind == "tool" else self._load_agent(node, at)
+        match kind.behind if kind is not None else "":
+            case "tool":
+                return self._load_tool(node, at)
+            case "agent":
+                return self._load_agent(node, at)
+            case "llm_config":
+                return self._load_model(node, at)
+        return None
 
     def _load_subflows(
         self, node: Component, at: Located, around: tuple[str, ...], gaps: list[Gap]
@@ -202,6 +208,17 @@ class _Loader:
             report_wrong_type(
                 self._document, f"{node.pointer}/tool", "a tool", "a ServerTool", target
             )
+        return None
+
+    def _load_model(self, node: Component, at: Located) -> Component | None:
+        target = self._locate_target(node, "llm_config", at)
+        if target is None:
+            return None
+        if target.component_type in MODEL_TYPES:
+            return self._components.read(self._document.enter(target))
+        if is_known(target.component_type) or not target.component_type:
+            place = f"{node.pointer}/llm_config"
+            report_wrong_type(self._document, place, "a model", "an LlmConfig", target)
         return None
 
     def _load_nodes(

@@ -23,6 +23,8 @@ from oas_compiler.text.source import Source
 
 REFERENCE = "$component_ref"
 DEFINITIONS = "$referenced_components"
+_EXPORTED = ("api_key", "key_file", "cert_file", "ca_file")
+"""Fields of models that SDKs export as a reference `<id>.<field>`, which only a host resolves."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +150,8 @@ class Document:
             return None
         target = current.scope.find(name)
         if target is None:
-            self._note_unknown_name(name, current)
+            if not _is_exported_secret(name, current.pointer):
+                self._note_unknown_name(name, current)
         elif target.pointer in path and is_reference(target.value):
             self.findings.error(
                 "OAS011",
@@ -207,3 +210,8 @@ def read_cinatra(value: JsonValue) -> dict[str, JsonValue] | None:
     metadata = value.get("metadata") if isinstance(value, dict) else None
     found = metadata.get("cinatra") if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else None
+
+
+def _is_exported_secret(name: str, pointer: str) -> bool:
+    field = pointer.rpartition("/")[2]
+    return field in _EXPORTED and name.endswith(f".{field}")

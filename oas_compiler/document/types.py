@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
+from oas_compiler.component.model_fields import MODEL_FIELDS, MODEL_WORDS
 from oas_compiler.kinds.no_nodes import NO_NODES
 from oas_compiler.kinds.registry import all_kinds, find_kind
 
@@ -52,6 +53,7 @@ _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
         ),
         "requires_confirmation": Field("flag", "Whether a person must confirm each call."),
     },
+    **MODEL_FIELDS,
 }
 """Fields of the components that are read and are no nodes."""
 _WORDS: Final[Mapping[str, str]] = {
@@ -60,6 +62,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "ControlFlowEdge": "Leads from one branch of a node to the node that runs next.",
     "DataFlowEdge": "Feeds an output of a node into an input of another one.",
     "ServerTool": "A Python function that the host registers under this name.",
+    **MODEL_WORDS,
 }
 
 

@@ -176,7 +176,7 @@ class LlmNode(Node):
 
     prompt_template: str
     llm_config: Json = NOTHING
-    """The model and its settings: the component as written."""
+    """The model and its settings: its component, with the references of its own fields resolved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

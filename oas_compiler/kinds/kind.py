@@ -60,8 +60,8 @@ class NodeKind:
     """The fields that hold the flows that the node runs: a flow or a list of flows."""
     passage: Passage = "any"
     """How control goes through its flows; rules about gates assume the worst for `any`."""
-    behind: Literal["", "tool", "agent"] = ""
-    """The field that holds the tool or agent that the node runs."""
+    behind: Literal["", "tool", "agent", "llm_config"] = ""
+    """The field that holds the tool, agent or model that the node runs."""
     acts: bool = True
     """Whether the node itself may change something outside the run; its flows count separately."""
     is_call: bool = False

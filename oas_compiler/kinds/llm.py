@@ -1,4 +1,4 @@
-"""LlmNode: one question to a language model; it does not run yet.
+"""LlmNode: one question to a language model.
 
 prompt "About {{ topic }}"   ->  input "topic", output "generated_text": string
 """
@@ -18,15 +18,23 @@ def build_llm(site: Site) -> ir.Node:
     if outputs is None:
         schema = Json.of({"type": "string"})
         outputs = (Port(title="generated_text", type=ir.STRING, schema=schema, place=site.place()),)
-    config = site.component.fields.get("llm_config")
     return ir.LlmNode(
         **common(site),
         inputs=template_inputs(site),
         outputs=outputs,
         branches=next_only(site),
         prompt_template=site.component.text("prompt_template"),
-        llm_config=Json.of(config) if config is not None else ir.NOTHING,
+        llm_config=_read_config(site),
     )
+
+
+def _read_config(site: Site) -> Json:
+    """The model's component, the references of its own fields resolved."""
+    model = site.behind
+    if model is None:
+        return ir.NOTHING
+    # As its author ordered it; what was wrong is not in it, and was reported.
+    return Json.of({"component_type": model.type, **model.fields})
 
 
 LLM = NodeKind(
@@ -41,5 +49,6 @@ LLM = NodeKind(
             "text", "What it is asked; a template.", required=True, template=True
         ),
     },
-    acts=False,
+    behind="llm_config",
+    lowering="oas_compiler.lower.nodes.llm:lower_llm",
 )

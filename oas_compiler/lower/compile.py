@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.lending.host_parts import FlowParts, HostParts, join_parts
+from cinatra_sdk.models.choosing import Models
 from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.running import RUNNING
 from oas_compiler.control.steering import autonomous_slots
@@ -23,7 +24,7 @@ def compile_flow(
     *,
     tools: Mapping[str, Callable[..., Any]] | None = None,
     platform: Platform | None = None,
-    model: object | None = None,
+    models: Models = None,
     env: Mapping[str, str] | None = None,
     host: HostParts | None = None,
     max_steps: int = MAX_STEPS,
@@ -36,7 +37,9 @@ def compile_flow(
     tools:    Python functions by name, for ToolNodes over server tools.
     platform: answers the flow's HTTP calls.  None simulates them, for tests and for looking
               at a graph; a durable run that is started so says it in the log.
-    model:    kept for LLM nodes, which are refused so far; must be None.
+    models:   chat models for LLM nodes, by id, name or model of their `llm_config`, `*` for every
+              other; or a function of the `ModelConfig`.  Where none is lent, the provider's own is
+              asked; without a platform, which is a simulation, answers are made up.
     env:      values for the `{{UPPER_CASE}}` placeholders in the requests of its ApiNodes (url,
               headers, query, body); treated as secrets, and put in nowhere else.  None of them is a
               variable that the runtime reads itself (`CINATRA_…`, `OASFLOW_…`, `DATABASE_URL`, `PG…`).
@@ -54,19 +57,14 @@ def compile_flow(
               the number of cores and four more.
 
     Raises: `CompileError` with every finding, whatever `source` is, also where a context slot cannot
-    be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a model, for a tool
-    that cannot be called, and for a part that is given twice; `ValueError` for `max_steps` or `max_parallel`
+    be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a tool that cannot be called, and for a part that is given twice; `ValueError` for `max_steps` or `max_parallel`
     below 1; `PlaceholderRefused`.
     """
-    if model is not None:
-        raise TypeError(
-            "model is not used yet: flows reach a model through the platform's llm-bridge"
-        )
     if type(max_steps) is not int or max_steps < 1:
         raise ValueError(f"max_steps is a whole number from 1 on, and not {max_steps!r:.100}")
     if max_parallel is not None and (type(max_parallel) is not int or max_parallel < 1):
         raise ValueError(f"max_parallel is a whole number from 1 on, and not {max_parallel!r:.100}")
-    given = {"platform": platform, "tools": tools, "env": env}
+    given = {"platform": platform, "tools": tools, "models": models, "env": env}
     parts = join_parts(host, given, "compile_flow()")
     # Without `env`: its values are secrets, and get into a request only, when it is sent.
     compiled = compile_ir(source, tools=parts.tools, rules=RUNNING, env_names=tuple(parts.env))

@@ -120,12 +120,16 @@ FLAWED = {
 }
 
 
+RUNS = {"example_serialized_flow_with_properties"}
+"""Files of which every node runs."""
+
+
 @pytest.mark.parametrize("file", AGENTSPEC, ids=lambda file: file.stem)
 def test_plain_agent_spec_files_get_one_finding_for_what_is_not_supported(file):
     found = [code for code, _ in errors(file)]
     assert set(found) - {"OAS090"} == FLAWED.get(file.stem, set())
     assert found.count("OAS090") <= 1
-    assert found
+    assert bool(found) is (file.stem not in RUNS)
 
 
 def test_a_branch_that_differs_in_case_gets_the_right_hint():

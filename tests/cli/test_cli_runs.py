@@ -436,7 +436,7 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
         "outputs", "branch", "messages", "waiting", "error", "stopped", "unreadable", "attempts",
         "archived_at", "created_at", "updated_at", "decisions",
         "context_selections",
-        "settlements", "unknown",
+        "models", "settlements", "unknown",
     }  # fmt: skip
     assert set(record["waiting"][0]) == {
         "id", "node", "visit", "step", "risk", "name", "description", "renderer", "field", "schema", "values", "example",

@@ -27,7 +27,7 @@ PACKAGES = sorted(
     file.parent
     for folder in (ROOT / "../shared/corpus/cinatra", ROOT / "examples")
     for file in folder.glob("*/package.json")
-    if file.parent.name not in {"notify-agent", "tools-agent"}
+    if file.parent.name not in {"complaint-agent", "notify-agent", "tools-agent"}
 )
 """Without those whose outermost flow calls nothing that could use a selection."""
 assert PACKAGES

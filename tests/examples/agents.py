@@ -141,6 +141,15 @@ WAYS = (
         calls=(("look_up_order",), ("refund_order",)),
         outputs={"receipt": "receipt-A-17"},
     ),
+    Way(
+        name="complaint",
+        agent="complaint-agent",
+        params={"complaint": "Where is my parcel?"},
+        answers=(True,),
+        gates=("approve_letter",),
+        calls=(("sort", "draft"), ()),
+        outputs={"letter": "Dear customer, your parcel is on its way.", "urgency": 4},
+    ),
 )
 
 

@@ -296,3 +296,12 @@ def test_the_shop_waives_small_refunds_only() -> None:
     shop = program("tools-agent/run.py")
     assert shop.shop_policy("A-17") == {"steps": [{"stepNumber": 1, "requiresApproval": True}]}
     assert shop.shop_policy("A-18") == {"steps": [{"stepNumber": 1, "requiresApproval": False}]}
+
+
+def test_the_complaint_agent_runs_with_the_model_that_its_host_lends() -> None:
+    parts = program("complaint-agent/parts.py").lend()
+    flow = compile_flow(EXAMPLES / "complaint-agent", host=parts)
+    result = drive(flow, {"complaint": "Where is it?"}, answers={"approve_letter": True})
+    assert result.outputs == {"letter": "Dear customer, your parcel is on its way.", "urgency": 4}
+    assert result.calls == ()
+    assert [len(asked.messages) for asked in parts.models["Writer"].asked] == [1, 1]

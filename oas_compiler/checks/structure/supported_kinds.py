@@ -1,6 +1,6 @@
 """Every component of the flow is of a kind that runs, and asks for nothing that does not.
 
-    an LlmNode and an AgentNode    ->  OAS090 not supported yet: LlmNode "ask" (line 12), AgentNode …
+    two AgentNodes                 ->  OAS090 not supported yet: AgentNode "ask" (line 12), AgentNode …
     a root that is an Agent        ->  OAS090 not supported yet: Agent "helper" (line 1)
 
 A kind of node runs where it has a lowering.  `oasflow ir` shows flows without one, too.
@@ -26,11 +26,11 @@ from oas_compiler.kinds.registry import find_kind, find_refusal
     severity="error",
     summary="The flow uses components or fields that this version cannot run; the one finding "
     "lists all of them.",
-    fix="Replace an LlmNode by an ApiNode that calls the platform's bridge.",
+    fix="Replace an AgentNode by an LlmNode, or by an ApiNode that calls the platform's bridge.",
     source="oasflow, supported components",
     needs="document",
-    bad='{"component_type": "LlmNode", "prompt_template": "About {{ topic }}", …}',
-    good='{"component_type": "ApiNode", "url": "{{CINATRA_BASE_URL}}/api/llm-bridge", …}',
+    bad='{"component_type": "AgentNode", "agent": {"component_type": "Agent", …}, …}',
+    good='{"component_type": "LlmNode", "prompt_template": "About {{ topic }}", …}',
 )
 def supported_kinds(subject: Subject, report: Report) -> None:
     root = subject.document.root

@@ -13,10 +13,13 @@ BLOCK = "$referenced_components"
 def test_one_finding_lists_every_component_that_cannot_run():
     flow = with_node(
         {
-            "component_type": "LlmNode",
+            "component_type": "AgentNode",
             "id": "ask",
-            "prompt_template": "{{ topic }}",
-            "llm_config": {"component_type": "VllmConfig", "id": "vllm"},
+            "agent": {
+                "component_type": "Agent",
+                "id": "helper",
+                "llm_config": {"component_type": "VllmConfig", "id": "vllm"},
+            },
         }
     )
     flow[BLOCK]["write"]["retry_policy"] = {"max_attempts": 2}
@@ -24,16 +27,21 @@ def test_one_finding_lists_every_component_that_cannot_run():
     flow["nodes"].insert(1, ref("agent"))
     found = [found for found in check(flow) if found.code == "OAS090"]
     assert len(found) == 1
-    for name in ('LlmNode "ask"', 'AgentNode "agent"', 'ApiNode "write" with retry_policy'):
+    for name in (
+        'AgentNode "ask"',
+        'Agent "helper"',
+        'AgentNode "agent"',
+        'ApiNode "write" with retry_policy',
+    ):
         assert name in found[0].message
     assert "VllmConfig" not in found[0].message
 
 
 def test_lines_are_given_where_there_are_lines():
-    raw = as_bytes(with_node({"component_type": "LlmNode", "id": "ask"}))
+    raw = as_bytes(with_node({"component_type": "AgentNode", "id": "ask"}))
     line = raw[: raw.index(b'"ask": {')].count(b"\n") + 1
     (found,) = [found for found in found_in(raw) if found.code == "OAS090"]
-    assert f'LlmNode "ask" (line {line})' in found.message
+    assert f'AgentNode "ask" (line {line})' in found.message
 
 
 @pytest.mark.parametrize("kind", ["Agent", "Swarm", "OciGenAiConfig", "ServerTool"])
@@ -42,7 +50,7 @@ def test_a_document_whose_root_is_no_flow_gets_exactly_one_error(kind):
 
 
 def test_a_component_that_nothing_uses_is_not_listed():
-    flow = small(spare={"component_type": "LlmNode", "id": "spare"})
+    flow = small(spare={"component_type": "AgentNode", "id": "spare"})
     assert not errors(flow)
 
 
@@ -70,9 +78,9 @@ def test_a_foreign_plugin_type_is_unsupported_and_not_unknown():
 
 
 def test_a_flow_that_does_not_run_can_be_looked_at_and_not_compiled():
-    node = {"component_type": "LlmNode", "id": "ask", "prompt_template": "Say something."}
-    node["llm_config"] = {"component_type": "VllmConfig", "id": "vllm", "name": "vllm"}
-    with pytest.raises(CompileError, match="LlmNode"):
+    node = {"component_type": "AgentNode", "id": "ask"}
+    node["agent"] = {"component_type": "Agent", "id": "helper", "name": "helper"}
+    with pytest.raises(CompileError, match="AgentNode"):
         compile_ir(with_node(node))
     assert "ask" in compile_ir(with_node(node), rules=READING).ir.by_id
 

@@ -1,0 +1,298 @@
+"""One question to a chat model, its answer as the declared outputs of a node.
+
+In: the prompt and the outputs.  Out: `ModelAnswer`, the value of each output and what it cost.
+
+    one output of type string      the raw text of the answer
+    another type, or several       an object by JSON Schema, checked; one try to mend what was wrong
+
+The conversation is a generator that says what to ask next, so that both forms of `ask`, with and
+without an event loop, have one set of rules.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from pydantic import JsonValue
+
+from cinatra_sdk.effects.effect import Usage
+from cinatra_sdk.models.config import RetryRules
+from cinatra_sdk.models.retrying import aask_again, ask_again
+from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.values.ports import TypedPort
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
+from cinatra_sdk.values.types import STRING
+
+ANSWER: Final = "answer"
+"""Name of the schema: providers show it to the model as the name of a function."""
+
+
+class AnswerUnusable(ValueError):
+    """The model's answer does not give the declared outputs; names the output, never quotes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelQuestion:
+    """What a node asks."""
+
+    prompt: str = field(repr=False)
+    outputs: tuple[TypedPort, ...]
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the answer is the raw text of the model."""
+        return len(self.outputs) == 1 and self.outputs[0].type == STRING
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of an answer that is no text: the outputs, required where they have no default."""
+        return {
+            "title": ANSWER,
+            "description": "The answer, with every part that is asked for.",
+            "type": "object",
+            "properties": {port.title: port.schema.mapping() for port in self.outputs},
+            "required": [port.title for port in self.outputs if port.default is None],
+            "additionalProperties": False,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """What a model said."""
+
+    outputs: dict[str, JsonValue]
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    """Takes the text of an answer while it comes; nothing of it is kept."""
+
+    said: Callable[[str], None]
+    dropped: Callable[[], None]
+    """What was said so far is void: the model is asked again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ask:
+    messages: list[BaseMessage]
+    schema: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    message: AIMessage | None
+    value: JsonValue = None
+    problem: str = ""
+
+
+_Conversation: TypeAlias = Generator[_Ask, _Reply, ModelAnswer]
+
+
+def ask(
+    model: BaseChatModel, question: ModelQuestion, rules: RetryRules, live: Live | None = None
+) -> ModelAnswer:
+    """The model's answer.
+
+    Raises: `AnswerUnusable` where also the second try does not give the outputs; the client's errors.
+    """
+    talk = _converse(question)
+    wanted = next(talk)
+    while True:
+        form = _choose_form(model, wanted, live)
+        reply = ask_again(rules, form.ask, between=form.begin_again)
+        try:
+            wanted = talk.send(reply)
+        except StopIteration as end:
+            answer: ModelAnswer = end.value
+            return answer
+
+
+async def aask(
+    model: BaseChatModel, question: ModelQuestion, rules: RetryRules, live: Live | None = None
+) -> ModelAnswer:
+    """As `ask`, for an event loop."""
+    talk = _converse(question)
+    wanted = next(talk)
+    while True:
+        form = _choose_form(model, wanted, live)
+        reply = await aask_again(rules, form.aask, between=form.begin_again)
+        try:
+            wanted = talk.send(reply)
+        except StopIteration as end:
+            answer: ModelAnswer = end.value
+            return answer
+
+
+def _converse(question: ModelQuestion) -> _Conversation:
+    """Ask, and ask once more where the answer cannot be used."""
+    prompt = HumanMessage(question.prompt)
+    if question.is_text:
+        reply = yield _Ask(messages=[prompt], schema=None)
+        text = "" if reply.message is None else str(reply.message.text)
+        return ModelAnswer(
+            outputs={question.outputs[0].title: text}, usage=_add_usage([reply.message])
+        )
+    schema = question.schema
+    first = yield _Ask(messages=[prompt], schema=schema)
+    outputs, problem = _read_outputs(question, first)
+    if not problem:
+        return ModelAnswer(outputs=outputs, usage=_add_usage([first.message]))
+    second = yield _Ask(messages=[prompt, *_ask_to_mend(first, problem)], schema=schema)
+    outputs, problem = _read_outputs(question, second)
+    if problem:
+        raise AnswerUnusable(problem)
+    return ModelAnswer(outputs=outputs, usage=_add_usage([first.message, second.message]))
+
+
+def _ask_to_mend(reply: _Reply, problem: str) -> list[BaseMessage]:
+    """The answer as a plain text: a call of a tool would have to be answered by the tool."""
+    said = "" if reply.message is None else str(reply.message.text)
+    if not said and reply.value is not None:
+        said = json.dumps(reply.value, ensure_ascii=False, default=str)
+    wanted = f"This answer cannot be used: {problem}. Answer again, with everything as asked."
+    return [AIMessage(said or "(no answer)"), HumanMessage(wanted)]
+
+
+def _read_outputs(question: ModelQuestion, reply: _Reply) -> tuple[dict[str, JsonValue], str]:
+    """The value of each output, and the first thing that is wrong."""
+    value = reply.value
+    if reply.problem or not isinstance(value, dict):
+        titles = ", ".join(f"'{port.title}'" for port in question.outputs)
+        return {}, f"the outputs {titles}: {reply.problem or 'the answer is no JSON object'}"
+    outputs: dict[str, JsonValue] = {}
+    for port in question.outputs:
+        if port.title in value:
+            problem = first_problem(port.schema.mapping(), value[port.title])
+            if problem:
+                return {}, f"output '{port.title}': {problem}"
+            outputs[port.title] = value[port.title]
+        elif port.default is None:
+            return {}, f"output '{port.title}' is missing"
+        else:
+            outputs[port.title] = port.default.value()
+    return outputs, ""
+
+
+def _add_usage(messages: Sequence[AIMessage | None]) -> Usage:
+    counted = [message.usage_metadata for message in messages if message is not None]
+    return Usage(
+        calls=len(messages),
+        input_tokens=sum(one["input_tokens"] for one in counted if one),
+        output_tokens=sum(one["output_tokens"] for one in counted if one),
+    )
+
+
+# ---------------------------------------------------------------------- forms of a question
+
+
+class _Text:
+    """The raw text, chunk by chunk where somebody listens."""
+
+    def __init__(
+        self, model: BaseChatModel, messages: list[BaseMessage], live: Live | None
+    ) -> None:
+        self._model, self._messages, self._live = model, messages, live
+        self._said = False
+
+    def ask(self) -> _Reply:
+        if self._live is None:
+            return _Reply(message=self._model.invoke(self._messages))
+        whole: Any = None
+        for chunk in self._model.stream(self._messages):
+            whole = self._take(whole, chunk)
+        return _Reply(message=whole)
+
+    async def aask(self) -> _Reply:
+        if self._live is None:
+            return _Reply(message=await self._model.ainvoke(self._messages))
+        whole: Any = None
+        async for chunk in self._model.astream(self._messages):
+            whole = self._take(whole, chunk)
+        return _Reply(message=whole)
+
+    def begin_again(self) -> None:
+        if self._said and self._live is not None:
+            self._live.dropped()
+        self._said = False
+
+    def _take(self, whole: Any, chunk: Any) -> Any:
+        text = str(chunk.text)
+        if text and self._live is not None:
+            self._said = True
+            self._live.said(text)
+        return chunk if whole is None else whole + chunk
+
+
+class _Structured:
+    """An object by schema, in the way of the provider."""
+
+    def __init__(self, runnable: Any, messages: list[BaseMessage]) -> None:
+        self._runnable, self._messages = runnable, messages
+
+    def ask(self) -> _Reply:
+        return _read_structured(self._runnable.invoke(self._messages))
+
+    async def aask(self) -> _Reply:
+        return _read_structured(await self._runnable.ainvoke(self._messages))
+
+    def begin_again(self) -> None:
+        """Nothing was told."""
+
+
+class _JsonText:
+    """An object as text, for a model that takes no schema."""
+
+    def __init__(self, model: BaseChatModel, messages: list[BaseMessage], schema: Any) -> None:
+        wanted = json.dumps(schema, ensure_ascii=False)
+        more = HumanMessage(
+            f"Answer with one JSON object by this JSON Schema, and nothing else: {wanted}"
+        )
+        self._model, self._messages = model, [*messages, more]
+
+    def ask(self) -> _Reply:
+        return _read_json_text(self._model.invoke(self._messages))
+
+    async def aask(self) -> _Reply:
+        return _read_json_text(await self._model.ainvoke(self._messages))
+
+    def begin_again(self) -> None:
+        """Nothing was told."""
+
+
+def _choose_form(
+    model: BaseChatModel, wanted: _Ask, live: Live | None
+) -> _Text | _Structured | _JsonText:
+    if wanted.schema is None:
+        return _Text(model, wanted.messages, live)
+    try:
+        runnable = model.with_structured_output(wanted.schema, include_raw=True)
+    except NotImplementedError:
+        return _JsonText(model, wanted.messages, wanted.schema)
+    return _Structured(runnable, wanted.messages)
+
+
+def _read_structured(found: Any) -> _Reply:
+    raw, value = found.get("raw"), found.get("parsed")
+    message = raw if isinstance(raw, AIMessage) else None
+    if hasattr(value, "model_dump"):
+        value = value.model_dump(mode="json")
+    problem = (
+        "" if found.get("parsing_error") is None else "the answer is not of the form asked for"
+    )
+    return _Reply(message=message, value=value, problem=problem)
+
+
+def _read_json_text(message: AIMessage) -> _Reply:
+    text = str(message.text).strip()
+    if text.startswith("```"):
+        text = text.partition("\n")[2].rpartition("```")[0]
+    try:
+        return _Reply(message=message, value=read_json(text))
+    except NotStrictJson:
+        return _Reply(message=message, problem="the answer is no JSON")

@@ -18,7 +18,8 @@ from cinatra_sdk.effects.effect import Effect, EffectResult
 from cinatra_sdk.effects.performing import aperform, perform
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.outputs import declared_outputs
-from cinatra_sdk.platform.protocol import Platform, PlatformCall
+from cinatra_sdk.platform.protocol import SENSITIVE, Platform, PlatformCall
+from cinatra_sdk.platform.url_allow_list import require_listed
 
 
 def perform_call(
@@ -33,6 +34,7 @@ def perform_call(
     def do() -> EffectResult:
         return EffectResult(value=_read_response(call, platform.call(call), defaults))
 
+    require_listed(call)
     return _read_outputs(perform(effect_of(call), do, door))
 
 
@@ -44,6 +46,7 @@ async def aperform_call(
     async def do() -> EffectResult:
         return EffectResult(value=_read_response(call, await platform.acall(call), defaults))
 
+    require_listed(call)
     return _read_outputs(await aperform(effect_of(call), do, door))
 
 
@@ -53,7 +56,7 @@ def effect_of(call: PlatformCall) -> Effect:
     arguments: dict[str, JsonValue] = {
         "method": call.method,
         "url": url,
-        "headers": dict(call.shown_headers),
+        "headers": {**call.shown_headers, **dict.fromkeys(call.sensitive_headers, SENSITIVE)},
         "query": dict(call.shown_query),
         "body": call.shown_body,
     }

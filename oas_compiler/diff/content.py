@@ -7,7 +7,7 @@ leaves({"a": [1, 2]}, {"a": [1, 3]}) -> (("a/1", 2, 3),)
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +15,7 @@ from oas_compiler.checks.credentials import credential
 from oas_compiler.ir import (
     NOTHING,
     Behind,
+    CallRetryPolicy,
     FlowIR,
     GateStep,
     InputMessageNode,
@@ -43,6 +44,7 @@ _WIRE_NAMES: Mapping[str, str] = {
     "package_name": "packageName",
     "method": "http_method",
     "query": "query_params",
+    "retry": "retry_policy",
     "renderers": "inputRenderers",
     "pattern": "regex_pattern",
     "first_only": "return_first_match_only",
@@ -139,6 +141,8 @@ def _encode_value(value: object) -> JsonValue:
             "gateCount": value.gate_count,
         }
         return {key: entry for key, entry in made.items() if entry not in {"", None}}
+    if isinstance(value, CallRetryPolicy):
+        return {key: _encode_value(entry) for key, entry in asdict(value).items()}
     if isinstance(value, tuple):
         return [_encode_value(entry) for entry in value]
     assert value is None or isinstance(value, (str, int, float, bool))

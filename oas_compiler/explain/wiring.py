@@ -199,6 +199,7 @@ def _list_templates(node: Node) -> Iterator[tuple[JsonValue, str]]:
     if isinstance(node, ir.ApiNode):
         pieces: tuple[tuple[Json | None, str], ...] = (
             (node.data, "data"), (node.headers, "headers"), (node.query, "query_params"),
+            (node.sensitive_headers, "sensitive_headers"),
         )  # fmt: skip
         yield node.url, "url"
         yield node.method, "http_method"

@@ -18,6 +18,7 @@ printing.py    the text of `oasflow ir`;  exporting.py  its JSON
 """
 
 from cinatra_sdk.values.json_text import NOTHING, Json, JsonValue
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from cinatra_sdk.values.types import (
     ANY,
     STRING,
@@ -64,7 +65,7 @@ from oas_compiler.ir.nodes import (
     UnknownNode,
 )
 from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import Place
+from oas_compiler.ir.values import NOTHING_SEALED, SEALED, Place, SealedJson
 
 __all__ = [
     "ANY",
@@ -88,6 +89,7 @@ __all__ = [
     "LlmNode",
     "MapNode",
     "NOTHING",
+    "NOTHING_SEALED",
     "NO_BEHIND",
     "Node",
     "ObjectType",
@@ -98,10 +100,13 @@ __all__ = [
     "Place",
     "Port",
     "PluginRegexNode",
+    "CallRetryPolicy",
     "Route",
+    "SEALED",
     "STRING",
     "Scalar",
     "ScalarType",
+    "SealedJson",
     "StartNode",
     "PluginTemplateNode",
     "ToolNode",

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cinatra_sdk.values.json_text import NOTHING, Json
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import Place
+from oas_compiler.ir.values import NOTHING_SEALED, Place, SealedJson
 
 if TYPE_CHECKING:
     from oas_compiler.ir.flow import FlowIR
@@ -93,6 +94,12 @@ class ApiNode(Node):
     """The body template: nested JSON whose strings are Jinja templates; `None` sends no body."""
     headers: Json = NOTHING
     query: Json = NOTHING
+    sensitive_headers: SealedJson = NOTHING_SEALED
+    """Sent with `headers`, which has none of these names; never shown or kept."""
+    retry: CallRetryPolicy | None = None
+    """The author's `retry_policy`; `None` means the rule of the platform."""
+    url_allow_list: tuple[str, ...] | None = None
+    """Addresses that the node may call; `None` means that the platform alone decides."""
     effect: str = ""
     """`metadata.cinatra.effect`: `at_most_once`, or empty for at least once."""
 

@@ -19,12 +19,12 @@ def test_one_finding_lists_every_component_that_cannot_run():
             "llm_config": {"component_type": "VllmConfig", "id": "vllm"},
         }
     )
-    flow[BLOCK]["write"]["retry_policy"] = {"max_attempts": 2}
+    flow[BLOCK]["write"]["json_spec_filter"] = "$.text"
     flow[BLOCK]["agent"] = {"component_type": "AgentNode", "id": "agent"}
     flow["nodes"].insert(1, ref("agent"))
     found = [found for found in check(flow) if found.code == "OAS090"]
     assert len(found) == 1
-    for name in ('LlmNode "ask"', 'AgentNode "agent"', 'ApiNode "write" with retry_policy'):
+    for name in ('LlmNode "ask"', 'AgentNode "agent"', 'ApiNode "write" with json_spec_filter'):
         assert name in found[0].message
     assert "VllmConfig" not in found[0].message
 

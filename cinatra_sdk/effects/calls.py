@@ -23,11 +23,17 @@ from cinatra_sdk.platform.url_allow_list import require_listed
 
 
 def perform_call(
-    platform: Platform, call: PlatformCall, door: Door, *, defaults: Mapping[str, JsonValue]
+    platform: Platform,
+    call: PlatformCall,
+    door: Door,
+    *,
+    defaults: Mapping[str, JsonValue],
+    shown_sha256: str = "",
 ) -> dict[str, JsonValue]:
     """The declared outputs of the call, also where an earlier attempt made it.
 
     defaults: output → its value where the response lacks it.
+    shown_sha256: hash of what a person approved, where a person approved the call.
     Raises: `PlatformError`, `NodeFailed`, and what `perform` raises.
     """
 
@@ -35,11 +41,16 @@ def perform_call(
         return EffectResult(value=_read_response(call, platform.call(call), defaults))
 
     require_listed(call)
-    return _read_outputs(perform(effect_of(call), do, door))
+    return _read_outputs(perform(effect_of(call, shown_sha256), do, door))
 
 
 async def aperform_call(
-    platform: Platform, call: PlatformCall, door: Door, *, defaults: Mapping[str, JsonValue]
+    platform: Platform,
+    call: PlatformCall,
+    door: Door,
+    *,
+    defaults: Mapping[str, JsonValue],
+    shown_sha256: str = "",
 ) -> dict[str, JsonValue]:
     """As `perform_call`, for an event loop."""
 
@@ -47,10 +58,10 @@ async def aperform_call(
         return EffectResult(value=_read_response(call, await platform.acall(call), defaults))
 
     require_listed(call)
-    return _read_outputs(await aperform(effect_of(call), do, door))
+    return _read_outputs(await aperform(effect_of(call, shown_sha256), do, door))
 
 
-def effect_of(call: PlatformCall) -> Effect:
+def effect_of(call: PlatformCall, shown_sha256: str = "") -> Effect:
     """The effect that a call makes, with names of placeholders in place of their values."""
     url = call.shown_url
     arguments: dict[str, JsonValue] = {
@@ -70,6 +81,7 @@ def effect_of(call: PlatformCall) -> Effect:
         arguments={name: part for name, part in arguments.items() if part not in (None, {})},
         risk=call.risk_class,
         key=call.idempotency_key,
+        shown_sha256=shown_sha256,
         once=call.once,
         run_id=call.run_id,
         secrets=call.secrets,

@@ -23,6 +23,7 @@ from oas_compiler.ir import (
     JsonValue,
     Node,
     Port,
+    RemoteToolNode,
     ToolNode,
 )
 from oas_compiler.text.secrets import without_secrets
@@ -34,7 +35,18 @@ _SHOWN = 80
 _BEFORE = 25
 """Characters that are shown before the first difference of two long values."""
 _ELSEWHERE = frozenset(
-    {"id", "inputs", "outputs", "place", "subflow", "subflows", "cinatra", "unread", "behind"}
+    {
+        "id",
+        "inputs",
+        "outputs",
+        "place",
+        "subflow",
+        "subflows",
+        "cinatra",
+        "unread",
+        "behind",
+        "request_place",
+    }
 )
 _WIRE_NAMES: Mapping[str, str] = {
     "risk_class": "riskClass",
@@ -73,7 +85,7 @@ def content(node: Node) -> Mapping[str, JsonValue]:
         if key not in held or key not in _READ_ELSEWHERE:
             found[f"metadata.cinatra.{key}"] = value
     found.update(node.unread.mapping())
-    if isinstance(node, ToolNode):
+    if isinstance(node, (ToolNode, RemoteToolNode)):
         found.update(_read_tool(node.behind))
     return found
 

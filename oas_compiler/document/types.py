@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
+from oas_compiler.component.requests import REQUEST_FIELDS
 from oas_compiler.kinds.no_nodes import NO_NODES
 from oas_compiler.kinds.registry import all_kinds, find_kind
 
+_CONFIRMATION: Final = Field("flag", "Whether a person must confirm each call.")
 _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
     "Flow": {
         **COMPONENT_FIELDS,
@@ -50,7 +52,14 @@ _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
         "name": Field(
             "text", "The name under which the host registers the function.", required=True
         ),
-        "requires_confirmation": Field("flag", "Whether a person must confirm each call."),
+        "requires_confirmation": _CONFIRMATION,
+    },
+    "RemoteTool": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "name": Field("text", "The name of the tool, for people.", required=True),
+        **REQUEST_FIELDS,
+        "requires_confirmation": _CONFIRMATION,
     },
 }
 """Fields of the components that are read and are no nodes."""
@@ -60,6 +69,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "ControlFlowEdge": "Leads from one branch of a node to the node that runs next.",
     "DataFlowEdge": "Feeds an output of a node into an input of another one.",
     "ServerTool": "A Python function that the host registers under this name.",
+    "RemoteTool": "One HTTP call; members of the answer become its outputs.",
 }
 
 

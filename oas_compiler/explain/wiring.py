@@ -163,6 +163,8 @@ def call_of(node: Node) -> Call | None:
         return None
     body = node.data.value() if node.data is not None else None
     tool = body.get("tool") if isinstance(body, dict) else None
+    if isinstance(node, ir.RemoteToolNode):
+        tool = node.tool_name
     return Call(
         kind="http",
         method=node.method,

@@ -103,6 +103,11 @@ class ApiNode(Node):
     effect: str = ""
     """`metadata.cinatra.effect`: `at_most_once`, or empty for at least once."""
 
+    @property
+    def request_place(self) -> Place:
+        """The component that describes the request."""
+        return self.place
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputMessageNode(Node):
@@ -173,6 +178,15 @@ class ToolNode(Node):
     effect: str = ""
     """As of an ApiNode."""
     behind: Behind = NO_BEHIND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteToolNode(ApiNode):
+    """A ToolNode over a RemoteTool: the request of an ApiNode, described by the tool."""
+
+    tool_name: str
+    behind: Behind = NO_BEHIND
+    request_place: Place = Place()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

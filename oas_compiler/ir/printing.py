@@ -39,7 +39,7 @@ from oas_compiler.ir.type_names import shown
 _SHOWN_ELSEWHERE = frozenset(
     {
         "id", "name", "description", "inputs", "outputs", "branches", "cinatra", "place", "subflow",
-        "subflows",
+        "subflows", "request_place",
     }
 )  # fmt: skip
 _EMPTY = (None, "", (), NOTHING, NOTHING_SEALED, NO_BEHIND)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from oas_compiler.checks.addresses import CALLERS
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.templates.reading import ENVIRONMENT_PLACEHOLDER
@@ -33,7 +34,7 @@ def placeholder_not_filled(subject: Subject, report: Report) -> None:
     if not subject.env_names:
         return
     requests = frozenset(
-        one.at(field) for one in subject.components if one.type == "ApiNode" for field in _SENT
+        one.at(field) for one in subject.components if one.type in CALLERS for field in _SENT
     )
     for text in subject.texts:
         if "{{" not in text.value or _stands_in(text.pointer, requests):

@@ -38,7 +38,7 @@ def sendable_headers(subject: Subject, report: Report) -> None:
                 for field, name, problem in _find_header_problems(node):
                     report(
                         f'the {field} of "{node.id}": {problem}',
-                        subject.place(child(f"{node.place.pointer}/{field}", name)),
+                        subject.place(child(f"{node.request_place.pointer}/{field}", name)),
                     )
 
 

@@ -32,12 +32,15 @@ from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
-from oas_compiler.ir import Port, ToolNode
+from oas_compiler.ir import Port, RemoteToolNode, ToolNode
+from oas_compiler.lower.nodes.remote_tool import lower_remote_tool
 from oas_compiler.lower.registry import LoweringSite
 
 
 def lower_tool(site: LoweringSite) -> NodeBody:
     node, frame = site.node, site.frame
+    if isinstance(node, RemoteToolNode):
+        return lower_remote_tool(site)
     assert isinstance(node, ToolNode)
     tool = _Tool(
         node=node,

@@ -16,6 +16,7 @@ from oas_compiler.ir import (
     NOTHING,
     Behind,
     CallRetryPolicy,
+    ClientToolNode,
     FlowIR,
     GateStep,
     InputMessageNode,
@@ -85,7 +86,7 @@ def content(node: Node) -> Mapping[str, JsonValue]:
         if key not in held or key not in _READ_ELSEWHERE:
             found[f"metadata.cinatra.{key}"] = value
     found.update(node.unread.mapping())
-    if isinstance(node, (ToolNode, RemoteToolNode)):
+    if isinstance(node, (ToolNode, RemoteToolNode, ClientToolNode)):
         found.update(_read_tool(node.behind))
     return found
 

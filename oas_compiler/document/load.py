@@ -203,7 +203,7 @@ class _Loader:
                 self._document,
                 f"{node.pointer}/tool",
                 "a tool",
-                "a ServerTool or a RemoteTool",
+                "a ServerTool, a RemoteTool or a ClientTool",
                 target,
             )
         return None

@@ -54,6 +54,12 @@ _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
         ),
         "requires_confirmation": _CONFIRMATION,
     },
+    "ClientTool": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "name": Field("text", "The name by which the caller knows the tool.", required=True),
+        "requires_confirmation": _CONFIRMATION,
+    },
     "RemoteTool": {
         **COMPONENT_FIELDS,
         **PORT_FIELDS,
@@ -69,6 +75,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "ControlFlowEdge": "Leads from one branch of a node to the node that runs next.",
     "DataFlowEdge": "Feeds an output of a node into an input of another one.",
     "ServerTool": "A Python function that the host registers under this name.",
+    "ClientTool": "A tool that the caller of the flow runs; the run waits for its result.",
     "RemoteTool": "One HTTP call; members of the answer become its outputs.",
 }
 

@@ -157,7 +157,7 @@ class FlowWiring:
 
 def call_of(node: Node) -> Call | None:
     """The call of the node; `None` for a node without a call."""
-    if isinstance(node, ir.ToolNode):
+    if isinstance(node, (ir.ToolNode, ir.ClientToolNode)):
         return Call(kind="tool", tool=node.tool_name)
     if not isinstance(node, ir.ApiNode):
         return None

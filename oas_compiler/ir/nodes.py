@@ -190,6 +190,14 @@ class RemoteToolNode(ApiNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClientToolNode(Node):
+    """A ToolNode over a ClientTool: the caller of the flow runs the tool and gives its result."""
+
+    tool_name: str
+    behind: Behind = NO_BEHIND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LlmNode(Node):
     """One question to a language model; a single string output is its text, other outputs are
     requested by schema.

@@ -21,13 +21,12 @@ AGENT_TYPES: Final = frozenset(
 )
 """What an AgentNode may run, besides a Flow."""
 
-TOOLS: Final = frozenset({"ServerTool", "RemoteTool"})
+TOOLS: Final = frozenset({"ServerTool", "RemoteTool", "ClientTool"})
 """The tools that a ToolNode runs."""
 
 RUNNERS: Final = AGENT_TYPES | frozenset(
     {
         "BuiltinTool",
-        "ClientTool",
         "MCPTool",
         "MCPToolBox",
     }

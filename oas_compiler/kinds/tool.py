@@ -1,6 +1,7 @@
-"""ToolNode: a Python function of the host, or one HTTP call.
+"""ToolNode: a Python function of the host, one HTTP call, or a tool of the caller.
 
 without ports    ->  the inputs and outputs of its tool
+a ClientTool     ->  a ClientToolNode
 a RemoteTool     ->  a RemoteToolNode; without inputs those that its templates use
 """
 
@@ -10,7 +11,7 @@ from oas_compiler import ir
 from oas_compiler.component.component import Component
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.inference import next_only, specialised, template_inputs
-from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effect
+from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effect, refuse_effect
 from oas_compiler.component.requests import REQUEST_FIELDS, read_request
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Port
@@ -28,6 +29,16 @@ def build_tool(site: Site) -> ir.Node:
         return _build_remote_tool(site, tool)
     inputs = site.declared("inputs", tool) or ()
     outputs = site.declared("outputs", tool) or ()
+    if tool.type == "ClientTool":
+        refuse_effect(site)
+        return ir.ClientToolNode(
+            **common(site),
+            inputs=specialised(site, "inputs", inputs, "tool"),
+            outputs=specialised(site, "outputs", outputs, "tool"),
+            branches=next_only(site),
+            tool_name=tool.text("name"),
+            behind=site.facts_behind,
+        )
     return ir.ToolNode(
         **common(site),
         inputs=specialised(site, "inputs", inputs, "tool"),
@@ -62,9 +73,9 @@ def _build_remote_tool(site: Site, tool: Component) -> ir.Node:
 TOOL = NodeKind(
     component_type="ToolNode",
     node=ir.ToolNode,
-    variants=(ir.RemoteToolNode,),
+    variants=(ir.RemoteToolNode, ir.ClientToolNode),
     build=build_tool,
-    words="Calls a Python function of the host, or an address.",
+    words="Calls a Python function of the host or an address, or asks the caller for a result.",
     fields={**NODE_FIELDS, "tool": Field("component", "The tool that is called.", required=True)},
     behind="tool",
     is_call=True,

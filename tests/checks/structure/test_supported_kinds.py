@@ -80,3 +80,22 @@ def test_a_flow_that_does_not_run_can_be_looked_at_and_not_compiled():
 def test_a_document_without_a_flow_cannot_be_looked_at_either():
     with pytest.raises(CompileError, match="not supported yet"):
         compile_ir({"component_type": "Agent", "id": "it", "name": "it"}, rules=READING)
+
+
+def test_a_foreign_component_is_listed_with_its_plugin():
+    foreign = {
+        "component_type": "RegexStep", "id": "match", "component_plugin_name": "NodesPlugin",
+        "component_plugin_version": "26.3.0",
+    }  # fmt: skip
+    (found,) = [found for found in check(with_node(foreign)) if found.code == "OAS090"]
+    assert 'RegexStep "match" of the plugin "NodesPlugin" 26.3.0' in found.message
+    assert "no package is installed" in found.message
+
+
+def test_a_foreign_component_without_a_plugin_is_listed_by_its_type():
+    (found,) = [
+        found
+        for found in check(with_node({"component_type": "PluginVariableNode", "id": "v"}))
+        if found.code == "OAS090"
+    ]
+    assert found.message == 'not supported yet: PluginVariableNode "v"'

@@ -58,13 +58,14 @@ _WIRE_NAMES: Mapping[str, str] = {
     "method": "http_method",
     "query": "query_params",
     "retry": "retry_policy",
+    "on_item_error": "onItemError",
     "renderers": "inputRenderers",
     "pattern": "regex_pattern",
     "first_only": "return_first_match_only",
 }
 _READ_ELSEWHERE = frozenset(
     {
-        "effect", "riskClass", "inputMessageSchema", "maxGateVisits", "gateSteps", "packageName",
+        "effect", "onItemError", "riskClass", "inputMessageSchema", "maxGateVisits", "gateSteps", "packageName",
         "renderer", "inputRenderers", "required", "hidden",
     }
 )  # fmt: skip

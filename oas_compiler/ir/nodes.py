@@ -235,6 +235,8 @@ class MapNode(Node):
     """(output of the subflow, `append`, `sum`, `average`, `max` or `min`) for each collected
     output.
     """
+    on_item_error: str = ""
+    """`metadata.cinatra.onItemError`: `collect` (an element that fails gives null), or empty."""
 
     @property
     def subflows(self) -> tuple[FlowIR, ...]:

@@ -18,42 +18,56 @@ from cinatra_sdk.effects.effect import Effect, EffectResult
 from cinatra_sdk.effects.performing import aperform, perform
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.outputs import declared_outputs
-from cinatra_sdk.platform.protocol import Platform, PlatformCall
+from cinatra_sdk.platform.protocol import SENSITIVE, Platform, PlatformCall
+from cinatra_sdk.platform.url_allow_list import require_listed
 
 
 def perform_call(
-    platform: Platform, call: PlatformCall, door: Door, *, defaults: Mapping[str, JsonValue]
+    platform: Platform,
+    call: PlatformCall,
+    door: Door,
+    *,
+    defaults: Mapping[str, JsonValue],
+    shown_sha256: str = "",
 ) -> dict[str, JsonValue]:
     """The declared outputs of the call, also where an earlier attempt made it.
 
     defaults: output → its value where the response lacks it.
+    shown_sha256: hash of what a person approved, where a person approved the call.
     Raises: `PlatformError`, `NodeFailed`, and what `perform` raises.
     """
 
     def do() -> EffectResult:
         return EffectResult(value=_read_response(call, platform.call(call), defaults))
 
-    return _read_outputs(perform(effect_of(call), do, door))
+    require_listed(call)
+    return _read_outputs(perform(effect_of(call, shown_sha256), do, door))
 
 
 async def aperform_call(
-    platform: Platform, call: PlatformCall, door: Door, *, defaults: Mapping[str, JsonValue]
+    platform: Platform,
+    call: PlatformCall,
+    door: Door,
+    *,
+    defaults: Mapping[str, JsonValue],
+    shown_sha256: str = "",
 ) -> dict[str, JsonValue]:
     """As `perform_call`, for an event loop."""
 
     async def do() -> EffectResult:
         return EffectResult(value=_read_response(call, await platform.acall(call), defaults))
 
-    return _read_outputs(await aperform(effect_of(call), do, door))
+    require_listed(call)
+    return _read_outputs(await aperform(effect_of(call, shown_sha256), do, door))
 
 
-def effect_of(call: PlatformCall) -> Effect:
+def effect_of(call: PlatformCall, shown_sha256: str = "") -> Effect:
     """The effect that a call makes, with names of placeholders in place of their values."""
     url = call.shown_url
     arguments: dict[str, JsonValue] = {
         "method": call.method,
         "url": url,
-        "headers": dict(call.shown_headers),
+        "headers": {**call.shown_headers, **dict.fromkeys(call.sensitive_headers, SENSITIVE)},
         "query": dict(call.shown_query),
         "body": call.shown_body,
     }
@@ -67,6 +81,7 @@ def effect_of(call: PlatformCall) -> Effect:
         arguments={name: part for name, part in arguments.items() if part not in (None, {})},
         risk=call.risk_class,
         key=call.idempotency_key,
+        shown_sha256=shown_sha256,
         once=call.once,
         run_id=call.run_id,
         secrets=call.secrets,

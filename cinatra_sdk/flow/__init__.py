@@ -6,6 +6,7 @@ visiting.py    one visit of a node;  updates.py  its update, checked;  effects.p
 fusing.py      nodes that only compute, run in the superstep of the node before;  drawn.py  its pictures
 inner.py       a flow inside a node;  inline.py  one without a gate, run as a plain function
 container.py   several flows inside one node;  branches.py  one LangGraph task for each of them
+failures.py    what a node that goes on after a failure takes for one
 cutting.py     whether a rejection cut off branches of the flow that runs
 talk.py        what a node adds to the conversation, and hears of it
 streaming.py   the events of one activation, as an iterator

@@ -10,21 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.engine.lineage import place_of
+from cinatra_sdk.engine.lineage import ThreadPlace, place_of
 from cinatra_sdk.engine.reentry import aread_decided, read_decided
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import FlowError, StoreError
 from cinatra_sdk.flow.branches import Branch, BranchOutcome, arun_branches, run_branches, stop_for
 from cinatra_sdk.flow.cutting import tell_of_a_cut
+from cinatra_sdk.flow.failures import FAILURES, describe_failure, is_failure
 from cinatra_sdk.flow.inner import FlowInside, InnerEntry, InnerResult
+from cinatra_sdk.flow.names import DECISIONS
 from cinatra_sdk.platform.protocol import PlatformError
 
+_FAILED: Final = "failed"
 Namespaces: TypeAlias = dict[str, str]
 """Branch → the namespace under which its graph keeps checkpoints, once it has begun."""
 
@@ -37,6 +40,8 @@ class Round:
     entry: InnerEntry
     label: str
     """Unique in the node: `each[3]`."""
+    takes_failures: bool = False
+    """Whether a failure inside is a result of the round, and not an error of the node."""
     item: str = ""
     """What errors call the element of a list that it is for; empty: its flow has a name of its own."""
 
@@ -64,16 +69,16 @@ def run_rounds(
     at_once: how many at a time; None: as many as the engine lets; 1: one after the other.
     """
     if all(_only_computes(one.inner) for one in rounds):
-        ended = [_compute(one, config, runtime) for one in rounds]
+        ended = [_run_round(one, config, runtime, "", None) for one in rounds]
         outcomes = [BranchOutcome(result=result) for result in ended]
         return _judge(_read_results(rounds, outcomes), outcomes)
     begun: Namespaces = {}
     rejected = _Rejected()
-    branches = [_make_branch(one, runtime, begun, rejected) for one in rounds]
+    place = place_of(config, runtime.execution_info)
+    branches = [_make_branch(one, runtime, begun, rejected, place) for one in rounds]
     outcomes = run_branches(branches, at_once=at_once, ends_all=rejected)
     results = _read_results(rounds, outcomes)
-    place = place_of(config, runtime.execution_info) if _is_rejected(results) else None
-    if place is not None:
+    if place is not None and _is_rejected(results):
         for number, own in _list_cut_off(rounds, results, begun):
             results[number] = InnerResult(decisions=tuple(read_decided(place, own)))
     return _judge(results, outcomes)
@@ -88,16 +93,16 @@ async def arun_rounds(
 ) -> Rounds:
     """As `run_rounds`, for an event loop."""
     if all(_only_computes(one.inner) for one in rounds):
-        ended = [await _acompute(one, config, runtime) for one in rounds]
+        ended = [await _arun_round(one, config, runtime, "", None) for one in rounds]
         outcomes = [BranchOutcome(result=result) for result in ended]
         return _judge(_read_results(rounds, outcomes), outcomes)
     begun: Namespaces = {}
     rejected = _Rejected()
-    branches = [_make_branch(one, runtime, begun, rejected) for one in rounds]
+    place = place_of(config, runtime.execution_info)
+    branches = [_make_branch(one, runtime, begun, rejected, place) for one in rounds]
     outcomes = await arun_branches(branches, at_once=at_once, ends_all=rejected)
     results = _read_results(rounds, outcomes)
-    place = place_of(config, runtime.execution_info) if _is_rejected(results) else None
-    if place is not None:
+    if place is not None and _is_rejected(results):
         for number, own in _list_cut_off(rounds, results, begun):
             results[number] = InnerResult(decisions=tuple(await aread_decided(place, own)))
     return _judge(results, outcomes)
@@ -120,16 +125,45 @@ def _only_computes(inner: FlowInside) -> bool:
     return inner.inline is not None and not inner.acts
 
 
-def _compute(one: Round, config: RunnableConfig, runtime: Runtime[HostContext]) -> dict[str, Any]:
-    with _naming_the_item(one):
-        return one.inner.run(one.entry, config, runtime, "")
-
-
-async def _acompute(
-    one: Round, config: RunnableConfig, runtime: Runtime[HostContext]
+def _run_round(
+    one: Round,
+    config: RunnableConfig,
+    runtime: Runtime[HostContext],
+    own: str,
+    place: ThreadPlace | None,
 ) -> dict[str, Any]:
-    with _naming_the_item(one):
-        return await one.inner.arun(one.entry, config, runtime, "")
+    """One run of an inner flow; place: of the node, where checkpoints are kept."""
+    try:
+        with _naming_the_item(one):
+            return one.inner.run(one.entry, config, runtime, own)
+    except FAILURES as error:
+        if not one.takes_failures or not is_failure(error):
+            raise
+        asked = place if one.inner.asks else None
+        return _make_failed(error, [] if asked is None else read_decided(asked, own))
+
+
+async def _arun_round(
+    one: Round,
+    config: RunnableConfig,
+    runtime: Runtime[HostContext],
+    own: str,
+    place: ThreadPlace | None,
+) -> dict[str, Any]:
+    """As `_run_round`, for an event loop."""
+    try:
+        with _naming_the_item(one):
+            return await one.inner.arun(one.entry, config, runtime, own)
+    except FAILURES as error:
+        if not one.takes_failures or not is_failure(error):
+            raise
+        asked = place if one.inner.asks else None
+        return _make_failed(error, [] if asked is None else await aread_decided(asked, own))
+
+
+def _make_failed(error: Exception, decided: list[Any]) -> dict[str, Any]:
+    """The result of a round that failed, in the place of an inner flow's."""
+    return {_FAILED: describe_failure(error), DECISIONS: decided}
 
 
 @contextmanager
@@ -160,7 +194,11 @@ def _name_item(error: FlowError | PlatformError, item: str) -> FlowError | Platf
 
 
 def _make_branch(
-    one: Round, runtime: Runtime[HostContext], begun: Namespaces, rejected: _Rejected
+    one: Round,
+    runtime: Runtime[HostContext],
+    begun: Namespaces,
+    rejected: _Rejected,
+    place: ThreadPlace | None,
 ) -> Branch:
     """The branch of a round, which notes its namespace in `begun`; its result is JSON, which the
     engine keeps.
@@ -174,16 +212,14 @@ def _make_branch(
         begun[one.label] = own["configurable"]["checkpoint_ns"]
         if rejected.is_so:
             return None
-        with _naming_the_item(one):
-            return one.inner.run(one.entry, own, runtime, begun[one.label])
+        return _run_round(one, own, runtime, begun[one.label], place)
 
     async def arun() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
         if rejected.is_so:
             return None
-        with _naming_the_item(one):
-            return await one.inner.arun(one.entry, own, runtime, begun[one.label])
+        return await _arun_round(one, own, runtime, begun[one.label], place)
 
     return Branch(one.label, run, arun)
 
@@ -201,6 +237,8 @@ def _read_results(
 
 
 def _read_result(one: Round, result: Any) -> InnerResult:
+    if _FAILED in result:  # no key of an inner flow's own result
+        return InnerResult(failed=result[_FAILED], decisions=tuple(result[DECISIONS]))
     with _naming_the_item(one):
         return one.inner.read(result, one.entry.scope)
 

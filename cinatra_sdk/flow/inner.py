@@ -65,6 +65,8 @@ class InnerResult:
 
     rejected_at: str = ""
     """Time of the rejection that ended it; then nothing else counts."""
+    failed: str = ""
+    """The failure that ended it, in words, where its node goes on after one; it has no outputs."""
     outputs: Mapping[str, Any] = field(default_factory=dict)
     branch: str = ""
     messages: tuple[Any, ...] = ()

@@ -286,6 +286,7 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
             confirms=about.get("confirms") is True,
             foreign=about.get("foreign") is True,
             actions=_read_member({"actions": 0, **about}, "actions", int),
+            result=about.get("result") is True,
             # Not stored twice: the payload holds the allowed selection.
             selector=selector_of(renderer, values),
         ),

@@ -121,10 +121,10 @@ class LocalPlatform:
             return self._require_beyond(call).call(call)
         prepared = prepare(self._rules, call, now=self._clock())
         # An error names the url as the flow's author wrote it, because no other address exists.
-        prepared = replace(prepared, shown_url=call.shown_url.partition("?")[0])
+        # There is one attempt, whatever policy the author wrote: nothing can be lost on the way.
+        prepared = replace(prepared, shown_url=call.shown_url.partition("?")[0], retry=None)
         answer = _exchange_in_process(self._app_for(call.run_id), prepared)
         verdict = judge(prepared, answer, attempt=0, retries=0, now=self._clock())
-        # There is one attempt, so the verdict is never to wait and retry.
         assert isinstance(verdict, Decoded)
         return verdict.value
 

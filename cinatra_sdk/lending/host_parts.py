@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict
 
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
+from cinatra_sdk.lending.langchain_tools import as_function
 
 if TYPE_CHECKING:
     from cinatra_sdk.effects.door import Verdict
@@ -55,7 +56,7 @@ class HostParts:
     its row describes, as far as `settings` and `allow` permit.
     """
     tools: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
-    """Python functions for ToolNodes, by name."""
+    """Python functions, or tools of LangChain, for ToolNodes, by name."""
     models: Models = field(default=None, repr=False)
     """Chat models for LlmNodes: by id, name or model of their `llm_config`, `*` for every other; or a
     function that gets the `ModelConfig`.  Where none is lent, the provider's own is connected; in a
@@ -94,9 +95,13 @@ class HostParts:
 
     def __post_init__(self) -> None:
         refuse_runtime_names(self.env)
+        functions: dict[str, Callable[..., Any]] = {}
         for name, tool in self.tools.items():
-            if not callable(tool):
+            function = as_function(tool)
+            if function is None:
                 raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
+            functions[name] = function
+        object.__setattr__(self, "tools", functions)
         if self.models is not None and not callable(self.models):
             object.__setattr__(self, "models", MappingProxyType(dict(self.models)))
         for name in ("tools", "env"):

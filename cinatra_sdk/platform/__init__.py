@@ -3,6 +3,7 @@
     protocol.py       a node's call (`PlatformCall`), and the errors of calls
     request.py        a call -> the request that is sent            (pure)
     origin.py         the addresses that may be called              (pure, but for the look-up)
+    url_allow_list.py addresses that an author lets one node call   (pure)
     host_headers.py   headers that a host sets on calls to one origin
     http.py           `HttpPlatform`: the loop of sending and waiting
     exchange.py       one request on the wire, one response read within bounds

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 import httpx2
 
@@ -50,7 +51,9 @@ def build_request(prepared: Prepared, addresses: Sequence[Address], attempt: int
     try:
         url = httpx2.URL(prepared.url)
         if prepared.query:
-            url = url.copy_merge_params(dict(prepared.query))
+            # Joined and not merged: what the author wrote in the url stays as it is.
+            joined = urlencode(prepared.query).encode()
+            url = url.copy_with(query=url.query + b"&" + joined if url.query else joined)
         agreed = read_url(prepared.url).origin == read_url(str(url)).origin
     except (httpx2.InvalidURL, RefusalError, UnicodeError):
         agreed = False

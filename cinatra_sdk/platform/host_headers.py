@@ -90,12 +90,6 @@ def host_headers(
     return {name.lower(): value for name, value in headers.items()}
 
 
-def secrets_in(headers: Headers) -> tuple[str, ...]:
-    """The secrets in the headers: their values, and for `Bearer …` the token alone."""
-    parts = (value.partition(" ")[2].strip() for value in headers.values())
-    return tuple(text for text in (*headers.values(), *parts) if text)
-
-
 def _call_header_function(ask: Callable[[PlatformCall], Headers], call: PlatformCall) -> Headers:
     try:
         return ask(call)

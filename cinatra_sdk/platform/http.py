@@ -41,8 +41,9 @@ from cinatra_sdk.platform.origin import (
 )
 from cinatra_sdk.platform.protocol import SECRET_NAMES, PlatformCall, PlatformRefused
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
-from cinatra_sdk.platform.response import Decoded, Failure, Response, Wait, judge
+from cinatra_sdk.platform.response import Decoded, Failure, Response, judge
 from cinatra_sdk.platform.unrecorded import unrecorded
+from cinatra_sdk.values.retry_policy import Backoff
 
 MAX_BYTES = 16 * 1024 * 1024
 GRACE_SECONDS = 0.5
@@ -176,7 +177,7 @@ class HttpPlatform:
             verdict = self._judge_outcome(prepared, self._send_request(prepared, attempt), attempt)
             if isinstance(verdict, Decoded):
                 return verdict.value
-            self._outside.sleep(self._compute_delay(verdict))
+            self._outside.sleep(verdict.seconds(self._outside.jitter))
             attempt += 1
 
     async def acall(self, call: PlatformCall) -> JsonValue:
@@ -194,7 +195,7 @@ class HttpPlatform:
             )
             if isinstance(verdict, Decoded):
                 return verdict.value
-            await self._outside.asleep(self._compute_delay(verdict))
+            await self._outside.asleep(verdict.seconds(self._outside.jitter))
             attempt += 1
 
     def _prepare_request(self, call: PlatformCall) -> Prepared:
@@ -202,11 +203,8 @@ class HttpPlatform:
 
     def _judge_outcome(
         self, prepared: Prepared, outcome: Response | Failure, attempt: int
-    ) -> Decoded | Wait:
+    ) -> Decoded | Backoff:
         return judge(prepared, outcome, attempt=attempt, retries=self._retries, now=self._clock())
-
-    def _compute_delay(self, wait: Wait) -> float:
-        return wait.seconds if wait.exact else self._outside.jitter(wait.seconds)
 
     def _send_request(self, prepared: Prepared, attempt: int) -> Response | Failure:
         client = self._ensure_client(prepared)

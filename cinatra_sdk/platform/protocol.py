@@ -18,11 +18,14 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.refs import PinnedTriple
 from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 BASE_URL_PLACEHOLDER = "{{" + BASE_URL + "}}"
 """The placeholder at the start of a flow's urls; each platform replaces it by its own origin."""
 
 
+SENSITIVE = "[sensitive]"
+"""Stands where the value of a sensitive header would be shown."""
 SECRET_NAMES = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY")
 """Environment variables that hold an `HttpPlatform`'s own secrets."""
 
@@ -72,6 +75,8 @@ class PlatformCall:
     url: str
     """May begin with `{{CINATRA_BASE_URL}}`."""
     headers: Mapping[str, str] = field(default_factory=dict)
+    sensitive_headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """The author's `sensitive_headers`: sent with the others, and kept, shown and told nowhere."""
     query: Mapping[str, str] = field(default_factory=dict)
     body: JsonValue = None
     """Typed JSON; `None` sends no body."""
@@ -98,6 +103,10 @@ class PlatformCall:
     """How often the node was reached, from 1; unchanged when the call is repeated after a crash."""
     timeout: float | None = None
     """Seconds; `None` means the platform's own."""
+    retry: CallRetryPolicy | None = None
+    """The author's policy; `None` means the platform's own rule."""
+    url_allow_list: tuple[str, ...] | None = None
+    """Addresses that the author lets the node call, within those of the platform."""
     credentials: Credentials = field(default=Credentials(), repr=False, compare=False)
     with_own_token: bool = True
     """Whether the platform's own bridge token may be sent: not on behalf of another caller."""
@@ -127,10 +136,21 @@ class PlatformCall:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Secrets that are cut out of responses and errors."""
-        return (self.credentials.run_token, self.credentials.bearer_token, *self.placeholders)
+        return (
+            self.credentials.run_token,
+            self.credentials.bearer_token,
+            *self.placeholders,
+            *secrets_of(self.sensitive_headers),
+        )
 
     def __repr__(self) -> str:
         return f"PlatformCall({self.path!r}, {self.method} {self.shown_url!r})"
+
+
+def secrets_of(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """The secrets in headers: their values, and of `Bearer …` the token alone."""
+    parts = (value.partition(" ")[2].strip() for value in headers.values())
+    return tuple(text for text in (*headers.values(), *parts) if text)
 
 
 @runtime_checkable

@@ -18,7 +18,7 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from urllib.parse import urlencode
@@ -32,7 +32,6 @@ from cinatra_sdk.platform.host_headers import (
     HEADER_TEXT,
     HostHeaders,
     host_headers,
-    secrets_in,
 )
 from cinatra_sdk.platform.opaque import Marked, Opaque, level_of
 from cinatra_sdk.platform.origin import AllowEntry, RefusalError, Target, read_url, shown
@@ -41,8 +40,11 @@ from cinatra_sdk.platform.protocol import (
     DeclaredOutput,
     PlatformCall,
     PlatformRefused,
+    secrets_of,
 )
+from cinatra_sdk.platform.url_allow_list import check_listed, with_base
 from cinatra_sdk.text.header_names import IDENTITY, refusal
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 ATTESTATION_SECONDS = 300
 
@@ -88,7 +90,11 @@ class Prepared:
     content: bytes | None = field(repr=False)
     timeout: float
     repeatable: bool
-    """Whether sending the request twice has the same effect as sending it once."""
+    """Whether the request may be sent again after it may have arrived: it has the same effect
+    twice, or the author's policy says so.
+    """
+    retry: CallRetryPolicy | None = None
+    """The author's policy; `None` means the rule of the platform."""
     guard: AllowEntry | None = None
     """The allow entry under which addresses are checked; `None` for the platform's own origin."""
     query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -126,6 +132,8 @@ def _insert_base_url(rules: RequestRules, url: str) -> str:
 
 def _build_request(rules: RequestRules, call: PlatformCall, url: str, *, now: float) -> Prepared:
     target, guard = _admit_target(rules, call, url)
+    if call.url_allow_list is not None:
+        check_listed([with_base(entry, rules.base_url) for entry in call.url_allow_list], url)
     method = _check_method(call.method)
     own = guard is None
     given = host_headers(rules.host_headers, target, call, own=own)
@@ -141,14 +149,22 @@ def _build_request(rules: RequestRules, call: PlatformCall, url: str, *, now: fl
         shown_url=shown(_insert_base_url(rules, call.shown_url)),
         headers=tuple(headers.items()),
         content=content,
-        timeout=rules.timeout if call.timeout is None else call.timeout,
-        repeatable=not call.once and (method in _REPEATABLE or keyed),
+        timeout=_timeout_of(rules, call),
+        repeatable=not call.once and (method in _REPEATABLE or keyed or call.retry is not None),
+        retry=call.retry,
         guard=guard,
         query=tuple(call.query.items()),
         opaque=level_of(rules.opaque, target) if rules.opaque else None,
         outputs=call.outputs,
-        secrets=(*_collect_secrets(rules, call, headers), *secrets_in(given)),
+        secrets=(*_collect_secrets(rules, call, headers), *secrets_of(given)),
     )
+
+
+def _timeout_of(rules: RequestRules, call: PlatformCall) -> float:
+    """Seconds of one attempt: an author may ask for less than the operator gives."""
+    given = rules.timeout if call.timeout is None else call.timeout
+    asked = None if call.retry is None else call.retry.request_timeout
+    return given if asked is None else min(given, asked)
 
 
 def _admit_target(
@@ -205,7 +221,8 @@ def _build_headers(
     given: the host's headers for this origin.
     """
     headers = {"accept": "application/json", "user-agent": "oasflow"}
-    for name, value in _author_headers(call.headers, to_platform=proven):
+    declared = (*call.headers.items(), *call.sensitive_headers.items())
+    for name, value in _author_headers(declared, to_platform=proven):
         if name in given:
             raise RefusalError(f'the host sets the header "{name}" there: leave it out of the flow')
         headers[name] = value
@@ -222,9 +239,11 @@ def _build_headers(
     return headers
 
 
-def _author_headers(declared: Mapping[str, str], *, to_platform: bool) -> Iterator[tuple[str, str]]:
+def _author_headers(
+    declared: Iterable[tuple[str, str]], *, to_platform: bool
+) -> Iterator[tuple[str, str]]:
     seen: set[str] = set()
-    for written, value in declared.items():
+    for written, value in declared:
         name = written.lower()
         if not HEADER_NAME.fullmatch(name):
             raise RefusalError("a header has a name that is not an HTTP token")
@@ -286,10 +305,9 @@ def _collect_secrets(
 def _encode_body(body: JsonValue, content_type: str) -> tuple[bytes | None, str]:
     """The bytes of `body`, and the content type to send them with."""
     media = content_type.partition(";")[0].strip().lower()
-    json_media = media == "application/json" or media.endswith("+json")
     if body is None:
         return None, ""
-    if isinstance(body, str) and not json_media:
+    if isinstance(body, str):
         return _encode_text(body), content_type or "text/plain; charset=utf-8"
     if media == "application/x-www-form-urlencoded":
         return _encode_text(_encode_form(body)), content_type

@@ -1,7 +1,7 @@
 """The meaning of a response: a pure function from status, headers and bytes to a value or an error.
 
 In: the response to a request (a `Response`), or the reason for its absence (a `Failure`).
-Out: the decoded JSON, a `Wait` before the next attempt, or a `PlatformError`.
+Out: the decoded JSON, a `Backoff` before the next attempt, or a `PlatformError`.
 
     200 {"title": "T"}                             -> {"title": "T"}
     200 text/plain `hello`                         -> "hello"
@@ -33,6 +33,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformUnreachable,
 )
 from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.values.retry_policy import Backoff
 
 if TYPE_CHECKING:
     from cinatra_sdk.platform.request import Prepared
@@ -71,15 +72,6 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
-    """Try again after this many seconds, or less."""
-
-    seconds: float
-    exact: bool = False
-    """Whether the server named the time: then a retry must not come earlier."""
-
-
-@dataclass(frozen=True, slots=True)
 class Decoded:
     """The response's value."""
 
@@ -100,12 +92,13 @@ _FAILURES = {
 
 def judge(
     prepared: Prepared, outcome: Response | Failure, *, attempt: int, retries: int, now: float
-) -> Decoded | Wait:
+) -> Decoded | Backoff:
     """The next action after `outcome` of attempt number `attempt` (0 is the first).
 
+    retries: where the author gave no policy.
     Raises: `PlatformError` when no further attempt is due.
     """
-    if attempt < retries:
+    if attempt < (retries if prepared.retry is None else prepared.retry.retries):
         wait = _plan_retry(prepared, outcome, attempt=attempt, now=now)
         if wait is not None:
             return wait
@@ -118,17 +111,30 @@ def judge(
 
 def _plan_retry(
     prepared: Prepared, outcome: Response | Failure, *, attempt: int, now: float
-) -> Wait | None:
-    backoff = Wait(min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
+) -> Backoff | None:
     if isinstance(outcome, Failure):
         again = outcome.kind in {"timeout", "broken"} and prepared.repeatable
-        return backoff if outcome.kind in _UNSENT or again else None
-    if not prepared.repeatable or outcome.status not in _OVERLOADED | _TEMPORARY:
+        return _backoff(prepared, attempt) if outcome.kind in _UNSENT or again else None
+    if not prepared.repeatable or not _is_temporary(prepared, outcome):
         return None
     asked = _retry_after(outcome.headers.get("retry-after", ""), now=now)
     if asked is None:
-        return backoff
-    return Wait(asked, exact=True) if asked <= LONGEST_RETRY_AFTER else None
+        return _backoff(prepared, attempt, outcome.status)
+    # The server named the time: a retry must not come earlier.
+    return Backoff(fixed=asked) if asked <= LONGEST_RETRY_AFTER else None
+
+
+def _is_temporary(prepared: Prepared, response: Response) -> bool:
+    """Whether another attempt may get another response."""
+    if prepared.retry is None:
+        return response.status in _OVERLOADED | _TEMPORARY
+    return prepared.retry.recovers(response.status, platform_error(response.body)[0])
+
+
+def _backoff(prepared: Prepared, attempt: int, status: int | None = None) -> Backoff:
+    if prepared.retry is not None:
+        return prepared.retry.backoff(attempt, status=status)
+    return Backoff(spread=min(LONGEST_WAIT, FIRST_WAIT * 2**attempt))
 
 
 def _retry_after(text: str, *, now: float) -> float | None:

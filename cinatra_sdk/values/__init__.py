@@ -6,5 +6,6 @@ json_schema.py validation/      JSON Schema: checks values, and schemas themselv
 patterns/                       regular expressions in linear time
 schema_fields.py                what a schema says of the fields that a person fills in
 schema_sample.py pattern_sample.py   a value that a schema takes
+retry_policy.py                 when a request is repeated, as an author wrote it
 work.py                         one budget of work for all of them
 """

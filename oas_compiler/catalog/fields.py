@@ -65,11 +65,21 @@ FIELDS: tuple[Rule, ...] = (
         severity="error",
         summary="An Agent Spec version is unknown, or a component claims another one than its "
         "document.",
-        fix="Write the version once, at the top; from 25.4.1 up to, not including, 27 are read.",
+        fix="Write the version once, at the top; versions from 25.4.1 on are read.",
         source="Agent Spec, versioning",
         also=("S1",),
         bad='"agentspec_version": "20.99.99"',
         good='"agentspec_version": "26.1.0"',
+    ),
+    Rule(
+        code="OAS019",
+        name="newer-version",
+        severity="warning",
+        summary="The document is written for a version of Agent Spec that is not known here yet.",
+        fix="Update oasflow, or write the version whose features the document uses.",
+        source="Agent Spec, versioning",
+        bad='"agentspec_version": "27.1.0"',
+        good='"agentspec_version": "26.3.1"',
     ),
     Rule(
         code="OAS026",

@@ -6,6 +6,7 @@ model_fields.py   the fields of the language models that a file may configure
 site.py           `Site`: a component in its flow, as the builder of its kind is given it
 ports.py          inputs and outputs -> `ir.Port`
 inference.py      ports and branches that follow from templates, subflows, tools and agents
+requests.py       the fields that describe one HTTP request
 metadata.py       `metadata.cinatra`: its keys, and reading them
 patterns.py       regular expressions;  script_words.py  templates that were written as JavaScript
 """

@@ -64,6 +64,7 @@ COMPONENT_FIELDS: Final[Mapping[str, Field]] = {
     "agentspec_version": Field(
         "any", "The version of Agent Spec that the document is written for, at its top."
     ),
+    "air_version": Field("any", "The older name of `agentspec_version`."),
     "component_plugin_name": Field(
         "text", "The plugin that adds this component type.", is_read=False
     ),

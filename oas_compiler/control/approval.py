@@ -40,6 +40,7 @@ from oas_compiler.control.policy_steps import AskedField, DerivedStep
 from oas_compiler.control.risk import is_send
 from oas_compiler.ir import (
     ApiNode,
+    ClientToolNode,
     FlowIR,
     FlowNode,
     GateStep,
@@ -119,7 +120,7 @@ def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
     for path, node in walk(flow):
         if isinstance(node, InputMessageNode):
             yield path, replace(node, risk_class=risk[path])
-        elif isinstance(node, (ApiNode, ToolNode)) or is_send(node):
+        elif isinstance(node, (ApiNode, ToolNode, ClientToolNode)) or is_send(node):
             yield path, node
 
 

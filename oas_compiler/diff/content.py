@@ -7,7 +7,7 @@ leaves({"a": [1, 2]}, {"a": [1, 3]}) -> (("a/1", 2, 3),)
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +15,8 @@ from oas_compiler.checks.credentials import credential
 from oas_compiler.ir import (
     NOTHING,
     Behind,
+    CallRetryPolicy,
+    ClientToolNode,
     FlowIR,
     GateStep,
     InputMessageNode,
@@ -22,6 +24,7 @@ from oas_compiler.ir import (
     JsonValue,
     Node,
     Port,
+    RemoteToolNode,
     ToolNode,
 )
 from oas_compiler.text.secrets import without_secrets
@@ -33,7 +36,18 @@ _SHOWN = 80
 _BEFORE = 25
 """Characters that are shown before the first difference of two long values."""
 _ELSEWHERE = frozenset(
-    {"id", "inputs", "outputs", "place", "subflow", "subflows", "cinatra", "unread", "behind"}
+    {
+        "id",
+        "inputs",
+        "outputs",
+        "place",
+        "subflow",
+        "subflows",
+        "cinatra",
+        "unread",
+        "behind",
+        "request_place",
+    }
 )
 _WIRE_NAMES: Mapping[str, str] = {
     "risk_class": "riskClass",
@@ -43,13 +57,15 @@ _WIRE_NAMES: Mapping[str, str] = {
     "package_name": "packageName",
     "method": "http_method",
     "query": "query_params",
+    "retry": "retry_policy",
+    "on_item_error": "onItemError",
     "renderers": "inputRenderers",
     "pattern": "regex_pattern",
     "first_only": "return_first_match_only",
 }
 _READ_ELSEWHERE = frozenset(
     {
-        "effect", "riskClass", "inputMessageSchema", "maxGateVisits", "gateSteps", "packageName",
+        "effect", "onItemError", "riskClass", "inputMessageSchema", "maxGateVisits", "gateSteps", "packageName",
         "renderer", "inputRenderers", "required", "hidden",
     }
 )  # fmt: skip
@@ -71,7 +87,7 @@ def content(node: Node) -> Mapping[str, JsonValue]:
         if key not in held or key not in _READ_ELSEWHERE:
             found[f"metadata.cinatra.{key}"] = value
     found.update(node.unread.mapping())
-    if isinstance(node, ToolNode):
+    if isinstance(node, (ToolNode, RemoteToolNode, ClientToolNode)):
         found.update(_read_tool(node.behind))
     return found
 
@@ -139,6 +155,8 @@ def _encode_value(value: object) -> JsonValue:
             "gateCount": value.gate_count,
         }
         return {key: entry for key, entry in made.items() if entry not in {"", None}}
+    if isinstance(value, CallRetryPolicy):
+        return {key: _encode_value(entry) for key, entry in asdict(value).items()}
     if isinstance(value, tuple):
         return [_encode_value(entry) for entry in value]
     assert value is None or isinstance(value, (str, int, float, bool))

@@ -26,7 +26,7 @@ from oas_compiler.document.spec import ControlEdge, DataLink, LoadedFlow
 from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.document.wrong_type import report_wrong_type
 from oas_compiler.ir import Gap
-from oas_compiler.kinds.no_nodes import AGENT_TYPES, RUNNERS
+from oas_compiler.kinds.no_nodes import AGENT_TYPES, RUNNERS, TOOLS
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
@@ -200,13 +200,17 @@ class _Loader:
         if target is None:
             return None
         kind = target.component_type
-        if kind == "ServerTool":
+        if kind in TOOLS:
             return self._components.read(target)
         node_kind = find_kind(kind)
         runs_not = kind in RUNNERS or (node_kind is not None and not node_kind.runs)
         if not runs_not and not is_plugin_type(kind):
             report_wrong_type(
-                self._document, f"{node.pointer}/tool", "a tool", "a ServerTool", target
+                self._document,
+                f"{node.pointer}/tool",
+                "a tool",
+                "a ServerTool, a RemoteTool or a ClientTool",
+                target,
             )
         return None
 

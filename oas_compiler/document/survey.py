@@ -5,6 +5,8 @@ In: a `Document`.  Out: findings about every component of the file, used or not.
     {"component_type": "StartNod", …}        ->  OAS026 did you mean "StartNode"?
     {"component_type": "FooNode", …}         ->  OAS055 the package that adds it is broken
     {"agentspec_version": "20.99.99", …}     ->  OAS025
+    {"agentspec_version": "27.1.0", …}       ->  OAS019 newer than what is known here
+    {"air_version": "25.3.1", …}             ->  read as "25.4.1"
     a CatchExceptionNode in a "26.1.0" file  ->  OAS032
     two components with one id that differ   ->  OAS017 (in a Cinatra file every flow has its own ids)
 """
@@ -25,7 +27,13 @@ from oas_compiler.text.marks import child
 
 OLDEST = (25, 4, 1)
 NEWEST = (27,)
-"""Versions of Agent Spec that are read: from OLDEST up to, not including, NEWEST."""
+"""Versions of Agent Spec that are known: from OLDEST up to, not including, NEWEST.  A newer one is
+read with a warning.
+"""
+_LEGACY = ((25, 3), (25, 4, 0))
+"""How versions before the first one begin; their files are read as files of the first."""
+_OLD_NAME = "air_version"
+"""The key of the version in files of the first."""
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 
@@ -171,7 +179,7 @@ def _parse_version(version: str | None) -> Version | None:
     if match is None:
         return None
     major, minor, patch = (int(part or 0) for part in match.groups())
-    return major, minor, patch
+    return max((major, minor, patch), OLDEST)
 
 
 def _document_version(document: Document) -> str | None:
@@ -179,12 +187,15 @@ def _document_version(document: Document) -> str | None:
     claimed: str | None = None
     for located in (document.top, document.root):
         value = located.value if located is not None else None
-        if located is None or not isinstance(value, dict) or "agentspec_version" not in value:
+        if located is None or not isinstance(value, dict):
             continue
-        version = value["agentspec_version"]
+        key = next((key for key in ("agentspec_version", _OLD_NAME) if key in value), "")
+        if not key:
+            continue
+        version = value[key]
         if located is document.root and located is not document.top and located.pointer:
             continue  # met again, and compared, by the walk
-        if _is_readable(document, version, f"{located.pointer}/agentspec_version"):
+        if _is_readable(document, version, f"{located.pointer}/{key}"):
             claimed = str(version)
         break
     return claimed
@@ -207,9 +218,18 @@ def _is_readable(document: Document, version: JsonValue, pointer: str) -> bool:
     if version is None:
         return False
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
-    if match and OLDEST <= tuple(int(part or 0) for part in match.groups()) < NEWEST:
+    numbers = tuple(int(part or 0) for part in match.groups()) if match else ()
+    if numbers >= NEWEST:
+        document.findings.warning(
+            "OAS019",
+            f'Agent Spec version "{version}" is newer than what is known here; what it adds is unknown',
+            document.source.place(pointer),
+            hint="update oasflow where the file uses what that version adds",
+        )
         return True
-    hint = 'versions from "25.4.1" up to, not including, "27" are read'
+    if numbers >= OLDEST or numbers[:2] == _LEGACY[0] or numbers == _LEGACY[1]:
+        return True
+    hint = 'versions from "25.4.1" on are read'
     problem = f'Agent Spec version "{version}" is not known here'
     if not isinstance(version, str):
         problem = "agentspec_version is not a string"

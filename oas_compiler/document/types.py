@@ -14,9 +14,11 @@ from typing import Final
 
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
 from oas_compiler.component.model_fields import MODEL_FIELDS, MODEL_WORDS
+from oas_compiler.component.requests import REQUEST_FIELDS
 from oas_compiler.kinds.no_nodes import NO_NODES
 from oas_compiler.kinds.registry import all_kinds, find_kind
 
+_CONFIRMATION: Final = Field("flag", "Whether a person must confirm each call.")
 _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
     "Flow": {
         **COMPONENT_FIELDS,
@@ -51,7 +53,20 @@ _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
         "name": Field(
             "text", "The name under which the host registers the function.", required=True
         ),
-        "requires_confirmation": Field("flag", "Whether a person must confirm each call."),
+        "requires_confirmation": _CONFIRMATION,
+    },
+    "ClientTool": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "name": Field("text", "The name by which the caller knows the tool.", required=True),
+        "requires_confirmation": _CONFIRMATION,
+    },
+    "RemoteTool": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "name": Field("text", "The name of the tool, for people.", required=True),
+        **REQUEST_FIELDS,
+        "requires_confirmation": _CONFIRMATION,
     },
     **MODEL_FIELDS,
 }
@@ -63,6 +78,8 @@ _WORDS: Final[Mapping[str, str]] = {
     "DataFlowEdge": "Feeds an output of a node into an input of another one.",
     "ServerTool": "A Python function that the host registers under this name.",
     **MODEL_WORDS,
+    "ClientTool": "A tool that the caller of the flow runs; the run waits for its result.",
+    "RemoteTool": "One HTTP call; members of the answer become its outputs.",
 }
 
 

@@ -157,12 +157,14 @@ class FlowWiring:
 
 def call_of(node: Node) -> Call | None:
     """The call of the node; `None` for a node without a call."""
-    if isinstance(node, ir.ToolNode):
+    if isinstance(node, (ir.ToolNode, ir.ClientToolNode)):
         return Call(kind="tool", tool=node.tool_name)
     if not isinstance(node, ir.ApiNode):
         return None
     body = node.data.value() if node.data is not None else None
     tool = body.get("tool") if isinstance(body, dict) else None
+    if isinstance(node, ir.RemoteToolNode):
+        tool = node.tool_name
     return Call(
         kind="http",
         method=node.method,
@@ -199,6 +201,7 @@ def _list_templates(node: Node) -> Iterator[tuple[JsonValue, str]]:
     if isinstance(node, ir.ApiNode):
         pieces: tuple[tuple[Json | None, str], ...] = (
             (node.data, "data"), (node.headers, "headers"), (node.query, "query_params"),
+            (node.sensitive_headers, "sensitive_headers"),
         )  # fmt: skip
         yield node.url, "url"
         yield node.method, "http_method"

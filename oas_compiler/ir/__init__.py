@@ -18,6 +18,7 @@ printing.py    the text of `oasflow ir`;  exporting.py  its JSON
 """
 
 from cinatra_sdk.values.json_text import NOTHING, Json, JsonValue
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from cinatra_sdk.values.types import (
     ANY,
     STRING,
@@ -47,6 +48,7 @@ from oas_compiler.ir.nodes import (
     Behind,
     BranchingNode,
     CatchExceptionNode,
+    ClientToolNode,
     EndNode,
     FlowNode,
     GateStep,
@@ -59,12 +61,13 @@ from oas_compiler.ir.nodes import (
     ParallelMapNode,
     PluginRegexNode,
     PluginTemplateNode,
+    RemoteToolNode,
     StartNode,
     ToolNode,
     UnknownNode,
 )
 from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import Place
+from oas_compiler.ir.values import NOTHING_SEALED, SEALED, Place, SealedJson
 
 __all__ = [
     "ANY",
@@ -76,6 +79,7 @@ __all__ = [
     "Behind",
     "BranchingNode",
     "CatchExceptionNode",
+    "ClientToolNode",
     "DataEdge",
     "EndNode",
     "FlowIR",
@@ -88,6 +92,7 @@ __all__ = [
     "LlmNode",
     "MapNode",
     "NOTHING",
+    "NOTHING_SEALED",
     "NO_BEHIND",
     "Node",
     "ObjectType",
@@ -98,10 +103,14 @@ __all__ = [
     "Place",
     "Port",
     "PluginRegexNode",
+    "CallRetryPolicy",
+    "RemoteToolNode",
     "Route",
+    "SEALED",
     "STRING",
     "Scalar",
     "ScalarType",
+    "SealedJson",
     "StartNode",
     "PluginTemplateNode",
     "ToolNode",

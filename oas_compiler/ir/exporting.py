@@ -22,6 +22,7 @@ from oas_compiler.ir import (
     Node,
     ObjectType,
     ScalarType,
+    SealedJson,
     Type,
     UnionType,
 )
@@ -42,6 +43,8 @@ def _encode_record(record: object) -> dict[str, JsonValue]:
 
 
 def _encode_value(value: object) -> JsonValue:
+    if isinstance(value, SealedJson):
+        return value.shown()
     if isinstance(value, Json):
         return value.value()
     if isinstance(value, (ScalarType, ArrayType, ObjectType, UnionType)):

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from cinatra_sdk.values.json_text import NOTHING, Json
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import Place
+from oas_compiler.ir.values import NOTHING_SEALED, Place, SealedJson
 
 if TYPE_CHECKING:
     from oas_compiler.ir.flow import FlowIR
@@ -93,8 +94,19 @@ class ApiNode(Node):
     """The body template: nested JSON whose strings are Jinja templates; `None` sends no body."""
     headers: Json = NOTHING
     query: Json = NOTHING
+    sensitive_headers: SealedJson = NOTHING_SEALED
+    """Sent with `headers`, which has none of these names; never shown or kept."""
+    retry: CallRetryPolicy | None = None
+    """The author's `retry_policy`; `None` means the rule of the platform."""
+    url_allow_list: tuple[str, ...] | None = None
+    """Addresses that the node may call; `None` means that the platform alone decides."""
     effect: str = ""
     """`metadata.cinatra.effect`: `at_most_once`, or empty for at least once."""
+
+    @property
+    def request_place(self) -> Place:
+        """The component that describes the request."""
+        return self.place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +181,23 @@ class ToolNode(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteToolNode(ApiNode):
+    """A ToolNode over a RemoteTool: the request of an ApiNode, described by the tool."""
+
+    tool_name: str
+    behind: Behind = NO_BEHIND
+    request_place: Place = Place()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientToolNode(Node):
+    """A ToolNode over a ClientTool: the caller of the flow runs the tool and gives its result."""
+
+    tool_name: str
+    behind: Behind = NO_BEHIND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LlmNode(Node):
     """One question to a language model; a single string output is its text, other outputs are
     requested by schema.
@@ -206,6 +235,8 @@ class MapNode(Node):
     """(output of the subflow, `append`, `sum`, `average`, `max` or `min`) for each collected
     output.
     """
+    on_item_error: str = ""
+    """`metadata.cinatra.onItemError`: `collect` (an element that fails gives null), or empty."""
 
     @property
     def subflows(self) -> tuple[FlowIR, ...]:

@@ -23,23 +23,26 @@ from dataclasses import fields
 from oas_compiler.ir import (
     NO_BEHIND,
     NOTHING,
+    NOTHING_SEALED,
     Behind,
+    CallRetryPolicy,
     FlowIR,
     GateStep,
     Json,
     JsonValue,
     Node,
     Port,
+    SealedJson,
 )
 from oas_compiler.ir.type_names import shown
 
 _SHOWN_ELSEWHERE = frozenset(
     {
         "id", "name", "description", "inputs", "outputs", "branches", "cinatra", "place", "subflow",
-        "subflows",
+        "subflows", "request_place",
     }
 )  # fmt: skip
-_EMPTY = (None, "", (), NOTHING, NO_BEHIND)
+_EMPTY = (None, "", (), NOTHING, NOTHING_SEALED, NO_BEHIND)
 _INDENT = "  "
 _SAID_BY_TYPE = frozenset({"type", "description"})
 _HOLDS_SCHEMAS = frozenset({"items", "anyOf", "oneOf"})
@@ -129,11 +132,13 @@ def _print_settings(node: Node) -> Iterator[str]:
 
 
 def _format_value(value: object) -> str:
+    if isinstance(value, SealedJson):
+        return Json.of(value.shown()).text
     if isinstance(value, Json):
         return value.text
     if isinstance(value, (str, bool)):
         return Json.of(value).text
-    if isinstance(value, (GateStep, Behind)):
+    if isinstance(value, (GateStep, Behind, CallRetryPolicy)):
         parts = (
             f"{field.name}={_format_value(getattr(value, field.name))}"
             for field in fields(value)

@@ -54,6 +54,8 @@ class NodeKind:
     """What a node of this kind does, in one sentence."""
     fields: Mapping[str, Field] | None
     """Its fields, including the fields of every node; `None` where the fields are unknown."""
+    variants: tuple[type[Node], ...] = ()
+    """Other classes in the IR that its builder makes; for kinds of oasflow itself."""
     since: Version = FIRST
     """The first version of Agent Spec that has it."""
     flows: tuple[str, ...] = ()

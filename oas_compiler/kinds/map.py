@@ -13,6 +13,7 @@ from typing import Final
 from oas_compiler import ir
 from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW, Field
 from oas_compiler.component.inference import next_only, specialised
+from oas_compiler.component.metadata import NODE_KEYS, Schema, cinatra_error
 from oas_compiler.component.site import Site, common
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import ArrayType, Port, ScalarType
@@ -23,6 +24,11 @@ from oas_compiler.text.marks import child
 from oas_compiler.types.casting import castable
 from oas_compiler.types.type_algebra import union
 
+ERRORS: Final = "collected_errors"
+"""The output that lists what failed, where the author declares it."""
+_POLICY, _FAIL, _COLLECT = "onItemError", "fail", "collect"
+_TEXTS_OR_NULL: Final = ArrayType(union([ir.STRING, ScalarType("null")]))
+MAP_KEYS: Final[Mapping[str, Schema]] = {**NODE_KEYS, _POLICY: {"enum": [_FAIL, _COLLECT]}}
 _APPEND: Final = "append"
 _REDUCERS: Final = (_APPEND, "sum", "average", "max", "min")
 
@@ -41,17 +47,32 @@ def build_map(site: Site) -> ir.Node:
         for port in subflow.inputs
     )
     reducers = _read_reducers(site, subflow.outputs)
+    collects = _reads_collect(site)
+    collected = _list_collected_ports(subflow.outputs, reducers)
+    if collects and _declares_errors(site) and all(port.title != ERRORS for port in collected):
+        collected = (*collected, Port(title=ERRORS, type=_TEXTS_OR_NULL, place=site.place()))
     kind = ir.ParallelMapNode if site.component.type == "ParallelMapNode" else ir.MapNode
     return kind(
         **common(site),
         inputs=specialised(site, "inputs", inputs, "subflow"),
-        outputs=specialised(
-            site, "outputs", _list_collected_ports(subflow.outputs, reducers), "subflow"
-        ),
+        outputs=specialised(site, "outputs", collected, "subflow"),
         branches=next_only(site),
         subflow=subflow,
         reducers=tuple(reducers.items()),
+        on_item_error=_COLLECT if collects else "",
     )
+
+
+def _reads_collect(site: Site) -> bool:
+    value = site.component.cinatra.get(_POLICY)
+    if value not in (None, _FAIL, _COLLECT):
+        cinatra_error(site, _POLICY, f'"{_FAIL}" or "{_COLLECT}"')
+    return value == _COLLECT
+
+
+def _declares_errors(site: Site) -> bool:
+    items = site.component.items("outputs") or ()
+    return any(isinstance(item, dict) and item.get("title") == ERRORS for item in items)
 
 
 def _read_reducers(site: Site, outputs: tuple[Port, ...]) -> dict[str, str]:
@@ -117,5 +138,6 @@ MAP = NodeKind(
     fields=MAP_FIELDS,
     flows=("subflow",),
     acts=False,
+    metadata=MAP_KEYS,
     lowering="oas_compiler.lower.nodes.map:lower_map",
 )

@@ -21,13 +21,14 @@ AGENT_TYPES: Final = frozenset(
 )
 """What an AgentNode may run, besides a Flow."""
 
+TOOLS: Final = frozenset({"ServerTool", "RemoteTool", "ClientTool"})
+"""The tools that a ToolNode runs."""
+
 RUNNERS: Final = AGENT_TYPES | frozenset(
     {
         "BuiltinTool",
-        "ClientTool",
         "MCPTool",
         "MCPToolBox",
-        "RemoteTool",
     }
 )
 """Component types, other than nodes, that would act at run time, which is not implemented."""
@@ -73,7 +74,5 @@ _PARTS: Final = frozenset(
 )
 """Known component types that only configure one of those above, or an LlmNode."""
 
-NO_NODES: Final = (
-    frozenset({"Flow", "ControlFlowEdge", "DataFlowEdge", "ServerTool"}) | RUNNERS | _PARTS
-)
-"""All of them; the first four are read (document/types.py)."""
+NO_NODES: Final = frozenset({"Flow", "ControlFlowEdge", "DataFlowEdge"}) | TOOLS | RUNNERS | _PARTS
+"""All of them; the first three and the tools are read (document/types.py)."""

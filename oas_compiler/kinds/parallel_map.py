@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from oas_compiler import ir
 from oas_compiler.kinds.kind import DRAFT, NodeKind
-from oas_compiler.kinds.map import MAP_FIELDS, build_map
+from oas_compiler.kinds.map import MAP_FIELDS, MAP_KEYS, build_map
 
 PARALLEL_MAP = NodeKind(
     component_type="ParallelMapNode",
@@ -18,5 +18,6 @@ PARALLEL_MAP = NodeKind(
     since=DRAFT,
     flows=("subflow",),
     acts=False,
+    metadata=MAP_KEYS,
     lowering="oas_compiler.lower.nodes.map:lower_map",
 )

@@ -167,4 +167,6 @@ def _load_built_in() -> tuple[NodeKind, ...]:
 BUILT_IN: Final[tuple[NodeKind, ...]] = _load_built_in()
 """The kinds of this folder."""
 _BY_TYPE: Final = {kind.component_type: kind for kind in BUILT_IN}
-_BY_NODE: Final = {kind.node: kind for kind in (*BUILT_IN, UNKNOWN)}
+_BY_NODE: Final = {
+    made: kind for kind in (*BUILT_IN, UNKNOWN) for made in (kind.node, *kind.variants)
+}

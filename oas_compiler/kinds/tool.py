@@ -1,25 +1,44 @@
-"""ToolNode: a Python function of the host.
+"""ToolNode: a Python function of the host, one HTTP call, or a tool of the caller.
 
-without ports    ->  the inputs and outputs of its ServerTool
+without ports    ->  the inputs and outputs of its tool
+a ClientTool     ->  a ClientToolNode
+a RemoteTool     ->  a RemoteToolNode; without inputs those that its templates use
 """
 
 from __future__ import annotations
 
 from oas_compiler import ir
+from oas_compiler.component.component import Component
 from oas_compiler.component.fields import NODE_FIELDS, Field
-from oas_compiler.component.inference import next_only, specialised
-from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effect
+from oas_compiler.component.inference import next_only, specialised, template_inputs
+from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effect, refuse_effect
+from oas_compiler.component.requests import REQUEST_FIELDS, read_request
 from oas_compiler.component.site import Site, common
+from oas_compiler.ir import Port
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.unknown import build_unknown
+
+_TEMPLATES = tuple(name for name, field in REQUEST_FIELDS.items() if field.template)
 
 
 def build_tool(site: Site) -> ir.Node:
     tool = site.behind
     if tool is None:
         return build_unknown(site)
+    if tool.type == "RemoteTool":
+        return _build_remote_tool(site, tool)
     inputs = site.declared("inputs", tool) or ()
     outputs = site.declared("outputs", tool) or ()
+    if tool.type == "ClientTool":
+        refuse_effect(site)
+        return ir.ClientToolNode(
+            **common(site),
+            inputs=specialised(site, "inputs", inputs, "tool"),
+            outputs=specialised(site, "outputs", outputs, "tool"),
+            branches=next_only(site),
+            tool_name=tool.text("name"),
+            behind=site.facts_behind,
+        )
     return ir.ToolNode(
         **common(site),
         inputs=specialised(site, "inputs", inputs, "tool"),
@@ -31,11 +50,32 @@ def build_tool(site: Site) -> ir.Node:
     )
 
 
+def _build_remote_tool(site: Site, tool: Component) -> ir.Node:
+    place = site.place(tool.pointer)
+    also = ("api_spec_uri", "json_spec_filter")
+    inputs = template_inputs(site, *_TEMPLATES, also=also, of=tool)
+    outputs = site.declared("outputs", tool)
+    if outputs is None:
+        outputs = (Port(title="response", place=place),)
+    return ir.RemoteToolNode(
+        **common(site),
+        inputs=specialised(site, "inputs", inputs, "tool"),
+        outputs=specialised(site, "outputs", outputs, "tool"),
+        branches=next_only(site),
+        **read_request(site, tool),
+        tool_name=tool.text("name"),
+        effect=cinatra_effect(site),
+        behind=site.facts_behind,
+        request_place=place,
+    )
+
+
 TOOL = NodeKind(
     component_type="ToolNode",
     node=ir.ToolNode,
+    variants=(ir.RemoteToolNode, ir.ClientToolNode),
     build=build_tool,
-    words="Calls a Python function of the host.",
+    words="Calls a Python function of the host or an address, or asks the caller for a result.",
     fields={**NODE_FIELDS, "tool": Field("component", "The tool that is called.", required=True)},
     behind="tool",
     is_call=True,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cinatra_sdk.flow.inline import InlineFlow
 from cinatra_sdk.flow.inner import FlowInside
-from oas_compiler.ir import FlowIR, InputMessageNode, Path, walk
+from oas_compiler.ir import ClientToolNode, FlowIR, InputMessageNode, Path, walk
 from oas_compiler.kinds.registry import kind_of
 from oas_compiler.lower.graph import list_surroundings, lower_flow, lower_places
 from oas_compiler.lower.registry import LoweringSite
@@ -19,7 +19,10 @@ def lower_inner(site: LoweringSite, flow: FlowIR, around: Path, *, as_graph: boo
     as_graph: a graph also without a gate inside, for pictures and for going on in its middle.
     """
     inside = [inner for _path, inner in walk(flow)]
-    asks = any(isinstance(inner, InputMessageNode) or inner.behind.asks_person for inner in inside)
+    asks = any(
+        isinstance(inner, (InputMessageNode, ClientToolNode)) or inner.behind.asks_person
+        for inner in inside
+    )
     acts = any(kind_of(inner).acts for inner in inside)
     wiring, depth = site.wiring, site.depth + 1
     graph = inline = None

@@ -21,11 +21,12 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, ShownCall
 from cinatra_sdk.templates.language import TemplateError, json_text
 from cinatra_sdk.templates.rendering import Renderer
@@ -36,7 +37,7 @@ from oas_compiler.templates.reading import fill_environment
 _PLATFORM: Final = re.compile(r"\{\{[-+]?\s*CINATRA_BASE_URL\s*[-+]?\}\}")
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#{}]+(?:[/?#]|\Z)")
 _SPELLS_PLATFORM: Final = re.compile(r"\s*\{\{[-+]?\s*CINATRA_BASE_URL\b")
-_PARTS: Final = ("url", "headers", "query", "body")
+_PARTS: Final = ("url", "headers", "query", "body", "sensitive_headers")
 _NONCE: Final = secrets.token_hex(16)
 _NONCE_PARTS: Final = tuple(_NONCE[at : at + 12] for at in range(21))
 _MARK: Final = re.compile(f"\ue000{_NONCE}:([A-Z][A-Z0-9_]*)\ue001")
@@ -51,6 +52,8 @@ class Rendered:
     headers: dict[str, str]
     query: dict[str, str]
     body: JsonValue
+    sensitive_headers: dict[str, str] = field(repr=False)
+    """No part of `written`: what is shown of a request has nothing of these."""
     written: ShownCall | None
     """The same as it may be shown, where placeholders are in it."""
 
@@ -71,6 +74,9 @@ class Request:
     headers: Renderer
     query: Renderer
     body: Renderer | None
+    sensitive_headers: Renderer
+    url_allow_list: tuple[str, ...] | None
+    """With the values of the host's placeholders."""
     env: Mapping[str, str]
 
     @classmethod
@@ -90,6 +96,8 @@ class Request:
             body=None
             if node.data is None
             else Renderer(fill_environment(node.data.value(), marks)),
+            sensitive_headers=Renderer(fill_environment(node.sensitive_headers.value(), marks)),
+            url_allow_list=_fill_entries(node.url_allow_list, env),
             env=dict(env),
         )
 
@@ -99,15 +107,17 @@ class Request:
         url = begin + render_url(self.url, values, self._fill_url)
         headers, query = self.headers.render(values), self.query.render(values)
         body = None if self.body is None else self.body.render(values)
+        sensitive = self.sensitive_headers.render(values)
         if not self.env:
             return Rendered(
                 url=url,
                 headers=_encode_texts(headers),
                 query=_encode_texts(query),
                 body=body,
+                sensitive_headers=_encode_texts(sensitive),
                 written=None,
             )
-        sent = [self._fill_env_marks(part) for part in (url, headers, query, body)]
+        sent = [self._fill_env_marks(part) for part in (url, headers, query, body, sensitive)]
         for name, part in zip(_PARTS, sent, strict=True):
             if _holds_nonce(part):
                 raise TemplateError(
@@ -119,6 +129,7 @@ class Request:
             headers=_encode_texts(sent[1]),
             query=_encode_texts(sent[2]),
             body=sent[3],
+            sensitive_headers=_encode_texts(sent[4]),
             written=ShownCall(
                 url=str(_restore_placeholders(url)),
                 body=_restore_placeholders(body),
@@ -132,6 +143,16 @@ class Request:
 
     def _fill_url(self, text: str) -> str:
         return str(self._fill_env_marks(text))
+
+
+def _fill_entries(
+    entries: tuple[str, ...] | None, env: Mapping[str, str]
+) -> tuple[str, ...] | None:
+    """The entries of a `url_allow_list`; one with a placeholder without a value covers nothing."""
+    if entries is None:
+        return None
+    begin = {BASE_URL: BASE_URL_PLACEHOLDER}  # its value is the platform's, and env has none
+    return tuple(str(fill_environment(entry, {**env, **begin})) for entry in entries)
 
 
 def names_platform(url: str) -> bool:

@@ -22,7 +22,7 @@ from oas_compiler.component.metadata import Schema
 from oas_compiler.document.survey import NEWEST, OLDEST
 from oas_compiler.document.types import all_fields, known_types, node_types, words_of
 from oas_compiler.ir import JsonValue
-from oas_compiler.kinds.no_nodes import RUNNERS
+from oas_compiler.kinds.no_nodes import RUNNERS, TOOLS
 from oas_compiler.schema.cinatra import (
     context_slot,
     gate_step,
@@ -185,7 +185,7 @@ _NODE_FIELDS: Final = frozenset(
     {"nodes", "start_node", "from_node", "to_node", "source_node", "destination_node"}
 )
 """The fields in which any node may stand."""
-_TOOLS: Final = ("ServerTool", *sorted(RUNNERS))
+_TOOLS: Final = (*sorted(TOOLS), *sorted(RUNNERS))
 _LISTS: Final = frozenset(
     {"nodes", "control_flow_connections", "data_flow_connections", "subflows"}
 )

@@ -34,6 +34,7 @@ CINATRA: Final[Mapping[str, str]] = {
     "`send_external_message` act on it and need a gate before them.",
     "effect": "How often the effect may happen when a run goes on after a crash: `at_least_once`, "
     "under one key, or `at_most_once`.",
+    "onItemError": "What a map does where an element fails: `fail`, or `collect` and go on.",
     "requiresApproval": "Of a gate: that it asks. Of a call: for information only.",
     "renderer": "Id of the screen, `@scope/package:screen`.",
     "a2uiSurfaceId": "Id of the surface that the screen is drawn on.",

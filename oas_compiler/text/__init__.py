@@ -9,5 +9,5 @@ files.py          the one door to files;  tree.py  the packages below a folder
 visible.py plain_text.py   controls and directions as visible characters
 safe.py           an author's name, as text for one line;  descriptions.py  JSON values in words
 secrets.py        credentials of a well-known shape as their kind and stars
-header_names.py   headers that a call may carry
+header_names.py   headers that a call may carry;  allow_entries.py  entries of a `url_allow_list`
 """

@@ -462,6 +462,39 @@ class TestUnusedInputs:
         headers = {"sensitive_headers": {"X-Tone": "{{ tone }}"}}
         assert ("OAS082", f"/{BLOCK}/write/inputs/1") not in errors(plain(write=more | headers))
 
+    @pytest.mark.parametrize(
+        ("field", "value", "pointer", "says"),
+        [
+            ("retry_policy", [], "", "must be an object"),
+            ("retry_policy", {"max_atempts": 1}, "/max_atempts", "is none of"),
+            ("retry_policy", {"jitter": "some"}, "/jitter", "null or one of"),
+            ("retry_policy", {"recoverable_statuses": {"403": []}}, "/recoverable_statuses", "403"),
+            ("url_allow_list", ["h.example/x"], "/0", "http or https"),
+            ("url_allow_list", ["https://h.example", 3], "/1", "must be a string"),
+            ("url_allow_list", ["https://{{ host }}/x"], "/0", "value of the run"),
+            ("url_allow_list", ["https://u:p@h.example"], "/0", "user name"),
+            ("url_allow_list", ["https://h.example/?q"], "/0", "no query"),
+        ],
+    )
+    def test_a_policy_or_a_list_that_cannot_be_kept_is_an_error(
+        self, field: str, value: Any, pointer: str, says: str
+    ) -> None:
+        made = {**small(write={field: value}), "agentspec_version": "26.1.2"}
+        finding = only(made, "OAS022")
+        assert finding.place.pointer == f"/{BLOCK}/write/{field}{pointer}"
+        assert says in finding.message
+
+    def test_a_policy_and_a_list_reach_the_node(self) -> None:
+        listed = ["https://h.example/v1", "{{CRM_URL}}/x", "{{CINATRA_BASE_URL}}"]
+        write = {"retry_policy": {"max_attempts": 5}, "url_allow_list": listed}
+        made = {**small(write=write), "agentspec_version": "26.1.2"}
+        assert errors(made) == []
+        call = built(made).node("write")
+        assert isinstance(call, ir.ApiNode)
+        assert call.retry is not None
+        assert call.retry.max_attempts == 5
+        assert call.url_allow_list == tuple(listed)
+
 
 class TestBranching:
     NODE: ClassVar[dict[str, Any]] = {

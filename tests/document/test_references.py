@@ -250,14 +250,31 @@ class TestSize:
 
 
 class TestSurvey:
-    @pytest.mark.parametrize("version", ["25.4.1", "25.4.2", "26.1.0", "26.2.0", "26.3.1", "26.9"])
+    @pytest.mark.parametrize(
+        "version",
+        ["25.4.1", "25.4.2", "26.1.0", "26.2.0", "26.3.1", "26.9", "25.4.0", "25.3.0", "25.3.2"],
+    )
     def test_versions_in_range_are_read(self, version):
         assert not errors(small(flow={"agentspec_version": version}))
 
-    @pytest.mark.parametrize("version", ["25.4.0", "20.99.99", "27.0.0", "27", "x", "", 26, 26.1])
+    @pytest.mark.parametrize("version", ["25.2.9", "20.99.99", "27", "x", "", 26, 26.1])
     def test_other_versions_are_refused(self, version):
         found = only(small(flow={"agentspec_version": version}), "OAS025")
         assert found.place.pointer == "/agentspec_version"
+
+    @pytest.mark.parametrize("version", ["27.0.0", "27.4", "99.1"])
+    def test_a_newer_version_is_read_with_a_warning(self, version):
+        made = small(flow={"agentspec_version": version})
+        found = only(made, "OAS019")
+        assert (found.severity, found.place.pointer) == ("warning", "/agentspec_version")
+        assert not errors(made)
+
+    @pytest.mark.parametrize("version", ["25.3.1", "25.4.0", "25.4.1"])
+    def test_the_older_key_of_the_version_is_read(self, version):
+        made = plain(flow={"agentspec_version": ..., "air_version": version})
+        assert not errors(made)
+        made[BLOCK]["write"]["sensitive_headers"] = {"X-A": "b"}
+        assert errors(made) == [("OAS032", f"/{BLOCK}/write/sensitive_headers")]
 
     def test_a_missing_version_is_allowed(self):
         assert not errors(small(flow={"agentspec_version": ...}))

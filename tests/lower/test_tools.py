@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from langchain_core.tools import BaseTool
+from langchain_core.tools import tool as langchain_tool
 
 from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.testing import drive
@@ -44,7 +46,35 @@ def coroutine(a: int) -> Any:
     return plus_one(a)
 
 
-KINDS: dict[str, Callable[..., Any]] = {
+@langchain_tool
+def lc_plain(a: int) -> int:
+    """One more."""
+    return a + 1
+
+
+@langchain_tool
+async def lc_async(a: int) -> int:
+    """One more, later."""
+    return await plus_one(a)
+
+
+class LcOwn(BaseTool):
+    """A tool with both ways of its own."""
+
+    name: str = "own"
+    description: str = "One more."
+
+    def _run(self, a: int) -> int:
+        return a + 1
+
+    async def _arun(self, a: int) -> int:
+        return await plus_one(a)
+
+
+KINDS: dict[str, Any] = {
+    "a tool of LangChain": lc_plain,
+    "an async tool of LangChain": lc_async,
+    "a tool of LangChain of a class": LcOwn(),
     "a plain function": lambda a: a + 1,
     "an async function": plus_one,
     "a partial of an async function": functools.partial(plus_one),

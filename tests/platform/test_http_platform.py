@@ -341,7 +341,7 @@ def test_a_line_break_in_a_header_value_is_refused_without_showing_the_value(ser
         ([], None, "[]", "application/json"),
         (0, None, "0", "application/json"),
         ("plain", None, "plain", "text/plain; charset=utf-8"),
-        ("text", "application/json", '"text"', "application/json"),
+        ("text", "application/json", "text", "application/json"),
         ("<a/>", "application/xml", "<a/>", "application/xml"),
         ({"a": 1}, "application/vnd.x+json", '{"a":1}', "application/vnd.x+json"),
         (

@@ -12,27 +12,16 @@ host, a fork) goes out of the node as out of any other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
 
 from cinatra_sdk.engine.lineage import place_of
 from cinatra_sdk.engine.reentry import aread_decided, read_decided
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.errors import (
-    EffectDiffers,
-    EffectRefused,
-    EffectUnknown,
-    ForkRefused,
-    InputInvalid,
-    LimitExceeded,
-    NodeFailed,
-    ShownDiffers,
-    ValueRefused,
-)
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.failures import FAILURES, describe_failure, is_failure
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.inner import (
     READS,
@@ -44,16 +33,9 @@ from cinatra_sdk.flow.inner import (
     leave_rejected,
     own_namespace,
 )
-from cinatra_sdk.platform.protocol import PlatformError
 from cinatra_sdk.values.json_text import Json
 
 State = Mapping[str, Any]
-
-_FAILURES: Final = (NodeFailed, PlatformError, InputInvalid, ValueRefused)
-_NO_FAILURES: Final = (
-    EffectDiffers, EffectRefused, EffectUnknown, ForkRefused, LimitExceeded, ShownDiffers,
-    GraphBubbleUp,
-)  # fmt: skip
 
 
 def make_caught(
@@ -79,7 +61,7 @@ def make_caught(
 
     def go_on(entry: InnerEntry, error: Exception, decided: list[Any]) -> Any:
         outputs = {title: default.value() for title, default in defaults.items()}
-        outputs[info] = _describe(error, tells_message=tells_message)
+        outputs[info] = str(error) if tells_message else describe_failure(error)
         more = join_talk([InnerResult(decisions=tuple(decided))])
         return frame.finish(entry.state, outputs, branch=branch, more=more)
 
@@ -87,8 +69,8 @@ def make_caught(
         entry, own = enter_with_own_inputs(frame, state), own_namespace(runtime)
         try:
             return leave(entry, inner.run(entry, config, runtime, own))
-        except _FAILURES as error:
-            if isinstance(error, _NO_FAILURES):
+        except FAILURES as error:
+            if not is_failure(error):
                 raise
             place = place_of(config, runtime.execution_info) if inner.asks else None
             return go_on(entry, error, [] if place is None else read_decided(place, own))
@@ -97,8 +79,8 @@ def make_caught(
         entry, own = enter_with_own_inputs(frame, state), own_namespace(runtime)
         try:
             return leave(entry, await inner.arun(entry, config, runtime, own))
-        except _FAILURES as error:
-            if isinstance(error, _NO_FAILURES):
+        except FAILURES as error:
+            if not is_failure(error):
                 raise
             place = place_of(config, runtime.execution_info) if inner.asks else None
             return go_on(entry, error, [] if place is None else await aread_decided(place, own))
@@ -112,11 +94,3 @@ def make_caught(
         subgraph=inner.graph,
         chooses=True,
     )
-
-
-def _describe(error: Exception, *, tells_message: bool) -> str:
-    if tells_message:
-        return str(error)
-    where = getattr(error, "path", "") or getattr(error, "node", "")
-    code = getattr(error, "code", "") or "failed"
-    return f"node '{where}' failed ({code})" if where else f"the flow failed ({code})"

@@ -37,14 +37,20 @@ State = Mapping[str, Any]
 
 
 def make_confirmed(
-    frame: Frame, body: NodeBody, *, name: str, effect: Callable[[State], Effect]
+    frame: Frame,
+    body: NodeBody,
+    *,
+    name: str,
+    effect: Callable[[State], Effect],
+    show: Callable[[State, Effect], dict[str, JsonValue]] | None = None,
 ) -> NodeBody:
     """`body`, which acts by one effect, after a person has confirmed the effect.
 
     name:   of the node, for people.
     effect: the effect that the body would make now.
+    show:   what the gate shows of the effect; None: what is called, and the arguments.
     """
-    confirmation = _Confirmation(frame, effect)
+    confirmation = _Confirmation(frame, effect, show or _show_call)
     gate = build_hitl_gate(
         step_number=CALL_STEP,
         node=frame.id,
@@ -81,12 +87,13 @@ class _Confirmation:
 
     frame: Frame
     effect: Callable[[State], Effect]
+    show: Callable[[State, Effect], dict[str, JsonValue]]
 
     def ask(self, state: State) -> Question:
         about = self.effect(state)
         visit = self.frame.visit(state)
         return Question(
-            values={"call": about.capability, "arguments": about.arguments},
+            values=self.show(state, about),
             form=ConfirmationForm(output=self.frame.id),
             schema=CONFIRMATION_SCHEMA,
             renderer=FALLBACK_RENDERER,
@@ -113,6 +120,10 @@ class _Confirmation:
     def ask_again(self, state: State) -> Any:
         """The next visit asks, about what would be sent now."""
         return self.frame.pass_turn(state, {"out": {}}, self.frame.id)
+
+
+def _show_call(_state: State, effect: Effect) -> dict[str, JsonValue]:
+    return {"call": effect.capability, "arguments": effect.arguments}
 
 
 async def _call_async(body: NodeBody, state: State, runtime: Runtime[HostContext]) -> Any:

@@ -22,6 +22,7 @@ from cinatra_sdk.flow.inner import (
     READS,
     FlowInside,
     InnerEntry,
+    InnerResult,
     join_talk,
     leave_rejected,
     scope_inside,
@@ -72,8 +73,13 @@ def make_each(
     inputs: Sequence[MappedInput],
     outputs: Sequence[Collected],
     at_once: int | None,
+    takes_failures: bool = False,
+    errors: str = "",
 ) -> NodeBody:
-    """at_once: rounds at a time: 1 runs one after the other; None: the engine's bound."""
+    """takes_failures: an element that fails gives null, and the others go on.  errors: the output
+    that lists what failed, null for an element that did not; empty: none.
+    at_once: rounds at a time: 1 runs one after the other; None: the engine's bound.
+    """
 
     def list_rounds(state: State) -> list[Round]:
         visit = frame.visit(state)
@@ -82,16 +88,17 @@ def make_each(
             own = label_item(frame.id, visit, place)
             entry = InnerEntry(state=state, inputs=values, scope=scope_inside(state, own))
             told = f"{_name_item(place)} of '{frame.where}'"
-            rounds.append(Round(inner=inner, entry=entry, label=own, item=told))
+            rounds.append(
+                Round(inner=inner, entry=entry, label=own, item=told, takes_failures=takes_failures)
+            )
         return rounds
 
     def leave(state: State, ended: Rounds) -> Any:
         if ended.rejected:
             return leave_rejected(frame, state, ended.results)
-        out = {
-            one.title: _reduce(frame, one, [result.outputs[one.inner] for result in ended.results])
-            for one in outputs
-        }
+        out = {one.title: _reduce(frame, one, _list_values(one, ended.results)) for one in outputs}
+        if errors:
+            out[errors] = [result.failed or None for result in ended.results]
         return frame.finish(state, out, more=join_talk(ended.results))
 
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
@@ -144,6 +151,13 @@ def _spread_inputs(
         {**same, **{names[title]: values[place] for title, values in lists.items()}}
         for place in range(count)
     ]
+
+
+def _list_values(one: Collected, results: Sequence[InnerResult]) -> list[Any]:
+    """The values of an output: null for an element that failed, which is no number of a sum."""
+    if one.reducer == "append":
+        return [None if result.failed else result.outputs[one.inner] for result in results]
+    return [result.outputs[one.inner] for result in results if not result.failed]
 
 
 def _reduce(frame: Frame, one: Collected, values: list[Any]) -> Any:

@@ -18,6 +18,7 @@ from cinatra_sdk.gates.forms.approval import ApprovalForm
 from cinatra_sdk.gates.forms.confirmation import ConfirmationForm
 from cinatra_sdk.gates.forms.foreign import ForeignForm
 from cinatra_sdk.gates.forms.form import AnswerForm
+from cinatra_sdk.gates.forms.result import ResultForm
 from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.forms.text import TextForm
@@ -34,6 +35,7 @@ def form_of(
     confirms: bool = False,
     foreign: bool = False,
     actions: int = 0,
+    result: bool = False,
     selector: Selector | None = None,
 ) -> AnswerForm:
     """The form that fits a gate.
@@ -45,6 +47,7 @@ def form_of(
     bare:                see `SchemaForm.bare`.
     confirms:            whether the gate stands before a call that a person can deny.
     foreign, actions:    see `ForeignForm`.
+    result:              whether the answer is the result of a tool, which `answer_schema` describes.
     selector:            the allowed selection, at a gate that asks for a context selection.
     """
     form: AnswerForm
@@ -52,6 +55,8 @@ def form_of(
         return ConfirmationForm(output=output)
     if foreign:
         return ForeignForm(output=output, actions=actions)
+    if result:
+        return ResultForm(answer_schema=answer_schema or {})
     if answer_schema is not None:
         form = SchemaForm(
             answer_schema=answer_schema,

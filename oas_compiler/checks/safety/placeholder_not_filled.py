@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from oas_compiler.checks.addresses import CALLERS
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.templates.reading import ENVIRONMENT_PLACEHOLDER
 
-_SENT: Final = ("url", "headers", "query_params", "data")
+_SENT: Final = ("url", "headers", "sensitive_headers", "query_params", "data", "url_allow_list")
 """Members of an ApiNode that make up its request."""
 
 
@@ -33,7 +34,7 @@ def placeholder_not_filled(subject: Subject, report: Report) -> None:
     if not subject.env_names:
         return
     requests = frozenset(
-        one.at(field) for one in subject.components if one.type == "ApiNode" for field in _SENT
+        one.at(field) for one in subject.components if one.type in CALLERS for field in _SENT
     )
     for text in subject.texts:
         if "{{" not in text.value or _stands_in(text.pointer, requests):

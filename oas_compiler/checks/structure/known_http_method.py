@@ -32,7 +32,7 @@ def known_http_method(subject: Subject, report: Report) -> None:
                 continue
             report(
                 f'"{node.method[:80]}", the http_method of "{node.id}", is no usual HTTP method',
-                subject.place(f"{node.place.pointer}/http_method"),
+                subject.place(f"{node.request_place.pointer}/http_method"),
                 hint=report.nearest(node.method.strip()[:80], HTTP_METHODS)
                 or f"one of {', '.join(HTTP_METHODS)}",
             )

@@ -4,6 +4,7 @@
 "headers": {"Authorization": "Bearer {{ key }}"}, "url": "{{CINATRA_BASE_URL}}/api/x"   ->   OAS054
 "headers": {"Authorization": "Bearer {{ key }}"}, "url": "https://crm.example.com/x"
 "headers": {"X-Team": "a", "x-team": "b"}                  ->   OAS054: one name, two values
+"headers": {"X-Key": "a"}, "sensitive_headers": {"x-key": "b"}      ->   OAS054
 """
 
 from __future__ import annotations
@@ -34,25 +35,35 @@ def sendable_headers(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
         for node in flow.nodes:
             if isinstance(node, ApiNode):
-                for name, problem in _find_header_problems(node):
+                for field, name, problem in _find_header_problems(node):
                     report(
-                        f'the headers of "{node.id}": {problem}',
-                        subject.place(child(f"{node.place.pointer}/headers", name)),
+                        f'the {field} of "{node.id}": {problem}',
+                        subject.place(child(f"{node.request_place.pointer}/{field}", name)),
                     )
 
 
-def _find_header_problems(node: ApiNode) -> Iterator[tuple[str, str]]:
-    """Name and problem of each; what is a template is known when the node runs."""
+def _find_header_problems(node: ApiNode) -> Iterator[tuple[str, str, str]]:
+    """Field, name and problem of each; what is a template is known when the node runs."""
     to_platform = read_address(node.url).platform
-    seen: set[str] = set()
-    for name, value in node.headers.mapping().items():
-        if "{" in name:
-            continue
-        text = value if isinstance(value, str) else ""
-        if problem := refusal(
-            name[:80], "identity" if "{" in text else text, to_platform=to_platform
-        ):
-            yield name, problem
-        elif name.lower() in seen:
-            yield name, f'the header "{name[:80]}" is declared twice'
-        seen.add(name.lower())
+    seen: dict[str, tuple[str, str]] = {}
+    for field, headers in (
+        ("headers", node.headers),
+        ("sensitive_headers", node.sensitive_headers),
+    ):
+        for name, value in headers.mapping().items():
+            if "{" in name:
+                continue
+            text = value if isinstance(value, str) else ""
+            first = seen.setdefault(name.lower(), (field, name))
+            if problem := refusal(
+                name[:80], "identity" if "{" in text else text, to_platform=to_platform
+            ):
+                yield field, name, problem
+            elif first[0] != field:
+                yield (
+                    field,
+                    name,
+                    f'the header "{name[:80]}" is in headers too, and it has one value',
+                )
+            elif first[1] != name:
+                yield field, name, f'the header "{name[:80]}" is declared twice'

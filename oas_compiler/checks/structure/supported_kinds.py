@@ -8,7 +8,7 @@ A kind of node runs where it has a lowering.  `oasflow ir` shows flows without o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.document.scope import Located
@@ -71,11 +71,21 @@ def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
     foreign = not is_known(kind) and (is_plugin_type(kind) or "component_plugin_name" in value)
     known_root = is_root and is_known(kind) and kind != "Flow"
     if kind in RUNNERS or (node_kind is not None and not node_kind.runs) or foreign or known_root:
-        yield label
+        yield label + (_describe_plugin(value) if foreign else "")
         return
     for field, about in (fields_of(kind) or {}).items():
         if about.refused is not None and about.refused(value.get(field)):
             yield f"{label} with {field}"
+
+
+def _describe_plugin(value: Mapping[str, JsonValue]) -> str:
+    """The plugin that adds a foreign type, as the file names it."""
+    plugin = _read_text(value.get("component_plugin_name"))
+    version = _read_text(value.get("component_plugin_version"))
+    if not plugin:
+        return ""
+    named = f'"{plugin[:80]}" {version[:40]}'.strip()
+    return f" of the plugin {named}, for which no package is installed"
 
 
 def _read_text(value: JsonValue) -> str:

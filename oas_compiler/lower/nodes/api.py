@@ -11,7 +11,7 @@ A node that finalizes a context selection goes back where the choice can be reco
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -39,7 +39,7 @@ from oas_compiler.lower.request import Request, spells_platform
 def lower_api(site: LoweringSite) -> NodeBody:
     node, frame, platform = site.node, site.frame, site.wiring.platform
     assert isinstance(node, ApiNode)
-    prepare = _make_prepare_call(node, frame, site.wiring.env)
+    prepare = make_prepare_call(node, frame, site.wiring.env)
     given = {port.title: port.default for port in node.outputs if port.default is not None}
     back = way_back(site.flow, node)
 
@@ -47,7 +47,9 @@ def lower_api(site: LoweringSite) -> NodeBody:
         call, door = prepare(state, runtime.context), context_of(runtime.context).door
         defaults = {title: default.value() for title, default in given.items()}
         try:
-            out = perform_call(platform, call, door, defaults=defaults)
+            out = perform_call(
+                platform, call, door, defaults=defaults, shown_sha256=frame.shown(state)
+            )
         except PlatformError as error:
             return _return_to_resolve(frame, back, state, call, error)
         return frame.finish(state, out)
@@ -56,7 +58,9 @@ def lower_api(site: LoweringSite) -> NodeBody:
         call, door = prepare(state, runtime.context), context_of(runtime.context).door
         defaults = {title: default.value() for title, default in given.items()}
         try:
-            out = await aperform_call(platform, call, door, defaults=defaults)
+            out = await aperform_call(
+                platform, call, door, defaults=defaults, shown_sha256=frame.shown(state)
+            )
         except PlatformError as error:
             return _return_to_resolve(frame, back, state, call, error)
         return frame.finish(state, out)
@@ -80,7 +84,9 @@ def _return_to_resolve(
     return frame.pass_turn(state, {"out": {}, REFUSED: refused}, back.resolve)
 
 
-def _make_prepare_call(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> Any:
+def make_prepare_call(
+    node: ApiNode, frame: Frame, env: Mapping[str, str]
+) -> Callable[[Mapping[str, Any], object], PlatformCall]:
     """The function from state and context to the rendered request."""
     request = Request.of(node, env)
     placeholders = tuple(env.values())
@@ -106,6 +112,9 @@ def _make_prepare_call(node: ApiNode, frame: Frame, env: Mapping[str, str]) -> A
             headers=asked.headers,
             query=asked.query,
             body=asked.body,
+            sensitive_headers=asked.sensitive_headers,
+            retry=node.retry,
+            url_allow_list=request.url_allow_list,
             written=asked.written,
             placeholders=placeholders,
             origin_by_value=request.origin_by_value,

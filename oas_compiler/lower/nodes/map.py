@@ -32,8 +32,16 @@ def lower_map(site: LoweringSite) -> NodeBody:
         lower_inner(site, node.subflow, frame.path, as_graph=False),
         inputs=inputs,
         outputs=outputs,
+        takes_failures=bool(node.on_item_error),
+        errors=_find_errors_output(node),
         at_once=site.wiring.max_parallel if isinstance(node, ParallelMapNode) else 1,
     )
+
+
+def _find_errors_output(node: MapNode) -> str:
+    """The output for what failed; empty where there is none, or the subflow has one of the name."""
+    own = {_COLLECTED + title for title, _reducer in node.reducers}
+    return next((port.title for port in node.outputs if port.title not in own), "")
 
 
 def _decide_by_source(flow: FlowIR, node: MapNode, port: Port, inner: Port) -> bool | None:

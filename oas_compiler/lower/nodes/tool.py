@@ -29,15 +29,23 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.nodes.client_tool import make_client_tool
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
-from oas_compiler.ir import Port, ToolNode
+from oas_compiler.ir import ClientToolNode, Port, RemoteToolNode, ToolNode
+from oas_compiler.lower.nodes.remote_tool import lower_remote_tool
 from oas_compiler.lower.registry import LoweringSite
 
 
 def lower_tool(site: LoweringSite) -> NodeBody:
     node, frame = site.node, site.frame
+    if isinstance(node, RemoteToolNode):
+        return lower_remote_tool(site)
+    if isinstance(node, ClientToolNode):
+        return make_client_tool(
+            frame, tool=node.tool_name, name=node.name, confirmed=node.behind.asks_person
+        )
     assert isinstance(node, ToolNode)
     tool = _Tool(
         node=node,

@@ -27,7 +27,7 @@ def test_a_file_without_a_version_is_named_as_such():
 
 
 def test_a_version_that_nobody_reads_is_reported_once():
-    for version in ("99.0.0", "latest", 26.1):
+    for version in ("latest", "20.1.0", 26.1):
         flow = mail_agent() | {"agentspec_version": version}
         assert found(flow, "OAS025") == ["/agentspec_version"]
         assert found(flow, "OAS100") == []

@@ -63,3 +63,18 @@ def test_such_a_flow_is_not_compiled():
     source = json.dumps(flow({"Authorization": "Bearer {{ topic }}"})).encode()
     with pytest.raises(CompileError, match="only the host sets"):
         compile_flow(source)
+
+
+@pytest.mark.parametrize("name", ["X-Key", "x-key"])
+def test_a_header_is_sensitive_or_not(name):
+    made = flow({"X-Key": "a"}, ELSEWHERE)
+    made["$referenced_components"]["write"]["sensitive_headers"] = {name: "{{ topic }}"}
+    (finding,) = findings(made, "OAS054")
+    assert finding.place.pointer == f"{BLOCK}/write/sensitive_headers/{name}"
+    assert "headers too" in finding.message
+
+
+def test_a_sensitive_header_obeys_the_same_rules():
+    made = flow({})
+    made["$referenced_components"]["write"]["sensitive_headers"] = {"Authorization": "{{ topic }}"}
+    assert found(made, "OAS054") == [f"{BLOCK}/write/sensitive_headers/Authorization"]

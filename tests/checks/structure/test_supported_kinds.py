@@ -22,7 +22,7 @@ def test_one_finding_lists_every_component_that_cannot_run():
             },
         }
     )
-    flow[BLOCK]["write"]["retry_policy"] = {"max_attempts": 2}
+    flow[BLOCK]["write"]["json_spec_filter"] = "$.text"
     flow[BLOCK]["agent"] = {"component_type": "AgentNode", "id": "agent"}
     flow["nodes"].insert(1, ref("agent"))
     found = [found for found in check(flow) if found.code == "OAS090"]
@@ -31,7 +31,7 @@ def test_one_finding_lists_every_component_that_cannot_run():
         'AgentNode "ask"',
         'Agent "helper"',
         'AgentNode "agent"',
-        'ApiNode "write" with retry_policy',
+        'ApiNode "write" with json_spec_filter',
     ):
         assert name in found[0].message
     assert "VllmConfig" not in found[0].message
@@ -88,3 +88,22 @@ def test_a_flow_that_does_not_run_can_be_looked_at_and_not_compiled():
 def test_a_document_without_a_flow_cannot_be_looked_at_either():
     with pytest.raises(CompileError, match="not supported yet"):
         compile_ir({"component_type": "Agent", "id": "it", "name": "it"}, rules=READING)
+
+
+def test_a_foreign_component_is_listed_with_its_plugin():
+    foreign = {
+        "component_type": "RegexStep", "id": "match", "component_plugin_name": "NodesPlugin",
+        "component_plugin_version": "26.3.0",
+    }  # fmt: skip
+    (found,) = [found for found in check(with_node(foreign)) if found.code == "OAS090"]
+    assert 'RegexStep "match" of the plugin "NodesPlugin" 26.3.0' in found.message
+    assert "no package is installed" in found.message
+
+
+def test_a_foreign_component_without_a_plugin_is_listed_by_its_type():
+    (found,) = [
+        found
+        for found in check(with_node({"component_type": "PluginVariableNode", "id": "v"}))
+        if found.code == "OAS090"
+    ]
+    assert found.message == 'not supported yet: PluginVariableNode "v"'

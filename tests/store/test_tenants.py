@@ -27,6 +27,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "decisions": lambda store, run, tenant: store.decisions(run, tenant=tenant),
         "decisions_page": lambda store, run, tenant: store.decisions_page(run, tenant=tenant),
         "effects": lambda store, run, tenant: store.effects(run, tenant=tenant),
+        "usage": lambda store, run, tenant: store.usage(run, tenant=tenant),
         "flow": lambda store, run, tenant: store.flow(run, tenant=tenant),
         "source": lambda store, run, tenant: store.source(run, tenant=tenant),
         "decide": lambda store, run, tenant: store.decide(run, "a", ANN, tenant=tenant),

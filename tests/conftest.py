@@ -31,41 +31,41 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 LONGEST = (
-    "tests/examples/test_demo.py",
-    "tests/test_readme.py",
-    "tests/lower/test_regex_node.py",
-    "tests/cli/test_cli_processes.py",
-    "tests/flow/test_containers.py",
-    "tests/postgres/test_local.py",
-    "tests/cli/test_cli_withdrawn.py",
-    "tests/cli/test_cli_runs.py",
-    "tests/cli/test_cli_selecting.py",
-    "tests/examples/test_readmes.py",
-    "tests/governed/test_growing.py",
-    "tests/store/work/test_run_saver.py",
-    "tests/benchmarks/test_benchmarks.py",
-    "tests/postgres/test_migrating.py",
-    "tests/flow/test_conversation.py",
-    "tests/mutants/test_harness.py",
-    "tests/attacks/test_trust.py",
-    "tests/store/work/test_takeover.py",
-    "tests/store/work/test_races.py",
-    "tests/control/test_one_proof.py",
-    "tests/store/test_eligible.py",
-    "tests/platform/test_http_retries.py",
-    "tests/cli/test_cli_context.py",
-    "tests/lower/test_large_flows.py",
-    "tests/store/work/test_restarts.py",
-    "tests/test_house.py",
-    "tests/test_layers.py",
-    "tests/platform/test_http_platform.py",
+    "test_demo.py",
+    "test_readme.py",
+    "test_regex_node.py",
+    "test_cli_processes.py",
+    "test_containers.py",
+    "test_local.py",
+    "test_cli_withdrawn.py",
+    "test_cli_runs.py",
+    "test_cli_selecting.py",
+    "test_readmes.py",
+    "test_growing.py",
+    "test_run_saver.py",
+    "test_benchmarks.py",
+    "test_migrating.py",
+    "test_conversation.py",
+    "test_harness.py",
+    "test_trust.py",
+    "test_takeover.py",
+    "test_races.py",
+    "test_one_proof.py",
+    "test_eligible.py",
+    "test_http_retries.py",
+    "test_cli_context.py",
+    "test_large_flows.py",
+    "test_restarts.py",
+    "test_house.py",
+    "test_layers.py",
+    "test_http_platform.py",
 )
 """Files that take ten seconds and more: begun first, so that no process ends with one alone."""
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    first = {config.rootpath / name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: first.get(item.path, len(LONGEST)))
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    first = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: first.get(item.path.name, len(LONGEST)))
 
 
 @pytest.fixture(scope="session")

@@ -103,7 +103,6 @@ EXPORTED = {
         "Models",
         "RecordingModel",
         "ReplayingModel",
-        "RetryRules",
         "ScriptedModel",
         "ScriptedReply",
         "connect_model",

@@ -1,6 +1,6 @@
 """Chat models behind one seam: what a flow file names, what a host lends, what is asked.
 
-config.py      `ModelConfig`: the model as the file names it;  `RetryRules`
+config.py      `ModelConfig`: the model as the file names it
 choosing.py    the model that answers: lent by the host, or connected
 connecting.py  providers: their packages, their keys, their names of parameters
 asking.py      one question, its answer as outputs: text, or an object by schema, mended once
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from cinatra_sdk.models.choosing import Models
-    from cinatra_sdk.models.config import ModelConfig, RetryRules
+    from cinatra_sdk.models.config import ModelConfig
     from cinatra_sdk.models.connecting import connect_model
     from cinatra_sdk.models.recorded import RecordingModel, ReplayingModel
     from cinatra_sdk.models.scripted import ScriptedModel, ScriptedReply
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ModelConfig",
-    "RetryRules",
     "Models",
     "connect_model",
     "ScriptedModel",
@@ -39,7 +38,6 @@ __all__ = [
 
 _LATER: Final = {
     "ModelConfig": "config",
-    "RetryRules": "config",
     "Models": "choosing",
     "connect_model": "connecting",
     "ScriptedModel": "scripted",

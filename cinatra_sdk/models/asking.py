@@ -21,10 +21,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import JsonValue
 
 from cinatra_sdk.effects.effect import Usage
-from cinatra_sdk.models.config import RetryRules
 from cinatra_sdk.models.retrying import aask_again, ask_again
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.ports import TypedPort
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 from cinatra_sdk.values.types import STRING
 
@@ -95,7 +95,7 @@ _Conversation: TypeAlias = Generator[_Ask, _Reply, ModelAnswer]
 
 
 def ask(
-    model: BaseChatModel, question: ModelQuestion, rules: RetryRules, live: Live | None = None
+    model: BaseChatModel, question: ModelQuestion, rules: CallRetryPolicy, live: Live | None = None
 ) -> ModelAnswer:
     """The model's answer.
 
@@ -114,7 +114,7 @@ def ask(
 
 
 async def aask(
-    model: BaseChatModel, question: ModelQuestion, rules: RetryRules, live: Live | None = None
+    model: BaseChatModel, question: ModelQuestion, rules: CallRetryPolicy, live: Live | None = None
 ) -> ModelAnswer:
     """As `ask`, for an event loop."""
     talk = _converse(question)

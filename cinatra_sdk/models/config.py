@@ -11,33 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from cinatra_sdk.values.json_text import JsonValue
-
-Jitter: TypeAlias = Literal["", "full", "equal", "full_and_equal_for_throttle", "decorrelated"]
-JITTERS: Final[tuple[Jitter, ...]] = (
-    "", "full", "equal", "full_and_equal_for_throttle", "decorrelated",
-)  # fmt: skip
-_THROTTLED: Final[Mapping[int, tuple[str, ...]]] = MappingProxyType({409: (), 429: ()})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryRules:
-    """A RetryPolicy of Agent Spec, with the defaults of its package."""
-
-    max_attempts: int = 2
-    """Retries: the first attempt does not count."""
-    request_timeout: float | None = None
-    """Seconds of one attempt; None: as long as the provider's client waits."""
-    initial_retry_delay: float = 1.0
-    max_retry_delay: float = 8.0
-    backoff_factor: float = 2.0
-    jitter: Jitter = "full_and_equal_for_throttle"
-    service_error_retry_on_any_5xx: bool = True
-    recoverable_statuses: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: _THROTTLED)
-    """Statuses that are tried again, each with the provider's error codes; none: whatever the code."""
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,7 +34,7 @@ class ModelConfig:
     api_type: str = ""
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
     """`default_generation_parameters`, as written."""
-    retry: RetryRules = field(default_factory=RetryRules)
+    retry: CallRetryPolicy = field(default_factory=CallRetryPolicy)
     api_key: str = field(default="", repr=False)
     """A key that stands in the file; empty where it only names one."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)

@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Final
 
-from cinatra_sdk.models.config import RetryRules
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 _NEVER: Final = frozenset({400, 401, 403, 404, 422, 501})
 _LOST: Final = frozenset(
@@ -54,19 +54,14 @@ def read_status(error: BaseException) -> int | None:
     return next((_BUSY[name] for name in names if name in _BUSY), None)
 
 
-def is_worth_retrying(error: BaseException, rules: RetryRules) -> bool:
+def is_worth_retrying(error: BaseException, rules: CallRetryPolicy) -> bool:
     """Whether the rules allow another try after the error."""
     if any(isinstance(one, ssl.SSLError) or "CERTIFICATE" in str(one) for one in _walk(error)):
         return False
     status = read_status(error)
     if status is None:
         return is_lost(error)
-    if status in _NEVER:
-        return False
-    if status in rules.recoverable_statuses:
-        codes = rules.recoverable_statuses[status]
-        return not codes or _read_code(error) in codes
-    return status >= 500 and rules.service_error_retry_on_any_5xx
+    return status not in _NEVER and rules.recovers(status, _read_code(error))
 
 
 def is_lost(error: BaseException) -> bool:

@@ -16,14 +16,20 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
-from cinatra_sdk.models.config import RetryRules
 from cinatra_sdk.models.failures import is_worth_retrying, read_status
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 _T = TypeVar("_T")
 _RANDOM: Final = random.SystemRandom()
 
 
-def ask_again(rules: RetryRules, attempt: Callable[[], _T], *, between: Callable[[], None]) -> _T:
+def _jitter(spread: float) -> float:
+    return _RANDOM.random() * spread
+
+
+def ask_again(
+    rules: CallRetryPolicy, attempt: Callable[[], _T], *, between: Callable[[], None]
+) -> _T:
     """What `attempt` returns, tried again where that may help.
 
     between: called before each further try.
@@ -35,16 +41,16 @@ def ask_again(rules: RetryRules, attempt: Callable[[], _T], *, between: Callable
         try:
             return _within(rules.request_timeout, attempt)
         except Exception as error:
-            if tries >= rules.max_attempts or not is_worth_retrying(error, rules):
+            if tries >= rules.retries or not is_worth_retrying(error, rules):
                 raise
-            pause = choose_pause(rules, tries, read_status(error))
+            pause = rules.backoff(tries, status=read_status(error)).seconds(_jitter)
         tries += 1
         time.sleep(pause)
         between()
 
 
 async def aask_again(
-    rules: RetryRules, attempt: Callable[[], Awaitable[_T]], *, between: Callable[[], None]
+    rules: CallRetryPolicy, attempt: Callable[[], Awaitable[_T]], *, between: Callable[[], None]
 ) -> _T:
     """As `ask_again`, for an event loop."""
     tries = 0
@@ -53,34 +59,12 @@ async def aask_again(
             async with asyncio.timeout(rules.request_timeout):
                 return await attempt()
         except Exception as error:
-            if tries >= rules.max_attempts or not is_worth_retrying(error, rules):
+            if tries >= rules.retries or not is_worth_retrying(error, rules):
                 raise
-            pause = choose_pause(rules, tries, read_status(error))
+            pause = rules.backoff(tries, status=read_status(error)).seconds(_jitter)
         tries += 1
         await asyncio.sleep(pause)
         between()
-
-
-def choose_pause(
-    rules: RetryRules, tries: int, status: int | None, dice: Callable[[], float] = _RANDOM.random
-) -> float:
-    """Seconds before the next try, after `tries` that were tried again.
-
-    dice: a number from 0 to 1.
-    """
-    most = rules.max_retry_delay
-    step = min(rules.initial_retry_delay * rules.backoff_factor ** min(tries, 64), 1e9)
-    jitter = rules.jitter
-    if jitter == "full_and_equal_for_throttle":
-        jitter = "equal" if status is not None and status < 500 else "full"
-    match jitter:
-        case "full":
-            return min(dice() * step, most)
-        case "equal":
-            return min(step, most) * (1 + dice()) / 2
-        case "decorrelated":
-            return min(step + dice(), most)
-    return min(step, most)
 
 
 def _within(seconds: float | None, attempt: Callable[[], _T]) -> _T:

@@ -64,12 +64,13 @@ def read_request(site: Site, component: Component) -> dict[str, Any]:
         "headers": Json.of(component.mapping("headers")),
         "query": Json.of(component.mapping("query_params")),
         "sensitive_headers": SealedJson.of(component.mapping("sensitive_headers")),
-        "retry": _read_retry(site, component),
+        "retry": report_retry_policy(site, component),
         "url_allow_list": _read_allow_list(site, component),
     }
 
 
-def _read_retry(site: Site, component: Component) -> CallRetryPolicy | None:
+def report_retry_policy(site: Site, component: Component) -> CallRetryPolicy | None:
+    """The policy of a component; what is wrong with it is a finding, and it counts as absent."""
     policy, flaws = read_retry_policy(component.fields.get("retry_policy"))
     at, known = component.at("retry_policy"), CallRetryPolicy.__dataclass_fields__
     for flaw in flaws:

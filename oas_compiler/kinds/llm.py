@@ -8,6 +8,7 @@ from __future__ import annotations
 from oas_compiler import ir
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.inference import next_only, template_inputs
+from oas_compiler.component.requests import report_retry_policy
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port
 from oas_compiler.kinds.kind import NodeKind
@@ -33,6 +34,7 @@ def _read_config(site: Site) -> Json:
     model = site.behind
     if model is None:
         return ir.NOTHING
+    report_retry_policy(site, model)  # read when the model is connected
     # As its author ordered it; what was wrong is not in it, and was reported.
     return Json.of({"component_type": model.type, **model.fields})
 

@@ -91,7 +91,7 @@ def test_the_policy_of_tries_has_the_defaults_of_agent_spec() -> None:
             "recoverable_statuses": {"418": ["tea"]},
         }
     ).retry  # fmt: skip
-    assert (given.max_attempts, given.request_timeout, given.jitter) == (5, 3.0, "")
+    assert (given.max_attempts, given.request_timeout, given.jitter) == (5, 3.0, None)
     assert dict(given.recoverable_statuses) == {418: ("tea",)}
 
 
@@ -104,3 +104,9 @@ def test_a_model_of_google_has_its_key_in_its_auth() -> None:
     }
     config = read(component_type="GeminiConfig", auth=auth)
     assert (config.provider, config.api_key) == ("google_genai", "k" * 9)
+
+
+def test_a_policy_of_tries_that_cannot_be_kept_is_a_finding() -> None:
+    ((code, message),) = found(retry_policy={"max_attempts": -1})
+    assert code == "OAS022"
+    assert "retry_policy.max_attempts" in message

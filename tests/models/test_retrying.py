@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.models.config import RetryRules
 from cinatra_sdk.models.failures import is_worth_retrying, read_status
-from cinatra_sdk.models.retrying import ask_again, choose_pause
+from cinatra_sdk.models.retrying import ask_again
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
-RULES = RetryRules()
+RULES = CallRetryPolicy()
 
 
 def make_error(name: str, **held: Any) -> Exception:
@@ -26,7 +26,7 @@ def make_error(name: str, **held: Any) -> Exception:
 @pytest.mark.parametrize(
     ("jitter", "status", "expected"),
     [
-        ("", None, [1.0, 2.0, 4.0, 8.0, 8.0]),
+        (None, None, [1.0, 2.0, 4.0, 8.0, 8.0]),
         ("full", None, [0.5, 1.0, 2.0, 4.0, 8.0]),
         ("equal", None, [0.75, 1.5, 3.0, 6.0, 6.0]),
         ("decorrelated", None, [1.5, 2.5, 4.5, 8.0, 8.0]),
@@ -37,8 +37,9 @@ def make_error(name: str, **held: Any) -> Exception:
 def test_the_pause_grows_with_the_jitter_of_the_policy(
     jitter: Any, status: int | None, expected: list[float]
 ) -> None:
-    rules = RetryRules(jitter=jitter)
-    assert [choose_pause(rules, tries, status, lambda: 0.5) for tries in range(5)] == expected
+    rules = CallRetryPolicy(jitter=jitter)
+    pauses = [rules.backoff(tries, status=status).seconds(lambda x: 0.5 * x) for tries in range(5)]
+    assert pauses == expected
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_a_refused_certificate_behind_a_lost_connection_is_not_tried_again() -> 
 
 
 def test_a_status_counts_with_the_codes_of_the_policy() -> None:
-    rules = RetryRules(recoverable_statuses={429: ("slow_down",)})
+    rules = CallRetryPolicy(recoverable_statuses=((429, ("slow_down",)),))
     assert is_worth_retrying(make_error("E", status_code=429, code="slow_down"), rules)
     assert not is_worth_retrying(make_error("E", status_code=429, code="no_money"), rules)
 
@@ -84,7 +85,7 @@ def test_the_status_of_an_error_is_found_where_it_came_from() -> None:
 
 def test_a_client_that_hangs_is_given_up() -> None:
     release = threading.Event()
-    rules = RetryRules(request_timeout=0.01, max_attempts=1, initial_retry_delay=0)
+    rules = CallRetryPolicy(request_timeout=0.01, max_attempts=1, initial_retry_delay=0)
     tried: list[int] = []
 
     def hang() -> None:

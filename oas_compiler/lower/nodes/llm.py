@@ -7,39 +7,49 @@ from typing import Any
 
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.model_effects import ModelSettings
 from cinatra_sdk.flow.nodes.llm import LlmSettings, make_llm
 from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.platform.simulated import SimulatedPlatform
 from cinatra_sdk.templates.language import TemplateError
 from cinatra_sdk.templates.rendering import Renderer
-from oas_compiler.ir import LlmNode
+from oas_compiler.ir import Json, LlmNode
 from oas_compiler.lower.model_config import read_model_config
 from oas_compiler.lower.registry import LoweringSite
 
 
 def lower_llm(site: LoweringSite) -> NodeBody:
-    node, host = site.node, site.wiring.host
+    node = site.node
     assert isinstance(node, LlmNode)
     settings = LlmSettings(
-        render=_make_render(site.frame, node.prompt_template),
-        config=read_model_config(node.llm_config),
+        render=make_render(site.frame, node.prompt_template, "prompt"),
+        model=read_model_settings(site, node.llm_config),
+    )
+    return make_llm(site.frame, settings)
+
+
+def read_model_settings(site: LoweringSite, llm_config: Json) -> ModelSettings:
+    """The settings of a node that asks the model of `llm_config`."""
+    host = site.wiring.host
+    return ModelSettings(
+        config=read_model_config(llm_config),
         models=host.models,
         api_key_for=host.api_key_for,
         may_call=_make_allowance(site.wiring.platform, host.allow),
         simulation=_find_simulation(site.wiring.platform),
         lent=tuple(site.wiring.env.values()),
     )
-    return make_llm(site.frame, settings)
 
 
-def _make_render(frame: Frame, template: str) -> Callable[[Mapping[str, Any]], str]:
+def make_render(frame: Frame, template: str, what: str) -> Callable[[Mapping[str, Any]], str]:
+    """The function from a node's inputs to the text; what: the template's name, for errors."""
     renderer = Renderer(template)
 
     def render(values: Mapping[str, Any]) -> str:
         try:
             return renderer.text(values)
         except TemplateError as error:
-            raise frame.failed(f"prompt: {error}") from None
+            raise frame.failed(f"{what}: {error}") from None
 
     return render
 

@@ -89,6 +89,8 @@ class FlowInside:
     """Whether a node inside, at any depth, acts on the world outside."""
     asks: bool
     """Whether a gate stands inside, at any depth."""
+    alone: bool = False
+    """Whether it has a conversation of its own: it hears nothing, and nothing of it is heard."""
 
     def run(
         self, entry: InnerEntry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
@@ -97,7 +99,7 @@ class FlowInside:
 
         Raises: what nodes inside raise, also a pause.
         """
-        entered, heard = self._enter(entry), _listen(entry, runtime)
+        entered, heard = self._enter(entry), self._listen(entry, runtime)
         if self.graph is None:
             assert self.inline is not None
             inside = runtime if heard is None else runtime.override(context=heard)
@@ -119,7 +121,7 @@ class FlowInside:
         self, entry: InnerEntry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
     ) -> dict[str, Any]:
         """As `run`, for an event loop."""
-        entered, heard = self._enter(entry), _listen(entry, runtime)
+        entered, heard = self._enter(entry), self._listen(entry, runtime)
         if self.graph is None:
             assert self.inline is not None
             inside = runtime if heard is None else runtime.override(context=heard)
@@ -142,7 +144,7 @@ class FlowInside:
     def read(self, result: Mapping[str, Any], scope: str) -> InnerResult:
         """What an inner flow came to; raises `NodeFailed` where it has not reached an end."""
         kept: dict[str, Any] = {
-            "messages": tuple(result.get(MESSAGES) or ()),
+            "messages": () if self.alone else tuple(result.get(MESSAGES) or ()),
             "decisions": tuple(without_seals(result.get(DECISIONS) or ())),
         }
         if result.get("rejected_at"):
@@ -163,6 +165,12 @@ class FlowInside:
             "approval_policy": seal(state["approval_policy"]),
             "run": seal({**state["run"], "scope": entry.scope, "pin": pin}),
         }
+
+    def _listen(self, entry: InnerEntry, runtime: Runtime[HostContext]) -> HostContext | None:
+        """The context of the inner flow, with what was said before it; None: that of the node."""
+        before = context_of(runtime.context)
+        heard = [] if self.alone else read_conversation(entry.state, runtime.context)
+        return hearing(before, heard) if heard or before.heard else None
 
     def _describe_visit(
         self, entry: InnerEntry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
@@ -186,12 +194,6 @@ class FlowInside:
             forks=allows_forks(runtime, self.frame.effects),
             asks=self.asks,
         )
-
-
-def _listen(entry: InnerEntry, runtime: Runtime[HostContext]) -> HostContext | None:
-    """The context of the inner flow, with the conversation before it; None: that of the node."""
-    heard = read_conversation(entry.state, runtime.context)
-    return hearing(context_of(runtime.context), heard) if heard else None
 
 
 def _choose_result(state: State) -> dict[str, Any]:

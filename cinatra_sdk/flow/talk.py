@@ -75,6 +75,43 @@ def discuss(frame: Frame, state: State, asked: Asked, outcome: Outcome) -> dict[
     return {MESSAGES: [_seal(question), _seal(answer)]}
 
 
+def hear(frame: Frame, state: State, text: str) -> list[BaseMessage]:
+    """What the caller of an agent says to it."""
+    record = _begin_record(frame, state, frame.visit(state), "heard")
+    return [_seal({"role": "user", "content": text, **record})]
+
+
+def ask_for_calls(frame: Frame, state: State, answer: Mapping[str, Any]) -> list[BaseMessage]:
+    """What a model says: a text, calls of tools, or both.
+
+    answer: `{"text": "", "calls": [{"id": "call_1", "name": "search", "args": {…}}]}`
+    """
+    calls = [
+        {"id": call["id"], "name": call["name"], "args": call["args"] or {}, "type": "tool_call"}
+        for call in answer["calls"]
+    ]
+    record = _begin_record(frame, state, frame.visit(state), "said")
+    asked: dict[str, Any] = {"tool_calls": calls} if calls else {}
+    return [_seal({"role": "assistant", "content": answer["text"], **record, **asked})]
+
+
+def give_result(
+    frame: Frame, state: State, call: Mapping[str, Any], text: str, *, failed: bool = False
+) -> BaseMessage:
+    """The result of a call that a model asked for; failed: nothing came of the call."""
+    record = _begin_record(frame, state, frame.visit(state), f"result {call['id']}")
+    return _seal(
+        {
+            "role": "tool",
+            "content": text,
+            "name": call["name"],
+            "tool_call_id": call["id"],
+            **record,
+            **({"failed": True} if failed else {}),
+        }
+    )
+
+
 def read_conversation(state: State, context: object) -> list[BaseMessage]:
     """The conversation that a node sees: that of the flows around it when they came here, then its
     own flow's.

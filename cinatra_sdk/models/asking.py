@@ -136,18 +136,18 @@ def _converse(question: ModelQuestion) -> _Conversation:
         reply = yield _Ask(messages=[prompt], schema=None)
         text = "" if reply.message is None else str(reply.message.text)
         return ModelAnswer(
-            outputs={question.outputs[0].title: text}, usage=_add_usage([reply.message])
+            outputs={question.outputs[0].title: text}, usage=add_usage([reply.message])
         )
     schema = question.schema
     first = yield _Ask(messages=[prompt], schema=schema)
     outputs, problem = _read_outputs(question, first)
     if not problem:
-        return ModelAnswer(outputs=outputs, usage=_add_usage([first.message]))
+        return ModelAnswer(outputs=outputs, usage=add_usage([first.message]))
     second = yield _Ask(messages=[prompt, *_ask_to_mend(first, problem)], schema=schema)
     outputs, problem = _read_outputs(question, second)
     if problem:
         raise AnswerUnusable(problem)
-    return ModelAnswer(outputs=outputs, usage=_add_usage([first.message, second.message]))
+    return ModelAnswer(outputs=outputs, usage=add_usage([first.message, second.message]))
 
 
 def _ask_to_mend(reply: _Reply, problem: str) -> list[BaseMessage]:
@@ -179,7 +179,8 @@ def _read_outputs(question: ModelQuestion, reply: _Reply) -> tuple[dict[str, Jso
     return outputs, ""
 
 
-def _add_usage(messages: Sequence[AIMessage | None]) -> Usage:
+def add_usage(messages: Sequence[AIMessage | None]) -> Usage:
+    """What the answers cost together; `None` stands for an answer without a message."""
     counted = [message.usage_metadata for message in messages if message is not None]
     return Usage(
         calls=len(messages),
@@ -191,7 +192,7 @@ def _add_usage(messages: Sequence[AIMessage | None]) -> Usage:
 # ---------------------------------------------------------------------- forms of a question
 
 
-class _Text:
+class SpokenText:
     """The raw text, chunk by chunk where somebody listens."""
 
     def __init__(
@@ -267,9 +268,9 @@ class _JsonText:
 
 def _choose_form(
     model: BaseChatModel, wanted: _Ask, live: Live | None
-) -> _Text | _Structured | _JsonText:
+) -> SpokenText | _Structured | _JsonText:
     if wanted.schema is None:
-        return _Text(model, wanted.messages, live)
+        return SpokenText(model, wanted.messages, live)
     try:
         runnable = model.with_structured_output(wanted.schema, include_raw=True)
     except NotImplementedError:

@@ -101,6 +101,7 @@ class _Builder:
             flow=flow.component,
             is_start=flow.start is None or flow.start.id == component.id,
             behind=flow.behind.get(component.id),
+            agent=flow.agents.get(component.id),
             facts_behind=flow.facts_behind.get(component.id, NO_BEHIND),
             subflows=subflows,
             readable_subflows=readable,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from oas_compiler import ir
+from oas_compiler.component.agent import LoadedAgent
 from oas_compiler.component.component import Component
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.ports import PortReader
@@ -37,7 +38,9 @@ class Site:
     is_start: bool = False
     """Whether the flow begins at this node, or has no readable start."""
     behind: Component | None = None
-    """The tool or agent that the node runs; `None` where it is missing or unreadable."""
+    """The tool or model that the node runs; `None` where it is missing or unreadable."""
+    agent: LoadedAgent | None = None
+    """The agent that the node runs."""
     facts_behind: ir.Behind = NO_BEHIND
     """What the file says of that tool or agent, whatever its type."""
     subflows: tuple[ir.FlowIR, ...] = ()

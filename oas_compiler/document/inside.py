@@ -61,6 +61,13 @@ def read_behind(document: Document, node: Located) -> Behind:
     return Behind(risk_class=risk, asks_person=asks) if risk or asks else NO_BEHIND
 
 
+def read_facts(tool: Located) -> Behind:
+    """The facts about a tool of an agent."""
+    risk = (read_cinatra(tool.value) or {}).get("riskClass")
+    asks = _read(tool, "requires_confirmation") is True
+    return Behind(risk_class=risk if isinstance(risk, str) else "", asks_person=asks)
+
+
 def list_members(node: Located, names: Sequence[str]) -> list[Located]:
     """The components in some members of a node, each a component or a list of components."""
     found: list[Located] = []

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from oas_compiler.component.agent import LoadedAgent
 from oas_compiler.component.component import Component, with_article
 from oas_compiler.component.model_fields import MODEL_TYPES
+from oas_compiler.document.agents import AgentReader
 from oas_compiler.document.components import ComponentReader, reference_hint
 from oas_compiler.document.inside import (
     USUAL_FLOW_FIELDS,
@@ -26,7 +28,7 @@ from oas_compiler.document.spec import ControlEdge, DataLink, LoadedFlow
 from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.document.wrong_type import report_wrong_type
 from oas_compiler.ir import Gap
-from oas_compiler.kinds.no_nodes import AGENT_TYPES, RUNNERS, TOOLS
+from oas_compiler.kinds.no_nodes import AGENT_TYPES, AGENTS, RUNNERS, TOOLS
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
@@ -81,6 +83,7 @@ class _Loader:
         self._findings = document.findings
         self._components = ComponentReader(document)
         self._flows: dict[str, LoadedFlow] = {}
+        self._agents = AgentReader(document, self._components, self)
 
     # ------------------------------------------------------------------ flows
 
@@ -115,6 +118,11 @@ class _Loader:
                 for node, at in nodes
                 if (found := self._load_behind(node, at)) is not None
             },
+            agents={
+                node.id: agent
+                for node, at in nodes
+                if (agent := self._load_agent(node, at)) is not None
+            },
             facts_behind={node.id: read_behind(self._document, at) for node, at in nodes},
             gaps=tuple(gaps),
         )
@@ -127,10 +135,8 @@ class _Loader:
         match kind.behind if kind is not None else "":
             case "tool":
                 return self._load_tool(node, at)
-            case "agent":
-                return self._load_agent(node, at)
             case "llm_config":
-                return self._load_model(node, at)
+                return self.load_model(node, at)
         return None
 
     def _load_subflows(
@@ -184,7 +190,11 @@ class _Loader:
             return self.flow(target, around)
         return None
 
-    def _load_agent(self, node: Component, at: Located) -> Component | None:
+    def _load_agent(self, node: Component, at: Located) -> LoadedAgent | None:
+        """The agent that a node runs."""
+        node_kind = find_kind(node.type)
+        if node_kind is None or node_kind.behind != "agent":
+            return None
         target = self._locate_target(node, "agent", at)
         if target is None or target.component_type == "Flow":
             return None
@@ -193,12 +203,14 @@ class _Loader:
             report_wrong_type(
                 self._document, f"{node.pointer}/agent", "an agent", "an Agent or a Flow", target
             )
-        return self._components.read(target) if kind == "Agent" else None
+        return self._agents.read(target) if kind in AGENTS else None
 
     def _load_tool(self, node: Component, at: Located) -> Component | None:
         target = self._locate_target(node, "tool", at)
-        if target is None:
-            return None
+        return None if target is None else self.open_tool(target, f"{node.pointer}/tool")
+
+    def open_tool(self, target: Located, pointer: str) -> Component | None:
+        """A tool; pointer: of the field that leads to it, for errors."""
         kind = target.component_type
         if kind in TOOLS:
             return self._components.read(target)
@@ -207,14 +219,15 @@ class _Loader:
         if not runs_not and not is_plugin_type(kind):
             report_wrong_type(
                 self._document,
-                f"{node.pointer}/tool",
+                pointer,
                 "a tool",
                 "a ServerTool, a RemoteTool or a ClientTool",
                 target,
             )
         return None
 
-    def _load_model(self, node: Component, at: Located) -> Component | None:
+    def load_model(self, node: Component, at: Located) -> Component | None:
+        """The model in the field `llm_config` of a node or an agent."""
         target = self._locate_target(node, "llm_config", at)
         if target is None:
             return None

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from oas_compiler.component.agent_fields import AGENT_FIELDS, AGENT_WORDS
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
 from oas_compiler.component.model_fields import MODEL_FIELDS, MODEL_WORDS
 from oas_compiler.component.requests import REQUEST_FIELDS
@@ -69,6 +70,7 @@ _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
         "requires_confirmation": _CONFIRMATION,
     },
     **MODEL_FIELDS,
+    **AGENT_FIELDS,
 }
 """Fields of the components that are read and are no nodes."""
 _WORDS: Final[Mapping[str, str]] = {
@@ -78,6 +80,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "DataFlowEdge": "Feeds an output of a node into an input of another one.",
     "ServerTool": "A Python function that the host registers under this name.",
     **MODEL_WORDS,
+    **AGENT_WORDS,
     "ClientTool": "A tool that the caller of the flow runs; the run waits for its result.",
     "RemoteTool": "One HTTP call; members of the answer become its outputs.",
 }

@@ -210,16 +210,54 @@ class LlmNode(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentNode(Node):
-    """An agent, or a flow in its place; exactly one of the two is given."""
+    """An agent, or a flow in its place.
 
-    agent: Json | None = None
-    """The Agent as written."""
-    subflow: FlowIR | None = None
+    An agent is a flow, too: its model, its calls, and one node for each of its tools.
+    """
+
+    subflow: FlowIR
+    is_flow: bool = False
+    """Whether it is a flow of the file, which has a conversation of its own."""
     behind: Behind = NO_BEHIND
 
     @property
     def subflows(self) -> tuple[FlowIR, ...]:
-        return () if self.subflow is None else (self.subflow,)
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedTool:
+    """A tool as a model is told of it, and the node of the agent's flow that runs it."""
+
+    name: str
+    description: str = ""
+    node: str
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentModelNode(Node):
+    """One step of an agent: its model is asked, with the conversation and the tools."""
+
+    system_prompt: str
+    llm_config: Json = NOTHING
+    """As of an LlmNode."""
+    tools: tuple[OfferedTool, ...] = ()
+    results: tuple[Port, ...] = ()
+    """What the agent has to give before it ends."""
+    message: str = ""
+    """The input with what the caller says; empty: there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCallsNode(Node):
+    """Goes through the calls that the model asked for, one after the other, then back to the model."""
+
+    model: str
+    """Id of the node that asks the model."""
+    tools: tuple[OfferedTool, ...] = ()
+    results: tuple[Port, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,47 +1,59 @@
-"""AgentNode: an agent that works, or a flow in its place; it does not run yet.
+"""AgentNode: an agent that works, or a flow in its place.
 
 over an Agent    ->  the placeholders of its system prompt, and its outputs
+over a Flow      ->  the ports of the flow
 """
 
 from __future__ import annotations
 
 from oas_compiler import ir
+from oas_compiler.component.agents import build_agent_flow
 from oas_compiler.component.fields import NODE_FIELDS, Field
-from oas_compiler.component.inference import specialised, template_inputs
+from oas_compiler.component.inference import next_only, specialised
 from oas_compiler.component.metadata import CHILD_KEYS, NODE_KEYS
 from oas_compiler.component.site import Site, common
-from oas_compiler.ir import Json, Port
 from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.tool import build_tool
 from oas_compiler.kinds.unknown import build_unknown
 
 
 def build_agent(site: Site) -> ir.Node:
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    agent = site.behind
+    agent = site.agent
     if agent is not None:
-        inputs = template_inputs(site, "system_prompt", of=agent)
-        outputs = site.declared("outputs", agent) or ()
+        flow = build_agent_flow(site, agent, build_tool)
     elif site.subflows_are_whole:
-        inputs, outputs = site.subflows[0].inputs, site.subflows[0].outputs
+        flow = site.subflows[0]
     else:
         return build_unknown(site)
-    declared = site.component.items("branches")
-    branches = tuple(name for name in declared or () if isinstance(name, str))
+    if site.facts_behind.asks_person:
+        site.error(
+            "OAS090",
+            f"not supported yet: {site.label} with requiresApproval",
+            hint="put an InputMessageNode before it",
+        )
     return ir.AgentNode(
         **common(site),
-        inputs=specialised(site, "inputs", inputs, "agent"),
-        outputs=specialised(site, "outputs", outputs, "agent"),
-        branches=branches or ("next",),
-        agent=None if agent is None else Json.of(agent.fields),
-        subflow=site.subflows[0] if agent is None else None,
+        inputs=specialised(site, "inputs", flow.inputs, "agent"),
+        outputs=specialised(site, "outputs", flow.outputs, "agent"),
+        branches=next_only(site),
+        subflow=flow,
+        is_flow=agent is None,
         behind=site.facts_behind,
     )
+
+
+def _describe(node: ir.Node) -> str:
+    if isinstance(node, ir.AgentModelNode):
+        return "asks the model"
+    if isinstance(node, ir.AgentCallsNode):
+        return "next call"
+    return "agent"
 
 
 AGENT = NodeKind(
     component_type="AgentNode",
     node=ir.AgentNode,
+    variants=(ir.AgentModelNode, ir.AgentCallsNode),
     build=build_agent,
     words="Lets an agent, or a flow in its place, work.",
     fields={**NODE_FIELDS, "agent": Field("component", "The agent that works.", required=True)},
@@ -49,5 +61,7 @@ AGENT = NodeKind(
     passage="all",
     behind="agent",
     shows_screens=True,
+    caption=_describe,
     metadata={**NODE_KEYS, **CHILD_KEYS},
+    lowering="oas_compiler.lower.nodes.agent:lower_agent",
 )

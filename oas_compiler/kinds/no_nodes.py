@@ -24,7 +24,10 @@ AGENT_TYPES: Final = frozenset(
 TOOLS: Final = frozenset({"ServerTool", "RemoteTool", "ClientTool"})
 """The tools that a ToolNode runs."""
 
-RUNNERS: Final = AGENT_TYPES | frozenset(
+AGENTS: Final = frozenset({"Agent", "SpecializedAgent"})
+"""The agents that run."""
+
+RUNNERS: Final = (AGENT_TYPES - AGENTS) | frozenset(
     {
         "BuiltinTool",
         "MCPTool",
@@ -74,5 +77,7 @@ _PARTS: Final = frozenset(
 )
 """Known component types that only configure one of those above, or an LlmNode."""
 
-NO_NODES: Final = frozenset({"Flow", "ControlFlowEdge", "DataFlowEdge"}) | TOOLS | RUNNERS | _PARTS
+NO_NODES: Final = (
+    frozenset({"Flow", "ControlFlowEdge", "DataFlowEdge"}) | TOOLS | AGENTS | RUNNERS | _PARTS
+)
 """All of them; the first three and the tools are read (document/types.py)."""

@@ -12,10 +12,13 @@ from oas_compiler.lower.graph import list_surroundings, lower_flow, lower_places
 from oas_compiler.lower.registry import LoweringSite
 
 
-def lower_inner(site: LoweringSite, flow: FlowIR, around: Path, *, as_graph: bool) -> FlowInside:
+def lower_inner(
+    site: LoweringSite, flow: FlowIR, around: Path, *, as_graph: bool, alone: bool = False
+) -> FlowInside:
     """One flow of the node at `site`.
 
     around:   its path, as the walk over the outermost flow has it.
+    alone:    with a conversation of its own.
     as_graph: a graph also without a gate inside, for pictures and for going on in its middle.
     """
     inside = [inner for _path, inner in walk(flow)]
@@ -42,4 +45,5 @@ def lower_inner(site: LoweringSite, flow: FlowIR, around: Path, *, as_graph: boo
         inline=inline,
         acts=acts,
         asks=asks,
+        alone=alone,
     )

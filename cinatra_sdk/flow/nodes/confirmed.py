@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
@@ -30,10 +30,13 @@ from cinatra_sdk.flow.talk import REFUSED_TEXTS, Asked, discuss
 from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.governed.state import seal
 from cinatra_sdk.values.types import STRING
 
 State = Mapping[str, Any]
+DENIED: Final = "denied"
+"""Of the record of a node whose call a person denied: what they said."""
 
 
 def make_confirmed(
@@ -109,7 +112,9 @@ class _Confirmation:
         talk = discuss(frame, state, question, outcome)
         more = {DECISIONS: seal([decided]), **talk}
         if outcome.denied:
-            return frame.finish(state, _say_denied(frame, outcome), more=more)
+            update = frame.finish(state, _say_denied(frame, outcome), more=more)
+            update[frame.channel][DENIED] = _describe_denial(outcome)
+            return update
         if not outcome.approved:
             return rejection(frame, state, outcome, decided, talk)
         shown = call.request_sha256
@@ -132,7 +137,7 @@ async def _call_async(body: NodeBody, state: State, runtime: Runtime[HostContext
 
 def _say_denied(frame: Frame, outcome: Outcome) -> dict[str, JsonValue]:
     """The outputs of a node whose call was denied: a default, else a text that says so, else null."""
-    told = f"{REFUSED_TEXTS['denied']} {outcome.reason}".strip()
+    told = _describe_denial(outcome)
     return {
         port.title: port.default.value()
         if port.default is not None
@@ -141,3 +146,7 @@ def _say_denied(frame: Frame, outcome: Outcome) -> dict[str, JsonValue]:
         else None
         for port in frame.outputs
     }
+
+
+def _describe_denial(outcome: Outcome) -> str:
+    return redact(f"{REFUSED_TEXTS['denied']} {outcome.reason}".strip())

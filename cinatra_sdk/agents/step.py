@@ -1,0 +1,216 @@
+"""One step of an agent: its model sees the conversation, and answers or asks for calls.
+
+    {"text": "", "calls": [{"id": "call_1", "name": "search", "args": {"query": "bees"}}]}
+
+The step is one effect of the kind `model`; the calls are made by other nodes, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langgraph.runtime import Runtime
+from pydantic import JsonValue
+
+from cinatra_sdk.agents.offered import SUBMIT, OfferedTool, describe_function
+from cinatra_sdk.agents.seeing import list_seen
+from cinatra_sdk.effects import EffectResult, aperform, perform
+from cinatra_sdk.effects.effect import Usage, hash_json
+from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.errors import LimitExceeded
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
+from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.nodes.llm import declare
+from cinatra_sdk.flow.talk import ask_for_calls, hear, read_conversation
+from cinatra_sdk.governed.conversation import read_record
+from cinatra_sdk.models.config import ModelConfig
+from cinatra_sdk.platform.outputs import declared_outputs
+from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.values.ports import TypedPort
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
+from cinatra_sdk.values.types import STRING
+
+if TYPE_CHECKING:
+    from cinatra_sdk.models.asking import Live
+
+State = Mapping[str, Any]
+ANSWER: Final = "answer"
+"""The output with what the model said."""
+MAX_STEPS: Final = 100
+"""Questions to the model of one agent in one visit of its node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """What one agent is told, and whom it asks."""
+
+    render: Callable[[Mapping[str, Any]], str]
+    """The system prompt, from the values of the inputs."""
+    model: ModelSettings
+    tools: tuple[OfferedTool, ...] = ()
+    results: tuple[TypedPort, ...] = ()
+    """What the agent has to give before it ends."""
+    message: str = ""
+    """The input with what the caller says; empty: there is none."""
+    optional: tuple[str, ...] = ()
+    """Names of tools that a model without tools can do without."""
+
+    @property
+    def functions(self) -> list[dict[str, Any]]:
+        """The tools as the model is told of them."""
+        functions = [tool.describe() for tool in self.tools]
+        if needs_submit(self.results):
+            words = "Give the result, when you have it; nothing comes after it."
+            functions.append(describe_function(SUBMIT, words, self.results))
+        return functions
+
+
+def needs_submit(results: tuple[TypedPort, ...]) -> bool:
+    """Whether the results come by a call; a single text is what the model says at last."""
+    return bool(results) and not is_text(results)
+
+
+def is_text(results: tuple[TypedPort, ...]) -> bool:
+    return len(results) == 1 and results[0].type == STRING
+
+
+def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
+    """The body of the node that asks the model of an agent."""
+    asker = ModelAsker(frame=frame, settings=settings.model)
+
+    def prepare(state: State, runtime: Runtime[HostContext]) -> tuple[PreparedQuery, str]:
+        if frame.visit(state) > MAX_STEPS:
+            raise LimitExceeded(
+                f"agent '{frame.where}' asked its model {MAX_STEPS} times without an end",
+                node=frame.id,
+                path=frame.where,
+                hint="tell it in its prompt when to end",
+            )
+        values = frame.gather(state)
+        said = _read_message(settings, values) if frame.visit(state) == 1 else ""
+        heard = read_conversation(state, runtime.context)
+        heard = [*heard, HumanMessage(said)] if said else heard
+        query = _StepQuery(
+            settings=settings,
+            messages=list_seen(settings.render(values), heard),
+            visit=frame.visit(state),
+        )
+        return asker.prepare(state, runtime.context, query), said
+
+    def leave(state: State, said: str, made: EffectResult) -> dict[str, Any]:
+        assert isinstance(made.value, dict)  # made by `_StepQuery`, or stored from it
+        spoken = hear(frame, state, said) if said else []
+        spoken += ask_for_calls(frame, state, made.value)
+        return frame.finish(state, {ANSWER: made.value}, more={MESSAGES: spoken})
+
+    def run(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
+        asked, said = prepare(state, runtime)
+        made = perform(asked.effect, asked.answer, context_of(runtime.context).door)
+        return leave(state, said, made)
+
+    async def arun(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
+        asked, said = prepare(state, runtime)
+        made = await aperform(asked.effect, asked.aanswer, context_of(runtime.context).door)
+        return leave(state, said, made)
+
+    return NodeBody(run=run, arun=arun, reads=(MESSAGES,), acts=True, performs=True)
+
+
+def _read_message(settings: AgentSettings, values: Mapping[str, Any]) -> str:
+    said = values.get(settings.message, "") if settings.message else ""
+    return said if isinstance(said, str) else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StepQuery:
+    """What the model is asked at one step."""
+
+    settings: AgentSettings
+    messages: list[BaseMessage] = field(repr=False)
+    visit: int
+
+    @property
+    def declared(self) -> tuple[DeclaredOutput, ...]:
+        if self.settings.results:
+            return tuple(declare(port) for port in self.settings.results)
+        return (DeclaredOutput(title="text", schema={"type": "string"}),)
+
+    def describe(self, config: ModelConfig) -> JsonValue:
+        """The last message in full; of those before it, which other steps sent, a hash."""
+        records = [_describe_message(message) for message in self.messages]
+        asked: dict[str, JsonValue] = {
+            "model": config.capability,
+            "conversation_sha256": hash_json(records),
+            "messages": len(records),
+            "last": records[-1],
+            "tools": [one["function"]["name"] for one in self.settings.functions],
+        }
+        if config.parameters:
+            asked["parameters"] = dict(config.parameters)
+        return asked
+
+    def ask(self, model: Any, rules: CallRetryPolicy, live: Live | None) -> tuple[JsonValue, Usage]:
+        from cinatra_sdk.models.talking import talk
+
+        return self._read(talk(self._bind(model), self.messages, rules, live))
+
+    async def aask(
+        self, model: Any, rules: CallRetryPolicy, live: Live | None
+    ) -> tuple[JsonValue, Usage]:
+        from cinatra_sdk.models.talking import atalk
+
+        return self._read(await atalk(self._bind(model), self.messages, rules, live))
+
+    def read_simulated(self, call: PlatformCall, response: JsonValue) -> JsonValue:
+        """`{"tool_calls": [{"name": …, "args": {…}}]}` asks for calls; else the agent's outputs."""
+        if isinstance(response, dict) and isinstance(response.get("tool_calls"), list):
+            calls = [
+                self._describe_call(index, one)
+                for index, one in enumerate(response["tool_calls"])  # type: ignore[arg-type]
+                if isinstance(one, dict)
+            ]
+            return {"text": str(response.get("text") or ""), "calls": calls}
+        found = declared_outputs(call, response)
+        if not needs_submit(self.settings.results):
+            return {"text": str(next(iter(found.values()), "")), "calls": []}
+        submit = {"name": SUBMIT, "args": found}
+        return {"text": "", "calls": [self._describe_call(0, submit)]}
+
+    def _bind(self, model: Any) -> Any:
+        functions = self.settings.functions
+        if not functions:
+            return model
+        try:
+            return model.bind_tools(functions)
+        except NotImplementedError:
+            if {one["function"]["name"] for one in functions} <= {*self.settings.optional, SUBMIT}:
+                return model
+            raise
+
+    def _read(self, answer: tuple[AIMessage, Usage]) -> tuple[JsonValue, Usage]:
+        message, usage = answer
+        asked: list[Mapping[str, Any]] = [*message.tool_calls]
+        # Arguments that are no JSON: the model is told so, like of any that a tool does not take.
+        asked += [{**call, "args": None} for call in message.invalid_tool_calls]
+        calls: list[JsonValue] = [
+            self._describe_call(index, one) for index, one in enumerate(asked)
+        ]
+        return {"text": str(message.text), "calls": calls}, usage
+
+    def _describe_call(self, index: int, call: Mapping[str, Any]) -> JsonValue:
+        return {
+            "id": str(call.get("id") or f"call_{self.visit}_{index}"),
+            "name": str(call.get("name") or ""),
+            "args": call.get("args"),
+        }
+
+
+def _describe_message(message: BaseMessage) -> JsonValue:
+    record = read_record(message)
+    record.pop("id", None)
+    return record

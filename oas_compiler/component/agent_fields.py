@@ -1,0 +1,47 @@
+"""The fields of the agents that a file may configure.
+
+Source: Agent Spec, Agent and SpecializedAgent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field, is_used
+
+AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
+    "Agent": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "llm_config": Field("component", "The model that is asked at each step.", required=True),
+        "system_prompt": Field(
+            "text", "What the agent is told at first; a template.", required=True, template=True
+        ),
+        "tools": Field("list", "The tools that the model may call."),
+        "toolboxes": Field("list", "Servers whose tools the model may call.", refused=is_used),
+        "human_in_the_loop": Field("flag", "Whether the agent may ask a person a question."),
+        "transforms": Field("list", "What shortens a long conversation.", refused=is_used),
+    },
+    "SpecializedAgent": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "agent": Field("component", "The agent that is specialized.", required=True),
+        "agent_specialization_parameters": Field(
+            "component", "What the agent is told and given in addition.", required=True
+        ),
+    },
+    "AgentSpecializationParameters": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "additional_instructions": Field("text", "Comes after the agent's own prompt; a template."),
+        "additional_tools": Field("list", "More tools."),
+        "human_in_the_loop": Field("flag", "Replaces that of the agent; null keeps that one."),
+    },
+}
+"""By component type."""
+AGENT_WORDS: Final[Mapping[str, str]] = {
+    "Agent": "A model with a prompt and tools, which works until it has an answer.",
+    "SpecializedAgent": "An agent with more instructions and tools.",
+    "AgentSpecializationParameters": "What makes an agent a special one.",
+}

@@ -1,0 +1,54 @@
+"""AgentNode, and the nodes of an agent's own flow."""
+
+from __future__ import annotations
+
+from cinatra_sdk.agents.calls import CallsSettings, make_agent_calls
+from cinatra_sdk.agents.offered import OfferedTool
+from cinatra_sdk.agents.step import AgentSettings, make_agent_step
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.nodes.subflow import make_subflow
+from oas_compiler import ir
+from oas_compiler.component.agents import ASK
+from oas_compiler.ir import AgentCallsNode, AgentModelNode, AgentNode
+from oas_compiler.lower.inner import lower_inner
+from oas_compiler.lower.nodes.llm import make_render, read_model_settings
+from oas_compiler.lower.registry import LoweringSite
+
+
+def lower_agent(site: LoweringSite) -> NodeBody:
+    node, frame = site.node, site.frame
+    if isinstance(node, AgentModelNode):
+        return _lower_model(site, node)
+    if isinstance(node, AgentCallsNode):
+        settings = CallsSettings(
+            model=node.model, tools=_list_tools(node.tools), results=node.results
+        )
+        return make_agent_calls(frame, settings)
+    assert isinstance(node, AgentNode)
+    inner = lower_inner(site, node.subflow, frame.path, as_graph=True, alone=node.is_flow)
+    return make_subflow(frame, inner)
+
+
+def _lower_model(site: LoweringSite, node: AgentModelNode) -> NodeBody:
+    settings = AgentSettings(
+        render=make_render(site.frame, node.system_prompt, "system prompt"),
+        model=read_model_settings(site, node.llm_config),
+        tools=_list_tools(node.tools),
+        results=node.results,
+        message=node.message,
+        optional=(ASK,),
+    )
+    return make_agent_step(site.frame, settings)
+
+
+def _list_tools(tools: tuple[ir.OfferedTool, ...]) -> tuple[OfferedTool, ...]:
+    return tuple(
+        OfferedTool(
+            name=tool.name,
+            description=tool.description,
+            node=tool.node,
+            inputs=tool.inputs,
+            outputs=tool.outputs,
+        )
+        for tool in tools
+    )

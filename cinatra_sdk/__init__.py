@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "templates", "governed", "context", "platform",
-    "events", "effects", "models", "engine", "lending", "gates", "flow", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
+    "events", "effects", "models", "engine", "lending", "gates", "flow", "agents", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

@@ -168,10 +168,11 @@ class _StepQuery:
 
     def read_simulated(self, call: PlatformCall, response: JsonValue) -> JsonValue:
         """`{"tool_calls": [{"name": …, "args": {…}}]}` asks for calls; else the agent's outputs."""
-        if isinstance(response, dict) and isinstance(response.get("tool_calls"), list):
+        asked = response.get("tool_calls") if isinstance(response, dict) else None
+        if isinstance(response, dict) and isinstance(asked, list):
             calls = [
                 self._describe_call(index, one)
-                for index, one in enumerate(response["tool_calls"])  # type: ignore[arg-type]
+                for index, one in enumerate(asked)
                 if isinstance(one, dict)
             ]
             return {"text": str(response.get("text") or ""), "calls": calls}

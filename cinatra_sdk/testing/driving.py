@@ -188,7 +188,9 @@ def _read_message_texts(messages: Iterable[Mapping[str, JsonValue]]) -> tuple[st
     return tuple(
         str(message["content"])
         for message in messages
-        if message["role"] == "assistant" and not message.get("implied")
+        if message["role"] == "assistant"
+        and not message.get("implied")
+        and (message["content"] or not message.get("tool_calls"))
     )
 
 

@@ -10,8 +10,10 @@ Findings are recorded on the way; the result is complete enough to be checked in
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from oas_compiler import ir
+from oas_compiler.build.wrapping import wrap_node
 from oas_compiler.component.component import Component
 from oas_compiler.component.ports import PortReader
 from oas_compiler.component.site import Site
@@ -45,6 +47,8 @@ class _Builder:
         return self._flows[id(flow)]
 
     def _flow(self, flow: LoadedFlow) -> FlowIR:
+        if flow.is_alone:
+            return self._build_alone(flow)
         gaps = list(flow.gaps)
         unread: set[str] = set()
         hiding = frozenset(gap.source for gap in gaps if gap.kind == "inside")
@@ -83,6 +87,14 @@ class _Builder:
             gaps=tuple(gaps),
         )
 
+    def _build_alone(self, flow: LoadedFlow) -> FlowIR:
+        """A flow around the one node that the document is."""
+        unread: set[str] = set()
+        hiding = frozenset(gap.source for gap in flow.gaps if gap.kind == "inside")
+        node = self._build_node(flow, flow.nodes[0], unread, hiding)
+        gaps = (*flow.gaps, *(Gap(kind="ports", source=source) for source in sorted(unread)))
+        return replace(wrap_node(node), gaps=gaps)
+
     def _is_flawed(self, component: Component, field: str) -> bool:
         return field in component.unread or component.at(field) in self._reader.flawed
 
@@ -101,6 +113,7 @@ class _Builder:
             flow=flow.component,
             is_start=flow.start is None or flow.start.id == component.id,
             behind=flow.behind.get(component.id),
+            is_alone=flow.is_alone,
             agent=flow.agents.get(component.id),
             facts_behind=flow.facts_behind.get(component.id, NO_BEHIND),
             subflows=subflows,

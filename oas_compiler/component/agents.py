@@ -22,7 +22,7 @@ from oas_compiler.component.component import Component
 from oas_compiler.component.inference import template_inputs
 from oas_compiler.component.requests import report_retry_policy
 from oas_compiler.component.site import Site, label_of
-from oas_compiler.ir import DataEdge, FlowIR, Json, Node, OfferedTool, Port, Route
+from oas_compiler.ir import AgentTool, DataEdge, FlowIR, Json, Node, Port, Route
 
 START: Final = "start"
 MODEL: Final = "model"
@@ -48,6 +48,8 @@ def build_agent_flow(site: Site, agent: LoadedAgent, build_tool: BuildTool) -> F
     component = agent.component
     place = site.place(component.pointer)
     asked = _read_inputs(site, agent)
+    if site.is_alone and all(port.title != MESSAGE for port in asked):
+        asked = (*asked, _make_message_port(place))
     results = site.declared("outputs", component) or ()
     tools = list(_build_tools(site, agent, build_tool))
     if _asks_people(agent):
@@ -96,7 +98,7 @@ def build_agent_flow(site: Site, agent: LoadedAgent, build_tool: BuildTool) -> F
     )
 
 
-def _list_routes(tools: tuple[OfferedTool, ...]) -> Iterator[Route]:
+def _list_routes(tools: tuple[AgentTool, ...]) -> Iterator[Route]:
     yield Route(source=START, branch="next", target=MODEL)
     yield Route(source=MODEL, branch="next", target=CALLS)
     for tool in tools:
@@ -107,7 +109,7 @@ def _list_routes(tools: tuple[OfferedTool, ...]) -> Iterator[Route]:
 
 
 def _list_data_edges(
-    asked: tuple[Port, ...], tools: tuple[OfferedTool, ...], results: tuple[Port, ...]
+    asked: tuple[Port, ...], tools: tuple[AgentTool, ...], results: tuple[Port, ...]
 ) -> Iterator[DataEdge]:
     for port in asked:
         yield DataEdge(source=START, output=port.title, target=MODEL, input=port.title)
@@ -119,7 +121,7 @@ def _list_data_edges(
         yield DataEdge(source=CALLS, output=port.title, target=END, input=port.title)
 
 
-def _list_arguments(tools: tuple[OfferedTool, ...]) -> Iterator[Port]:
+def _list_arguments(tools: tuple[AgentTool, ...]) -> Iterator[Port]:
     for tool in tools:
         for port in tool.inputs:
             yield replace(port, title=f"{tool.node}.{port.title}")
@@ -134,6 +136,11 @@ def _read_inputs(site: Site, agent: LoadedAgent) -> tuple[Port, ...]:
         more = template_inputs(site, "additional_instructions", of=agent.special)
         ports = {**{port.title: port for port in more}, **ports}
     return tuple(ports.values())
+
+
+def _make_message_port(place: ir.Place) -> Port:
+    schema = Json.of({"type": "string", "description": "What you say to the agent."})
+    return Port(title=MESSAGE, type=ir.STRING, schema=schema, default=Json.of(""), place=place)
 
 
 def _join_prompts(agent: LoadedAgent) -> str:
@@ -158,7 +165,7 @@ def _read_model(site: Site, agent: LoadedAgent) -> Json:
 
 def _build_tools(
     site: Site, agent: LoadedAgent, build_tool: BuildTool
-) -> Iterator[tuple[OfferedTool, Node]]:
+) -> Iterator[tuple[AgentTool, Node]]:
     taken: dict[str, LoadedTool] = {}
     for tool in agent.tools:
         component = tool.component
@@ -174,7 +181,7 @@ def _build_tools(
         taken[name] = tool
         own = f"{name}_tool" if name in _RESERVED else name
         node = build_tool(_make_site(site, own, tool))
-        offered = OfferedTool(
+        offered = AgentTool(
             name=name,
             description=component.text("description"),
             node=own,
@@ -207,11 +214,11 @@ def _make_site(site: Site, node_id: str, tool: LoadedTool) -> Site:
     )
 
 
-def _make_question(place: ir.Place) -> tuple[OfferedTool, Node]:
+def _make_question(place: ir.Place) -> tuple[AgentTool, Node]:
     text = Json.of({"type": "string"})
     question = Port(title="question", type=ir.STRING, schema=text, place=place)
     answer = Port(title="answer", type=ir.STRING, schema=text, place=place)
-    offered = OfferedTool(
+    offered = AgentTool(
         name=ASK,
         description="Ask the person whom you work for a question, and wait for the answer.",
         node=ASK,

@@ -39,6 +39,8 @@ class Site:
     """Whether the flow begins at this node, or has no readable start."""
     behind: Component | None = None
     """The tool or model that the node runs; `None` where it is missing or unreadable."""
+    is_alone: bool = False
+    """Whether the component is the whole document: a caller may speak to such an agent."""
     agent: LoadedAgent | None = None
     """The agent that the node runs."""
     facts_behind: ir.Behind = NO_BEHIND

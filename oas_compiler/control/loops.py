@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from oas_compiler.control.digraph import Digraph, reach_from
 from oas_compiler.control.openings import NONE_WAIVED, Openings, Waived, lengthen, open_waived
-from oas_compiler.ir import FlowIR, Node, Place
+from oas_compiler.ir import AgentModelNode, FlowIR, Node, Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,11 @@ class Loop:
     members: tuple[Node, ...]
     can_end: bool
     """Whether any control edge leads out of it."""
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the runtime bounds its rounds: those of an agent, which ends them itself."""
+        return any(isinstance(node, AgentModelNode) for node in self.members)
 
 
 def walk_flows(flow: FlowIR, waived: Waived = NONE_WAIVED) -> Iterator[tuple[FlowIR, Waived]]:

@@ -10,6 +10,7 @@ unreadable part is reported and leaves a gap, so that no other finding reports i
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from oas_compiler.component.agent import LoadedAgent
 from oas_compiler.component.component import Component, with_article
@@ -22,7 +23,7 @@ from oas_compiler.document.inside import (
     list_members,
     read_behind,
 )
-from oas_compiler.document.node_types import can_be_node, is_misspelt
+from oas_compiler.document.node_types import can_be_node, can_stand_alone, is_misspelt
 from oas_compiler.document.scope import Document, Located
 from oas_compiler.document.spec import ControlEdge, DataLink, LoadedFlow
 from oas_compiler.document.types import is_known, is_plugin_type
@@ -47,9 +48,12 @@ def load(document: Document) -> LoadedFlow | None:
             hint='a flow begins with "component_type": "Flow"',
         )
         return None
-    if root.component_type != "Flow":
+    if root.component_type == "Flow":
+        flow = _Loader(document).flow(root, ())
+    elif can_stand_alone(root.component_type):
+        flow = _Loader(document).load_alone(root)
+    else:
         return None  # one finding of supported_kinds.py (or survey.py) says what it is instead
-    flow = _Loader(document).flow(root, ())
     return flow if flow is not None and _fits_node_limit(flow, document) else None
 
 
@@ -128,6 +132,40 @@ class _Loader:
         )
         self._flows[located.pointer] = flow
         return flow
+
+    def load_alone(self, root: Located) -> LoadedFlow:
+        """A node or an agent that is a document by itself, as a flow of one node."""
+        at = self._document.enter(root)
+        component = self._components.read(at)
+        own = component.id or component.name or component.type
+        node = replace(component, id=own)
+        agents: dict[str, LoadedAgent] = {}
+        gaps: list[Gap] = []
+        if component.type in AGENTS:
+            node = Component(
+                type="AgentNode", id=own, name=node.name, pointer=node.pointer, fields={}
+            )
+            agent = self._agents.read(root)
+        else:
+            agent = self._load_agent(node, at)
+        if agent is not None:
+            agents[own] = agent
+        behind = self._load_behind(node, at)
+        return LoadedFlow(
+            component=Component(
+                type="Flow", id=own, name=node.name, pointer=node.pointer, fields={}
+            ),
+            start=None,
+            nodes=(node,),
+            control=(),
+            data=(),
+            subflows={own: self._load_subflows(node, at, (), gaps)},
+            behind={} if behind is None else {own: behind},
+            agents=agents,
+            facts_behind={own: read_behind(self._document, at)},
+            gaps=tuple(gaps),
+            is_alone=True,
+        )
 
     def _load_behind(self, node: Component, at: Located) -> Component | None:
         """The tool, agent or model that a node runs."""

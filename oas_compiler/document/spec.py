@@ -54,3 +54,5 @@ class LoadedFlow:
     """By the id of a node: the agent that it runs, if that could be loaded."""
     gaps: tuple[Gap, ...]
     """Nodes and edges that could not be read."""
+    is_alone: bool = False
+    """Whether the document is no flow, but the one node that is here."""

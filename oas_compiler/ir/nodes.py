@@ -226,7 +226,7 @@ class AgentNode(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfferedTool:
+class AgentTool:
     """A tool as a model is told of it, and the node of the agent's flow that runs it."""
 
     name: str
@@ -243,7 +243,7 @@ class AgentModelNode(Node):
     system_prompt: str
     llm_config: Json = NOTHING
     """As of an LlmNode."""
-    tools: tuple[OfferedTool, ...] = ()
+    tools: tuple[AgentTool, ...] = ()
     results: tuple[Port, ...] = ()
     """What the agent has to give before it ends."""
     message: str = ""
@@ -256,7 +256,7 @@ class AgentCallsNode(Node):
 
     model: str
     """Id of the node that asks the model."""
-    tools: tuple[OfferedTool, ...] = ()
+    tools: tuple[AgentTool, ...] = ()
     results: tuple[Port, ...] = ()
 
 

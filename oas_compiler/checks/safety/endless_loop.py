@@ -47,7 +47,7 @@ def endless_loop(subject: Subject, report: Report) -> None:
         for loop in find_loops(flow, openings, waived):
             if not loop.flow.doubled.isdisjoint(node.id for node in loop.members):
                 continue  # OAS027: with a repeated id, an edge may mean another node
-            if loop.can_end and loop.back not in reported:
+            if loop.can_end and not loop.is_bounded and loop.back not in reported:
                 reported.add(loop.back)
                 report(
                     f"{described(loop)} goes round without a gate{_describe_send(loop)}",

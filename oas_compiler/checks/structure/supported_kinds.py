@@ -1,7 +1,7 @@
 """Every component of the flow is of a kind that runs, and asks for nothing that does not.
 
-    two AgentNodes                 ->  OAS090 not supported yet: AgentNode "ask" (line 12), AgentNode …
-    a root that is an Agent        ->  OAS090 not supported yet: Agent "helper" (line 1)
+    two Swarms                     ->  OAS090 not supported yet: Swarm "ward" (line 12), Swarm …
+    a root that is a ServerTool    ->  OAS090 not supported yet: ServerTool "look_up" (line 1)
 
 A kind of node runs where it has a lowering.  `oasflow ir` shows flows without one, too.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.document.node_types import can_stand_alone
 from oas_compiler.document.scope import Located
 from oas_compiler.document.types import fields_of, is_known, is_plugin_type
 from oas_compiler.document.used import list_used
@@ -26,11 +27,11 @@ from oas_compiler.kinds.registry import find_kind, find_refusal
     severity="error",
     summary="The flow uses components or fields that this version cannot run; the one finding "
     "lists all of them.",
-    fix="Replace an AgentNode by an LlmNode, or by an ApiNode that calls the platform's bridge.",
+    fix="Replace a Swarm or a remote agent by an Agent, or by an ApiNode that calls the platform's bridge.",
     source="oasflow, supported components",
     needs="document",
-    bad='{"component_type": "AgentNode", "agent": {"component_type": "Agent", …}, …}',
-    good='{"component_type": "LlmNode", "prompt_template": "About {{ topic }}", …}',
+    bad='{"component_type": "AgentNode", "agent": {"component_type": "Swarm", …}, …}',
+    good='{"component_type": "AgentNode", "agent": {"component_type": "Agent", …}, …}',
 )
 def supported_kinds(subject: Subject, report: Report) -> None:
     root = subject.document.root
@@ -54,8 +55,7 @@ def supported_kinds(subject: Subject, report: Report) -> None:
 
 def refuse_root(subject: Subject, report: Report) -> None:
     """The same of a document whose root is no flow: of that there is nothing to look at either."""
-    root = subject.document.root
-    if root is not None and root.component_type != "Flow":
+    if subject.flow is None and subject.document.root is not None:
         supported_kinds.look(subject, report)
 
 
@@ -69,7 +69,7 @@ def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
     label = f'{kind} "{name}"' if name else kind
     node_kind = find_kind(kind)
     foreign = not is_known(kind) and (is_plugin_type(kind) or "component_plugin_name" in value)
-    known_root = is_root and is_known(kind) and kind != "Flow"
+    known_root = is_root and is_known(kind) and kind != "Flow" and not can_stand_alone(kind)
     if kind in RUNNERS or (node_kind is not None and not node_kind.runs) or foreign or known_root:
         yield label + (_describe_plugin(value) if foreign else "")
         return

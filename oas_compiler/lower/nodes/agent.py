@@ -41,7 +41,7 @@ def _lower_model(site: LoweringSite, node: AgentModelNode) -> NodeBody:
     return make_agent_step(site.frame, settings)
 
 
-def _list_tools(tools: tuple[ir.OfferedTool, ...]) -> tuple[OfferedTool, ...]:
+def _list_tools(tools: tuple[ir.AgentTool, ...]) -> tuple[OfferedTool, ...]:
     return tuple(
         OfferedTool(
             name=tool.name,

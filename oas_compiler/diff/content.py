@@ -14,6 +14,7 @@ from typing import Final
 from oas_compiler.checks.credentials import credential
 from oas_compiler.ir import (
     NOTHING,
+    AgentTool,
     Behind,
     CallRetryPolicy,
     ClientToolNode,
@@ -47,6 +48,7 @@ _ELSEWHERE = frozenset(
         "unread",
         "behind",
         "request_place",
+        "results",
     }
 )
 _WIRE_NAMES: Mapping[str, str] = {
@@ -155,6 +157,8 @@ def _encode_value(value: object) -> JsonValue:
             "gateCount": value.gate_count,
         }
         return {key: entry for key, entry in made.items() if entry not in {"", None}}
+    if isinstance(value, AgentTool):
+        return {"name": value.name, "description": value.description}  # its node has the rest
     if isinstance(value, CallRetryPolicy):
         return {key: _encode_value(entry) for key, entry in asdict(value).items()}
     if isinstance(value, tuple):

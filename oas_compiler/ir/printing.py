@@ -24,6 +24,7 @@ from oas_compiler.ir import (
     NO_BEHIND,
     NOTHING,
     NOTHING_SEALED,
+    AgentTool,
     Behind,
     CallRetryPolicy,
     FlowIR,
@@ -138,6 +139,10 @@ def _format_value(value: object) -> str:
         return value.text
     if isinstance(value, (str, bool)):
         return Json.of(value).text
+    if isinstance(value, AgentTool):
+        return value.name  # its node follows
+    if isinstance(value, Port):
+        return value.title
     if isinstance(value, (GateStep, Behind, CallRetryPolicy)):
         parts = (
             f"{field.name}={_format_value(getattr(value, field.name))}"

@@ -122,7 +122,18 @@ FLAWED = {
 }
 
 
-RUNS = {"example_serialized_flow", "example_serialized_flow_with_properties"}
+RUNS = {
+    "example_serialized_agent_with_tools",
+    "example_serialized_agent_with_tools_25_4_2",
+    "example_serialized_agent_with_tools_no_human_in_the_loop",
+    "example_serialized_flow",
+    "example_serialized_flow_with_properties",
+    "example_serialized_llm_node",
+    "example_serialized_llm_node_as_nested_reference",
+    "example_serialized_llm_node_as_versioned_nested_reference",
+    "example_serialized_llm_node_without_agentspec_version",
+    "example_serialized_specialized_agent",
+}
 """Files of which every node runs."""
 
 
@@ -138,23 +149,23 @@ def test_plain_agent_spec_files_get_one_finding_for_what_is_not_supported(file):
 NEEDS = {
     "a2aagent": {"A2AAgent"},
     "example_flow_with_structured_generation_no_version": set(),
-    "example_serialized_agent_with_tools": {"Agent"},
-    "example_serialized_agent_with_tools_25_4_2": {"Agent"},
-    "example_serialized_agent_with_tools_and_builtin_tools": {"Agent", "BuiltinTool"},
+    "example_serialized_agent_with_tools": set(),
+    "example_serialized_agent_with_tools_25_4_2": set(),
+    "example_serialized_agent_with_tools_and_builtin_tools": {"BuiltinTool"},
     "example_serialized_agent_with_tools_and_toolboxes_25_4_2": {"Agent", "MCPTool", "MCPToolBox"},
     "example_serialized_agent_with_tools_and_toolboxes_26_1_2": {"Agent", "MCPTool", "MCPToolBox"},
-    "example_serialized_agent_with_tools_no_human_in_the_loop": {"Agent"},
+    "example_serialized_agent_with_tools_no_human_in_the_loop": set(),
     "example_serialized_flow": set(),
-    "example_serialized_flow_executing_agent": {"AgentNode", "Agent"},
+    "example_serialized_flow_executing_agent": set(),
     "example_serialized_flow_with_properties": set(),
-    "example_serialized_llm_node": {"LlmNode"},  # which is no flow
-    "example_serialized_llm_node_as_nested_reference": {"LlmNode"},  # which is no flow
-    "example_serialized_llm_node_as_versioned_nested_reference": {"LlmNode"},  # which is no flow
-    "example_serialized_llm_node_without_agentspec_version": {"LlmNode"},  # which is no flow
-    "example_serialized_managerworkers": {"ManagerWorkers", "Agent"},
-    "example_serialized_specialized_agent": {"SpecializedAgent", "Agent"},
-    "example_serialized_swarm": {"Swarm", "Agent"},
-    "example_tools_with_confirmation_25_4_2": {"Agent", "MCPTool", "BuiltinTool"},
+    "example_serialized_llm_node": set(),
+    "example_serialized_llm_node_as_nested_reference": set(),
+    "example_serialized_llm_node_as_versioned_nested_reference": set(),
+    "example_serialized_llm_node_without_agentspec_version": set(),
+    "example_serialized_managerworkers": {"ManagerWorkers"},
+    "example_serialized_specialized_agent": set(),
+    "example_serialized_swarm": {"Swarm"},
+    "example_tools_with_confirmation_25_4_2": {"MCPTool", "BuiltinTool"},
     "flow_with_all_references_at_root": set(),
     "flow_with_multiple_levels_of_references": set(),
     "ociagent": {"OciAgent"},

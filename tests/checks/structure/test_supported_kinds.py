@@ -16,21 +16,22 @@ def test_one_finding_lists_every_component_that_cannot_run():
             "component_type": "AgentNode",
             "id": "ask",
             "agent": {
-                "component_type": "Agent",
+                "component_type": "Swarm",
                 "id": "helper",
+                "first_agent": {"component_type": "OciAgent", "id": "first"},
                 "llm_config": {"component_type": "VllmConfig", "id": "vllm"},
             },
         }
     )
     flow[BLOCK]["write"]["json_spec_filter"] = "$.text"
-    flow[BLOCK]["agent"] = {"component_type": "AgentNode", "id": "agent"}
-    flow["nodes"].insert(1, ref("agent"))
+    flow[BLOCK]["wait"] = {"component_type": "TriggerWaitNode", "id": "wait"}
+    flow["nodes"].insert(1, ref("wait"))
     found = [found for found in check(flow) if found.code == "OAS090"]
     assert len(found) == 1
     for name in (
-        'AgentNode "ask"',
-        'Agent "helper"',
-        'AgentNode "agent"',
+        'Swarm "helper"',
+        'OciAgent "first"',
+        'TriggerWaitNode "wait"',
         'ApiNode "write" with json_spec_filter',
     ):
         assert name in found[0].message
@@ -38,13 +39,13 @@ def test_one_finding_lists_every_component_that_cannot_run():
 
 
 def test_lines_are_given_where_there_are_lines():
-    raw = as_bytes(with_node({"component_type": "AgentNode", "id": "ask"}))
+    raw = as_bytes(with_node({"component_type": "TriggerWaitNode", "id": "ask"}))
     line = raw[: raw.index(b'"ask": {')].count(b"\n") + 1
     (found,) = [found for found in found_in(raw) if found.code == "OAS090"]
-    assert f'AgentNode "ask" (line {line})' in found.message
+    assert f'TriggerWaitNode "ask" (line {line})' in found.message
 
 
-@pytest.mark.parametrize("kind", ["Agent", "Swarm", "OciGenAiConfig", "ServerTool"])
+@pytest.mark.parametrize("kind", ["Swarm", "OciAgent", "OciGenAiConfig", "ServerTool"])
 def test_a_document_whose_root_is_no_flow_gets_exactly_one_error(kind):
     only({"component_type": kind, "id": "it", "name": "it"}, "OAS090")
 
@@ -78,16 +79,15 @@ def test_a_foreign_plugin_type_is_unsupported_and_not_unknown():
 
 
 def test_a_flow_that_does_not_run_can_be_looked_at_and_not_compiled():
-    node = {"component_type": "AgentNode", "id": "ask"}
-    node["agent"] = {"component_type": "Agent", "id": "helper", "name": "helper"}
-    with pytest.raises(CompileError, match="AgentNode"):
+    node = {"component_type": "TriggerWaitNode", "id": "ask"}
+    with pytest.raises(CompileError, match="TriggerWaitNode"):
         compile_ir(with_node(node))
     assert "ask" in compile_ir(with_node(node), rules=READING).ir.by_id
 
 
 def test_a_document_without_a_flow_cannot_be_looked_at_either():
     with pytest.raises(CompileError, match="not supported yet"):
-        compile_ir({"component_type": "Agent", "id": "it", "name": "it"}, rules=READING)
+        compile_ir({"component_type": "Swarm", "id": "it", "name": "it"}, rules=READING)
 
 
 def test_a_foreign_component_is_listed_with_its_plugin():

@@ -1,0 +1,1 @@
+"""Agents: a model, its tools and the people that it asks."""

@@ -16,6 +16,7 @@ The folders and modules, from the ground up; each imports only those above it he
     lending           what a process lends to the flows that it runs
     gates             pausing for a person
     flow              what the nodes of a compiled flow do when they run
+    agents            a model that calls tools until it has an answer, as nodes of a flow
     runs advancing    one run as records; driven from stop to stop
     blocks            nodes for graphs that are written by hand
     testing           driving a flow in memory

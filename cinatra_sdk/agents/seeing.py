@@ -19,13 +19,14 @@ from langchain_core.messages import (
 from cinatra_sdk.governed.growing import without_seal
 
 BEGIN = "Begin."
-"""Said for a caller who says nothing: providers want somebody to have spoken."""
+"""Said for a caller who says nothing: providers want a person to speak first."""
 
 
 def list_seen(prompt: str, conversation: Sequence[BaseMessage]) -> list[BaseMessage]:
     """The messages for the model: its prompt, then the conversation."""
     said = [_plain(message) for message in _list_spoken(conversation)]
-    return [SystemMessage(prompt), *(said or [HumanMessage(BEGIN)])]
+    begins = bool(said) and isinstance(said[0], HumanMessage)
+    return [SystemMessage(prompt), *([] if begins else [HumanMessage(BEGIN)]), *said]
 
 
 def _list_spoken(conversation: Iterable[BaseMessage]) -> Iterable[BaseMessage]:

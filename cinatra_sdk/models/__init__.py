@@ -4,6 +4,7 @@ config.py      `ModelConfig`: the model as the file names it
 choosing.py    the model that answers: lent by the host, or connected
 connecting.py  providers: their packages, their keys, their names of parameters
 asking.py      one question, its answer as outputs: text, or an object by schema, mended once
+talking.py     one turn of a conversation with a model that may call tools
 retrying.py    tries, and the time between them;  failures.py  what a client's error says
 scripted.py    `ScriptedModel`, the double for tests
 recorded.py    `RecordingModel`, `ReplayingModel`: answers kept in a file

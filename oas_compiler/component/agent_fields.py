@@ -6,14 +6,24 @@ Source: Agent Spec, Agent and SpecializedAgent.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field, is_used
+from oas_compiler.ir import JsonValue
+
+
+def requires_approval(metadata: JsonValue) -> bool:
+    """Whether a person has to approve before the agent works, which is not asked yet."""
+    cinatra = metadata.get("cinatra") if isinstance(metadata, dict) else None
+    return isinstance(cinatra, dict) and cinatra.get("requiresApproval") is True
+
 
 AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
     "Agent": {
         **COMPONENT_FIELDS,
         **PORT_FIELDS,
+        "metadata": replace(COMPONENT_FIELDS["metadata"], refused=requires_approval),
         "llm_config": Field("component", "The model that is asked at each step.", required=True),
         "system_prompt": Field(
             "text", "What the agent is told at first; a template.", required=True, template=True

@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from oas_compiler.component.agent import LoadedAgent, LoadedTool
 from oas_compiler.component.component import Component
+from oas_compiler.document.behind import BehindReader
 from oas_compiler.document.components import ComponentReader
 from oas_compiler.document.inside import read_facts
 from oas_compiler.document.scope import Document, Located
@@ -18,21 +18,15 @@ from oas_compiler.document.wrong_type import report_wrong_type
 from oas_compiler.text.descriptions import describe
 
 
-class _Opener(Protocol):
-    """Opens what agents have in common with nodes."""
-
-    def open_tool(self, target: Located, pointer: str) -> Component | None: ...
-
-    def load_model(self, node: Component, at: Located) -> Component | None: ...
-
-
 class AgentReader:
     """Opens the agents of one document."""
 
-    def __init__(self, document: Document, components: ComponentReader, opener: _Opener) -> None:
+    def __init__(
+        self, document: Document, components: ComponentReader, behind: BehindReader
+    ) -> None:
         self._document = document
         self._components = components
-        self._opener = opener
+        self._behind = behind
         self._agents: dict[str, LoadedAgent | None] = {}
 
     def read(self, target: Located) -> LoadedAgent | None:
@@ -49,7 +43,7 @@ class AgentReader:
         component = self._components.read(at)
         return LoadedAgent(
             component=component,
-            model=self._opener.load_model(component, at),
+            model=self._behind.load_model(component, at),
             tools=tuple(self._read_tools(component, "tools", at)),
         )
 
@@ -75,11 +69,8 @@ class AgentReader:
     def _locate(
         self, component: Component, name: str, component_type: str, at: Located
     ) -> Located | None:
-        value = at.value.get(name) if isinstance(at.value, dict) else None
-        if not component.has(name):
-            return None
+        target = self._behind.locate(component, name, at)
         pointer = f"{component.pointer}/{name}"
-        target = self._document.locate(Located(value, pointer, at.scope))
         if target is not None and target.component_type != component_type:
             wanted = f"an {component_type}"
             report_wrong_type(self._document, pointer, f'"{name}"', wanted, target)
@@ -99,6 +90,6 @@ class AgentReader:
             target = self._document.locate(Located(entry, pointer, at.scope))
             if target is None:
                 continue
-            tool = self._opener.open_tool(target, pointer)
+            tool = self._behind.open_tool(target, pointer)
             if tool is not None:
                 yield LoadedTool(component=tool, facts=read_facts(target))

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from oas_compiler.component.agent import LoadedAgent
 from oas_compiler.component.component import Component, with_article
-from oas_compiler.component.model_fields import MODEL_TYPES
 from oas_compiler.document.agents import AgentReader
+from oas_compiler.document.behind import BehindReader
 from oas_compiler.document.components import ComponentReader, reference_hint
 from oas_compiler.document.inside import (
     USUAL_FLOW_FIELDS,
@@ -26,10 +26,10 @@ from oas_compiler.document.inside import (
 from oas_compiler.document.node_types import can_be_node, can_stand_alone, is_misspelt
 from oas_compiler.document.scope import Document, Located
 from oas_compiler.document.spec import ControlEdge, DataLink, LoadedFlow
-from oas_compiler.document.types import is_known, is_plugin_type
+from oas_compiler.document.types import is_known
 from oas_compiler.document.wrong_type import report_wrong_type
 from oas_compiler.ir import Gap
-from oas_compiler.kinds.no_nodes import AGENT_TYPES, AGENTS, RUNNERS, TOOLS
+from oas_compiler.kinds.no_nodes import AGENT_TYPES, AGENTS
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
@@ -87,7 +87,8 @@ class _Loader:
         self._findings = document.findings
         self._components = ComponentReader(document)
         self._flows: dict[str, LoadedFlow] = {}
-        self._agents = AgentReader(document, self._components, self)
+        self._behind = BehindReader(document, self._components)
+        self._agents = AgentReader(document, self._components, self._behind)
 
     # ------------------------------------------------------------------ flows
 
@@ -172,9 +173,9 @@ class _Loader:
         kind = find_kind(node.type)
         match kind.behind if kind is not None else "":
             case "tool":
-                return self._load_tool(node, at)
+                return self._behind.load_tool(node, at)
             case "llm_config":
-                return self.load_model(node, at)
+                return self._behind.load_model(node, at)
         return None
 
     def _load_subflows(
@@ -233,7 +234,7 @@ class _Loader:
         node_kind = find_kind(node.type)
         if node_kind is None or node_kind.behind != "agent":
             return None
-        target = self._locate_target(node, "agent", at)
+        target = self._behind.locate(node, "agent", at)
         if target is None or target.component_type == "Flow":
             return None
         kind = target.component_type
@@ -242,39 +243,6 @@ class _Loader:
                 self._document, f"{node.pointer}/agent", "an agent", "an Agent or a Flow", target
             )
         return self._agents.read(target) if kind in AGENTS else None
-
-    def _load_tool(self, node: Component, at: Located) -> Component | None:
-        target = self._locate_target(node, "tool", at)
-        return None if target is None else self.open_tool(target, f"{node.pointer}/tool")
-
-    def open_tool(self, target: Located, pointer: str) -> Component | None:
-        """A tool; pointer: of the field that leads to it, for errors."""
-        kind = target.component_type
-        if kind in TOOLS:
-            return self._components.read(target)
-        node_kind = find_kind(kind)
-        runs_not = kind in RUNNERS or (node_kind is not None and not node_kind.runs)
-        if not runs_not and not is_plugin_type(kind):
-            report_wrong_type(
-                self._document,
-                pointer,
-                "a tool",
-                "a ServerTool, a RemoteTool or a ClientTool",
-                target,
-            )
-        return None
-
-    def load_model(self, node: Component, at: Located) -> Component | None:
-        """The model in the field `llm_config` of a node or an agent."""
-        target = self._locate_target(node, "llm_config", at)
-        if target is None:
-            return None
-        if target.component_type in MODEL_TYPES:
-            return self._components.read(self._document.enter(target))
-        if is_known(target.component_type) or not target.component_type:
-            place = f"{node.pointer}/llm_config"
-            report_wrong_type(self._document, place, "a model", "an LlmConfig", target)
-        return None
 
     def _load_nodes(
         self, flow: Component, located: Located, gaps: list[Gap]
@@ -386,16 +354,9 @@ class _Loader:
 
     # ------------------------------------------------------------------ members
 
-    def _locate_target(self, component: Component, name: str, at: Located) -> Located | None:
-        """What the component field `name` leads to; `None` when that was reported."""
-        value = at.value.get(name) if isinstance(at.value, dict) else None
-        if not component.has(name):
-            return None
-        return self._document.locate(Located(value, f"{component.pointer}/{name}", at.scope))
-
     def _find_node(self, component: Component, name: str, at: Located) -> Component | None:
         """The node that a field leads to."""
-        target = self._locate_target(component, name, at)
+        target = self._behind.locate(component, name, at)
         if target is None:
             return None
         if not can_be_node(target):

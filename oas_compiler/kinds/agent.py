@@ -6,7 +6,10 @@ over a Flow      ->  the ports of the flow
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from oas_compiler import ir
+from oas_compiler.component.agent_fields import requires_approval
 from oas_compiler.component.agents import build_agent_flow
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.inference import next_only, specialised
@@ -25,12 +28,6 @@ def build_agent(site: Site) -> ir.Node:
         flow = site.subflows[0]
     else:
         return build_unknown(site)
-    if site.facts_behind.asks_person:
-        site.error(
-            "OAS090",
-            f"not supported yet: {site.label} with requiresApproval",
-            hint="put an InputMessageNode before it",
-        )
     return ir.AgentNode(
         **common(site),
         inputs=specialised(site, "inputs", flow.inputs, "agent"),
@@ -56,7 +53,11 @@ AGENT = NodeKind(
     variants=(ir.AgentModelNode, ir.AgentCallsNode),
     build=build_agent,
     words="Lets an agent, or a flow in its place, work.",
-    fields={**NODE_FIELDS, "agent": Field("component", "The agent that works.", required=True)},
+    fields={
+        **NODE_FIELDS,
+        "metadata": replace(NODE_FIELDS["metadata"], refused=requires_approval),
+        "agent": Field("component", "The agent that works.", required=True),
+    },
     flows=("agent",),
     passage="all",
     behind="agent",

@@ -31,6 +31,6 @@ def agent(*tools: Any, outputs: Any = (), asks: bool = False, **more: Any) -> di
 def agent_flow(own: dict[str, Any], outputs: Any = ()) -> dict[str, Any]:
     """start → work → end, the agent at work."""
     return flow_of(
-        start(port("topic")), node("AgentNode", "work", agent=own), end(*outputs),
-        edges=[("start", "topic", "work", "topic"), *(("work", out["title"], "end", out["title"]) for out in outputs)],
+        start(*own["inputs"]), node("AgentNode", "work", agent=own), end(*outputs),
+        edges=[*(("start", given["title"], "work", given["title"]) for given in own["inputs"]), *(("work", out["title"], "end", out["title"]) for out in outputs)],
     )  # fmt: skip

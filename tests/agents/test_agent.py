@@ -14,6 +14,7 @@ from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check
 from tests.agents.agent_flows import RESULT, SEARCH, SEND, TEXT, agent, agent_flow
+from tests.flows import end, flow_of, gate, node, port, start
 
 
 def asks_for(*calls: tuple[str, Any]) -> ScriptedReply:
@@ -98,7 +99,7 @@ def test_a_denied_call_is_told_to_the_model_and_the_agent_goes_on() -> None:
     assert results_of(model) == ["[Denied by operator] not today"]
     # The gate's own words stand between the call and its result, and no provider takes them there.
     kinds = [type(one) for one in model.asked[-1].messages[1:]]
-    assert kinds == [AIMessage, ToolMessage]
+    assert kinds == [HumanMessage, AIMessage, ToolMessage]
 
 
 def test_a_rejected_call_ends_the_run() -> None:
@@ -146,9 +147,23 @@ def test_a_question_to_a_person_is_a_gate() -> None:
 
 
 def test_a_conversation_before_the_agent_is_heard_and_the_agent_is_heard_after_it() -> None:
-    ran, model, _ = run(agent(), ["Hello."])
-    assert ran.messages == ("Hello.",)
-    assert isinstance(model.asked[0].messages[-1], HumanMessage)  # somebody has to have spoken
+    model = ScriptedModel(["Hello."])
+    flow = flow_of(
+        start(), gate("ask"), node("AgentNode", "work", agent={**agent(), "system_prompt": "Talk.", "inputs": []}),
+        end(),
+    )  # fmt: skip
+    ran = drive(compile_flow(flow, models={"*": model}), answers=["I like bees."])
+    assert ran.messages[-1] == "Hello."
+    assert [str(one.content) for one in model.asked[0].messages[-1:]] == ["I like bees."]
+
+
+def test_an_agent_over_a_flow_has_a_conversation_of_its_own() -> None:
+    inside = flow_of(
+        start(), node("OutputMessageNode", "say", message="Aside."), end(), id_="inside"
+    )
+    flow = flow_of(start(), node("AgentNode", "work", agent=inside), end())
+    ran = drive(compile_flow(flow))
+    assert (ran.status, ran.messages) == ("completed", ())
 
 
 def test_an_event_loop_gives_the_same() -> None:
@@ -181,7 +196,7 @@ def test_an_agent_alone_in_its_file_is_spoken_to() -> None:
 
 def test_a_specialized_agent_has_more_to_go_by() -> None:
     special = {
-        "component_type": "SpecializedAgent", "id": "special", "name": "Special", "agent": agent(outputs=TEXT),
+        "component_type": "SpecializedAgent", "id": "special", "name": "Special", "agent": agent(outputs=TEXT), "inputs": [port("topic")],
         "agent_specialization_parameters": {
             "component_type": "AgentSpecializationParameters", "id": "more", "name": "more",
             "additional_instructions": "Only about cats.", "additional_tools": [SEARCH],

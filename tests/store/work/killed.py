@@ -40,10 +40,25 @@ class Watched(SimulatedPlatform):
         self._tell()
         if call.node == BROKEN:
             raise PlatformResponseError("the receiver is out of order", node=call.node)
-        answer = super().call(call)
+        answer = answer_for_model(call.body) if call.method == "MODEL" else super().call(call)
         note_call(self._file, call.run_id, call.idempotency_key, [call.method, call.url, call.body])
         self._tell()
         return answer
+
+
+STEPS = 12
+"""Questions to the model of an agent, each but the last followed by one call of a tool."""
+
+
+def answer_for_model(asked: Any) -> Any:
+    """What the model of an agent says: a call at each step, in the middle one that a person confirms."""
+    step = (asked["messages"] - 2) // 2 + 1
+    if step == STEPS:
+        return {"report": "all done"}
+    name, args = (
+        ("send", {"to": "ada"}) if step == STEPS // 2 else ("search", {"query": f"q{step}"})
+    )
+    return {"tool_calls": [{"name": name, "args": args}]}
 
 
 def note_call(file: Path, run_id: str, key: str, what: Any) -> None:

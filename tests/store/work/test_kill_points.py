@@ -18,10 +18,19 @@ from cinatra_sdk import RunStore
 from cinatra_sdk.errors import RunNotFound
 from cinatra_sdk.flow.frame import Frame
 from oas_compiler import Flow
+from tests.agents.agent_flows import TEXT, agent, agent_flow
 from tests.effort import tries
 from tests.flow.containers import checked_item, parallel
 from tests.flows import api, end, flow_of, gate, node, port, start
-from tests.store.work.killed import BROKEN, MOST, drive_until_killed, go_to_the_end, load, store_of
+from tests.store.work.killed import (
+    BROKEN,
+    MOST,
+    STEPS,
+    drive_until_killed,
+    go_to_the_end,
+    load,
+    store_of,
+)
 from tests.warm import FORKED
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -164,6 +173,40 @@ def test_a_caught_failure_ends_right_wherever_its_worker_is_killed(
     assert story.outputs == (None if rejects else {"y": "none"})
     made = [json.loads(call)[1].rpartition("/")[2] for call in story.calls]
     assert sorted(made) == ([] if rejects else ["after", "before"])
+
+
+def an_agent() -> dict[str, Any]:
+    """An agent of twelve steps: ten searches, and one message that a person confirms."""
+
+    def remote(name: str, given: str, **more: Any) -> dict[str, Any]:
+        url = f"https://api.example.com/{name}"
+        return {
+            "component_type": "RemoteTool", "id": f"{name}-tool", "name": name, "url": url,
+            "http_method": "POST", "data": {given: f"{{{{ {given} }}}}"},
+            "inputs": [port(given)], "outputs": [port(f"{name}ed")], **more,
+        }  # fmt: skip
+
+    own = agent(
+        remote("search", "query"), remote("send", "to", requires_confirmation=True), outputs=TEXT
+    )
+    return agent_flow({**own, "system_prompt": "Work.", "inputs": []}, TEXT)
+
+
+@pytest.mark.parametrize("rejects", ["", "work/send"], ids=["approved", "rejected"])
+def test_an_agent_of_twelve_steps_ends_right_wherever_its_worker_is_killed(
+    fresh_database: str, tmp_path: Path, rejects: str
+) -> None:
+    step = tries(31, 1)
+    file = _write(tmp_path, an_agent())
+    killed, story = find_kill_points(fresh_database, tmp_path, file, rejects, step)
+    print(f"killed at {killed} points")
+    assert killed * step >= (60 if rejects else 120)
+    made = Counter(json.loads(call)[1].rpartition("/")[2] for call in story.calls.elements())
+    assert made == ({"gpt-5": 6, "search": 5} if rejects else {"gpt-5": STEPS, "search": 10, "send": 1})  # fmt: skip
+    # The question whose answer was being stored may be asked again, under its own key; no other.
+    asked = [json.loads(line) for line in (tmp_path / "calls").read_text().splitlines()]
+    times = Counter(call["run"] for call in asked if call["what"][0] == "MODEL")
+    assert max(times.values()) <= made["gpt-5"] + 1
 
 
 @pytest.mark.long

@@ -1,0 +1,63 @@
+"""The tools and models that nodes and agents run.
+
+{"component_type": "ToolNode", "tool": {"$component_ref": "search"}}  ->  Component(type="ServerTool", …)
+"""
+
+from __future__ import annotations
+
+from oas_compiler.component.component import Component
+from oas_compiler.component.model_fields import MODEL_TYPES
+from oas_compiler.document.components import ComponentReader
+from oas_compiler.document.scope import Document, Located
+from oas_compiler.document.types import is_known, is_plugin_type
+from oas_compiler.document.wrong_type import report_wrong_type
+from oas_compiler.kinds.no_nodes import RUNNERS, TOOLS
+from oas_compiler.kinds.registry import find_kind
+
+
+class BehindReader:
+    """Opens the tools and models of one document."""
+
+    def __init__(self, document: Document, components: ComponentReader) -> None:
+        self._document = document
+        self._components = components
+
+    def load_tool(self, node: Component, at: Located) -> Component | None:
+        target = self.locate(node, "tool", at)
+        return None if target is None else self.open_tool(target, f"{node.pointer}/tool")
+
+    def open_tool(self, target: Located, pointer: str) -> Component | None:
+        """A tool; pointer: of the field that leads to it, for errors."""
+        kind = target.component_type
+        if kind in TOOLS:
+            return self._components.read(target)
+        node_kind = find_kind(kind)
+        runs_not = kind in RUNNERS or (node_kind is not None and not node_kind.runs)
+        if not runs_not and not is_plugin_type(kind):
+            report_wrong_type(
+                self._document,
+                pointer,
+                "a tool",
+                "a ServerTool, a RemoteTool or a ClientTool",
+                target,
+            )
+        return None
+
+    def load_model(self, node: Component, at: Located) -> Component | None:
+        """The model in the field `llm_config` of a node or an agent."""
+        target = self.locate(node, "llm_config", at)
+        if target is None:
+            return None
+        if target.component_type in MODEL_TYPES:
+            return self._components.read(self._document.enter(target))
+        if is_known(target.component_type) or not target.component_type:
+            place = f"{node.pointer}/llm_config"
+            report_wrong_type(self._document, place, "a model", "an LlmConfig", target)
+        return None
+
+    def locate(self, component: Component, name: str, at: Located) -> Located | None:
+        """What the component field `name` leads to; `None` when that was reported."""
+        value = at.value.get(name) if isinstance(at.value, dict) else None
+        if not component.has(name):
+            return None
+        return self._document.locate(Located(value, f"{component.pointer}/{name}", at.scope))

@@ -52,7 +52,7 @@ def build_agent_flow(site: Site, agent: LoadedAgent, build_tool: BuildTool) -> F
         asked = (*asked, _make_message_port(place))
     results = site.declared("outputs", component) or ()
     tools = list(_build_tools(site, agent, build_tool))
-    if _asks_people(agent):
+    if _asks_people(agent) and all(tool.name != ASK for tool, _ in tools):
         tools.append(_make_question(place))
     offered = tuple(tool for tool, _ in tools)
     model = ir.AgentModelNode(
@@ -179,6 +179,14 @@ def _build_tools(
             )
             continue
         taken[name] = tool
+        if name == SUBMIT:
+            site.findings.error(
+                "OAS022",
+                f'a tool of {label_of(agent.component)} has the name "{SUBMIT}", by which a model '
+                "gives the outputs of its agent",
+                site.place(component.pointer),
+                hint="give the tool another name",
+            )
         own = f"{name}_tool" if name in _RESERVED else name
         node = build_tool(_make_site(site, own, tool))
         offered = AgentTool(

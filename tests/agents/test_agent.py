@@ -212,6 +212,20 @@ def test_two_tools_of_one_name_are_refused() -> None:
     assert ['two tools with the name "search"' in one.message for one in found.errors] == [True]
 
 
+def test_a_tool_cannot_take_the_place_of_the_result() -> None:
+    found = check(agent_flow(agent({**SEARCH, "name": "submit_result"})))
+    assert ['the name "submit_result"' in one.message for one in found.errors] == [True]
+
+
+def test_a_tool_of_the_author_may_ask_in_place_of_ours() -> None:
+    model = ScriptedModel([asks_for(("ask_user", {"query": "a"})), "Done."])
+    own = agent_flow(agent({**SEARCH, "name": "ask_user"}, asks=True))
+    flow = compile_flow(own, models={"*": model}, tools={"ask_user": lambda query: query})
+    assert drive(flow, {"topic": "bees"}).status == "completed"
+    assert [one["function"]["name"] for one in model.asked[0].tools] == ["ask_user"]
+    assert results_of(model) == ["a"]
+
+
 def test_a_loop_of_an_agent_is_no_loop_of_the_flow() -> None:
     codes = {one.code for one in check(agent_flow(agent(SEARCH))).findings}
     assert codes.isdisjoint({"OAS201", "OAS202"})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 from oas_compiler.component.component import Component
 from oas_compiler.ir import Behind
@@ -16,7 +18,11 @@ class LoadedTool:
     facts: Behind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+_NODES_OF_ITS_OWN: Final = 5
+"""Start, model, calls, the question to a person, end."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LoadedAgent:
     """An Agent, with everything that it refers to."""
 
@@ -27,3 +33,12 @@ class LoadedAgent:
     model: Component | None
     """`None` where it is missing or wrong, which was reported."""
     tools: tuple[LoadedTool, ...] = ()
+    shown: Component
+    """What the agent is called: itself, a SpecializedAgent, or a group."""
+    workers: tuple[LoadedAgent, ...] = ()
+    """The agents that work for it, of a ManagerWorkers."""
+
+    @cached_property
+    def size(self) -> int:
+        """How many nodes its flow has, with the flows of its workers."""
+        return _NODES_OF_ITS_OWN + len(self.tools) + sum(1 + one.size for one in self.workers)

@@ -1,6 +1,6 @@
 """The fields of the agents that a file may configure.
 
-Source: Agent Spec, Agent and SpecializedAgent.
+Source: Agent Spec, Agent, SpecializedAgent and ManagerWorkers.
 """
 
 from __future__ import annotations
@@ -41,6 +41,12 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
             "component", "What the agent is told and given in addition.", required=True
         ),
     },
+    "ManagerWorkers": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "group_manager": Field("component", "The agent that gives out the work.", required=True),
+        "workers": Field("list", "The agents that work for it.", required=True),
+    },
     "AgentSpecializationParameters": {
         **COMPONENT_FIELDS,
         **PORT_FIELDS,
@@ -53,5 +59,6 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
 AGENT_WORDS: Final[Mapping[str, str]] = {
     "Agent": "A model with a prompt and tools, which works until it has an answer.",
     "SpecializedAgent": "An agent with more instructions and tools.",
+    "ManagerWorkers": "An agent that gives out work to other agents.",
     "AgentSpecializationParameters": "What makes an agent a special one.",
 }

@@ -35,6 +35,9 @@ SUBMIT: Final = "submit_result"
 AGAIN: Final = "again"
 MESSAGE: Final = "user_message"
 """The input of an agent that takes what its caller says."""
+WORK: Final = "message"
+"""The input of a worker that takes what its manager says."""
+_TEXT: Final = Json.of({"type": "string"})
 _RESERVED: Final = frozenset({START, MODEL, CALLS, END, ASK, SUBMIT, AGAIN, "next"})
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 """Providers of models refuse other letters in the name of a tool."""
@@ -45,14 +48,25 @@ BuildTool = Callable[[Site], Node]
 
 def build_agent_flow(site: Site, agent: LoadedAgent, build_tool: BuildTool) -> FlowIR:
     """The flow of the agent that the node at `site` runs; build_tool: makes the node of a tool."""
+    return _build_flow(site, agent, build_tool, boss=None)
+
+
+def _build_flow(
+    site: Site, agent: LoadedAgent, build_tool: BuildTool, *, boss: LoadedAgent | None
+) -> FlowIR:
+    """boss: the agent that it works for, which speaks to it and hears its answer."""
     component = agent.component
     place = site.place(component.pointer)
     asked = _read_inputs(site, agent)
-    if site.is_alone and all(port.title != MESSAGE for port in asked):
-        asked = (*asked, _make_message_port(place))
+    hears = WORK if boss is not None else MESSAGE if site.is_alone else ""
+    if hears and all(port.title != hears for port in asked):
+        asked = (*asked, _make_message_port(hears, place))
     results = site.declared("outputs", component) or ()
-    tools = list(_build_tools(site, agent, build_tool))
-    if _asks_people(agent) and all(tool.name != ASK for tool, _ in tools):
+    if boss is not None and not results:
+        results = (Port(title="answer", type=ir.STRING, schema=_TEXT, place=place),)
+    built = [*_build_tools(site, agent, build_tool), *_build_workers(site, agent, build_tool)]
+    tools = list(_list_named(site, agent, built))
+    if boss is None and _asks_people(agent) and all(tool.name != ASK for tool, _ in tools):
         tools.append(_make_question(place))
     offered = tuple(tool for tool, _ in tools)
     model = ir.AgentModelNode(
@@ -65,7 +79,7 @@ def build_agent_flow(site: Site, agent: LoadedAgent, build_tool: BuildTool) -> F
         llm_config=_read_model(site, agent),
         tools=offered,
         results=results,
-        message=MESSAGE if any(port.title == MESSAGE for port in asked) else "",
+        message=hears if any(port.title == hears for port in asked) else "",
     )
     calls = ir.AgentCallsNode(
         id=CALLS,
@@ -138,9 +152,11 @@ def _read_inputs(site: Site, agent: LoadedAgent) -> tuple[Port, ...]:
     return tuple(ports.values())
 
 
-def _make_message_port(place: ir.Place) -> Port:
+def _make_message_port(title: str, place: ir.Place) -> Port:
+    """A caller may say nothing; who gives out work says what it is."""
     schema = Json.of({"type": "string", "description": "What you say to the agent."})
-    return Port(title=MESSAGE, type=ir.STRING, schema=schema, default=Json.of(""), place=place)
+    default = Json.of("") if title == MESSAGE else None
+    return Port(title=title, type=ir.STRING, schema=schema, default=default, place=place)
 
 
 def _join_prompts(agent: LoadedAgent) -> str:
@@ -166,37 +182,68 @@ def _read_model(site: Site, agent: LoadedAgent) -> Json:
 def _build_tools(
     site: Site, agent: LoadedAgent, build_tool: BuildTool
 ) -> Iterator[tuple[AgentTool, Node]]:
-    taken: dict[str, LoadedTool] = {}
     for tool in agent.tools:
         component = tool.component
-        name = _NOT_IN_NAMES.sub("_", component.name)[:_LONGEST_NAME]
-        if name in taken:
-            site.findings.error(
-                "OAS022",
-                f'{label_of(agent.component)} has two tools with the name "{name}"',
-                site.place(component.pointer),
-                hint="the model tells tools apart by their names: give one another name",
-            )
-            continue
-        taken[name] = tool
-        if name == SUBMIT:
-            site.findings.error(
-                "OAS022",
-                f'a tool of {label_of(agent.component)} has the name "{SUBMIT}", by which a model '
-                "gives the outputs of its agent",
-                site.place(component.pointer),
-                hint="give the tool another name",
-            )
-        own = f"{name}_tool" if name in _RESERVED else name
-        node = build_tool(_make_site(site, own, tool))
-        offered = AgentTool(
-            name=name,
-            description=component.text("description"),
-            node=own,
-            inputs=node.inputs,
-            outputs=node.outputs,
+        name = _make_name(component)
+        node = build_tool(_make_site(site, _make_id(name), tool))
+        yield _offer(name, component, node), node
+
+
+def _build_workers(
+    site: Site, agent: LoadedAgent, build_tool: BuildTool
+) -> Iterator[tuple[AgentTool, Node]]:
+    """A worker is a tool of its manager: it takes a message, and its answer is the result."""
+    for worker in agent.workers:
+        name = _make_name(worker.shown)
+        flow = _build_flow(site, worker, build_tool, boss=agent)
+        node = ir.AgentNode(
+            id=_make_id(name),
+            name=worker.shown.name,
+            inputs=flow.inputs,
+            outputs=flow.outputs,
+            place=site.place(worker.shown.pointer),
+            subflow=flow,
+            is_apart=True,
         )
-        yield offered, node
+        yield _offer(name, worker.shown, node), node
+
+
+def _make_name(component: Component) -> str:
+    return _NOT_IN_NAMES.sub("_", component.name)[:_LONGEST_NAME]
+
+
+def _make_id(name: str) -> str:
+    return f"{name}_tool" if name in _RESERVED else name
+
+
+def _offer(name: str, component: Component, node: Node) -> AgentTool:
+    return AgentTool(
+        name=name,
+        description=component.text("description"),
+        node=node.id,
+        inputs=node.inputs,
+        outputs=node.outputs,
+    )
+
+
+def _list_named(
+    site: Site, agent: LoadedAgent, tools: list[tuple[AgentTool, Node]]
+) -> Iterator[tuple[AgentTool, Node]]:
+    """The tools that the model can tell apart by their names; the others are reported."""
+    taken: set[str] = set()
+    label = label_of(agent.shown)
+    for tool, node in tools:
+        problem = ""
+        if tool.name in taken:
+            problem = f'{label} has two tools with the name "{tool.name}"'
+        elif tool.name == SUBMIT:
+            problem = f'a tool of {label} has the name "{SUBMIT}", by which a model gives results'
+        taken.add(tool.name)
+        if problem:
+            hint = "give the tool another name, which the model sees"
+            site.findings.error("OAS022", problem, node.place, hint=hint)
+        else:
+            yield tool, node
 
 
 def _make_site(site: Site, node_id: str, tool: LoadedTool) -> Site:
@@ -223,9 +270,8 @@ def _make_site(site: Site, node_id: str, tool: LoadedTool) -> Site:
 
 
 def _make_question(place: ir.Place) -> tuple[AgentTool, Node]:
-    text = Json.of({"type": "string"})
-    question = Port(title="question", type=ir.STRING, schema=text, place=place)
-    answer = Port(title="answer", type=ir.STRING, schema=text, place=place)
+    question = Port(title="question", type=ir.STRING, schema=_TEXT, place=place)
+    answer = Port(title="answer", type=ir.STRING, schema=_TEXT, place=place)
     offered = AgentTool(
         name=ASK,
         description="Ask the person whom you work for a question, and wait for the answer.",

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from oas_compiler.component.agent import LoadedAgent, LoadedTool
 from oas_compiler.component.component import Component
@@ -14,7 +15,10 @@ from oas_compiler.document.behind import BehindReader
 from oas_compiler.document.components import ComponentReader
 from oas_compiler.document.inside import read_facts
 from oas_compiler.document.scope import Document, Located
+from oas_compiler.document.types import is_known
 from oas_compiler.document.wrong_type import report_wrong_type
+from oas_compiler.kinds.no_nodes import AGENTS, RUNNERS
+from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
 
 
@@ -28,16 +32,41 @@ class AgentReader:
         self._components = components
         self._behind = behind
         self._agents: dict[str, LoadedAgent | None] = {}
+        self._open: set[str] = set()
+        """Pointers of the agents that are being read."""
 
     def read(self, target: Located) -> LoadedAgent | None:
         """The agent at `target`; `None` where it cannot be read, which was reported."""
-        if target.pointer not in self._agents:
-            inside = self._document.enter(target)
-            special = target.component_type == "SpecializedAgent"
-            self._agents[target.pointer] = (
-                self._read_special(inside) if special else self._read_agent(inside)
+        pointer = target.pointer
+        if pointer in self._open:
+            self._document.findings.error(
+                "OAS015",
+                f"the {target.component_type} works for itself",
+                self._document.source.place(pointer),
+                hint="a group and its workers stand inside each other in one way only",
             )
-        return self._agents[target.pointer]
+            return None
+        if len(self._open) >= MAX_DEPTH:
+            self._document.findings.error(
+                "OAS016",
+                f"groups stand inside each other deeper than {MAX_DEPTH} levels",
+                self._document.source.place(pointer),
+            )
+            return None
+        if pointer not in self._agents:
+            self._open.add(pointer)
+            self._agents[pointer] = self._read_new(target.component_type, target)
+            self._open.remove(pointer)
+        return self._agents[pointer]
+
+    def _read_new(self, component_type: str, target: Located) -> LoadedAgent | None:
+        inside = self._document.enter(target)
+        match component_type:
+            case "SpecializedAgent":
+                return self._read_special(inside)
+            case "ManagerWorkers":
+                return self._read_group(inside)
+        return self._read_agent(inside)
 
     def _read_agent(self, at: Located) -> LoadedAgent:
         component = self._components.read(at)
@@ -45,7 +74,41 @@ class AgentReader:
             component=component,
             model=self._behind.load_model(component, at),
             tools=tuple(self._read_tools(component, "tools", at)),
+            shown=component,
         )
+
+    def _read_group(self, at: Located) -> LoadedAgent | None:
+        """The manager, with the workers that it has."""
+        group = self._components.read(at)
+        manager = self._behind.locate(group, "group_manager", at)
+        found = None if manager is None else self._read_member(manager, "group_manager", group)
+        workers = []
+        for index, entry in enumerate(group.items("workers") or ()):
+            pointer = f"{group.at('workers')}/{index}"
+            worker = self._document.locate(Located(entry, pointer, at.scope))
+            if worker is not None:
+                workers.append(self._read_member(worker, f"workers/{index}", group))
+        if found is None:
+            return None
+        more = tuple(worker for worker in workers if worker is not None)
+        made = replace(found, shown=group, workers=(*found.workers, *more))
+        if made.size <= MAX_NODES:
+            return made
+        self._document.findings.error(
+            "OAS021",
+            f"the group has {made.size:,} nodes with its workers expanded, at most {MAX_NODES:,} "
+            "are read",
+            self._document.source.place(group.pointer),
+        )
+        return None
+
+    def _read_member(self, member: Located, field: str, group: Component) -> LoadedAgent | None:
+        if member.component_type in AGENTS:
+            return self.read(member)
+        if is_known(member.component_type) and member.component_type not in RUNNERS:
+            pointer = f"{group.pointer}/{field}"
+            report_wrong_type(self._document, pointer, f'"{field}"', "an Agent", member)
+        return None
 
     def _read_special(self, at: Located) -> LoadedAgent | None:
         component = self._components.read(at)
@@ -64,6 +127,7 @@ class AgentReader:
             special=special,
             model=agent.model,
             tools=(*agent.tools, *more),
+            shown=component,
         )
 
     def _locate(

@@ -216,8 +216,8 @@ class AgentNode(Node):
     """
 
     subflow: FlowIR
-    is_flow: bool = False
-    """Whether it is a flow of the file, which has a conversation of its own."""
+    is_apart: bool = False
+    """Whether it has a conversation of its own: a flow in place of an agent, and a worker."""
     behind: Behind = NO_BEHIND
 
     @property

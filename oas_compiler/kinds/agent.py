@@ -34,7 +34,7 @@ def build_agent(site: Site) -> ir.Node:
         outputs=specialised(site, "outputs", flow.outputs, "agent"),
         branches=next_only(site),
         subflow=flow,
-        is_flow=agent is None,
+        is_apart=agent is None,
         behind=site.facts_behind,
     )
 

@@ -207,6 +207,68 @@ def test_a_specialized_agent_has_more_to_go_by() -> None:
     assert model.asked[0].messages[0].content == "Help with bees.\n\nOnly about cats."
 
 
+def group(manager: Any, *workers: Any) -> dict[str, Any]:
+    return {
+        "component_type": "ManagerWorkers", "id": "group", "name": "Group", "inputs": [port("topic")],
+        "group_manager": manager, "workers": list(workers),
+    }  # fmt: skip
+
+
+def worker(*tools: Any, name: str = "Finder", **more: Any) -> dict[str, Any]:
+    about = {"id": name.lower(), "name": name, "inputs": [], "system_prompt": f"You are {name}."}
+    return {**agent(*tools, asks=True), **about, **more}
+
+
+def test_a_worker_is_told_its_work_alone_and_its_answer_is_the_result() -> None:
+    script = [
+        asks_for(("Finder", {"message": "Find bees."})),
+        asks_for(("search", {"query": "bees"})),
+        "Found bees!",
+        "My worker found them.",
+    ]
+    ran, model, made = run(group(agent(outputs=TEXT), worker(SEARCH)), script, outputs=TEXT)
+    assert ran.outputs == {"report": "My worker found them."}
+    assert made == [("search", "bees")]
+    assert [call.path for call in ran.calls] == ["work/Finder/search"]
+    assert [str(one.content) for one in model.asked[1].messages] == [
+        "You are Finder.",
+        "Find bees.",
+    ]
+    assert {one["function"]["name"] for one in model.asked[1].tools} == {"search"}  # asks nobody
+    assert results_of(model) == ["Found bees!"]
+    assert "Find bees." not in str(model.asked[-1].messages[1:2])
+
+
+def test_a_confirmed_call_of_a_worker_is_asked_for() -> None:
+    script = [
+        asks_for(("Finder", {"message": "Send."})),
+        asks_for(("send", {"to": "ada"})),
+        "Sent.",
+        "Well.",
+    ]
+    ran, _, made = run(group(agent(), worker(SEND)), script, answers=[True])
+    assert [gate.id for gate in ran.gates] == ["work/Finder/send"]
+    assert made == [("send", "ada", 1)]
+    rejected, _, made = run(group(agent(), worker(SEND)), script, answers=[False])
+    assert (rejected.status, made) == ("rejected", [])
+
+
+def test_a_group_that_works_for_itself_is_refused() -> None:
+    flow = agent_flow(group(agent(), {"$component_ref": "loop"}))
+    flow["$referenced_components"]["loop"] = group(agent(), {"$component_ref": "loop"})
+    assert "OAS015" in {one.code for one in check(flow).errors}
+
+
+def test_a_group_that_grows_without_bound_is_refused() -> None:
+    flow = agent_flow(group(agent(), {"$component_ref": "g0"}))
+    for number in range(25):
+        inner = worker() if number == 24 else {"$component_ref": f"g{number + 1}"}
+        flow["$referenced_components"][f"g{number}"] = {
+            **group(agent(), inner, inner), "id": f"g{number}", "name": f"g{number}",
+        }  # fmt: skip
+    assert "OAS021" in {one.code for one in check(flow).errors}
+
+
 def test_two_tools_of_one_name_are_refused() -> None:
     found = check(agent_flow(agent(SEARCH, {**SEARCH, "id": "other"})))
     assert ['two tools with the name "search"' in one.message for one in found.errors] == [True]

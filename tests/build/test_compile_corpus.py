@@ -132,6 +132,7 @@ RUNS = {
     "example_serialized_llm_node_as_nested_reference",
     "example_serialized_llm_node_as_versioned_nested_reference",
     "example_serialized_llm_node_without_agentspec_version",
+    "example_serialized_managerworkers",
     "example_serialized_specialized_agent",
 }
 """Files of which every node runs."""
@@ -162,7 +163,7 @@ NEEDS = {
     "example_serialized_llm_node_as_nested_reference": set(),
     "example_serialized_llm_node_as_versioned_nested_reference": set(),
     "example_serialized_llm_node_without_agentspec_version": set(),
-    "example_serialized_managerworkers": {"ManagerWorkers"},
+    "example_serialized_managerworkers": set(),
     "example_serialized_specialized_agent": set(),
     "example_serialized_swarm": {"Swarm"},
     "example_tools_with_confirmation_25_4_2": {"MCPTool", "BuiltinTool"},

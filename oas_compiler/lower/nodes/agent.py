@@ -25,7 +25,7 @@ def lower_agent(site: LoweringSite) -> NodeBody:
         )
         return make_agent_calls(frame, settings)
     assert isinstance(node, AgentNode)
-    inner = lower_inner(site, node.subflow, frame.path, as_graph=True, alone=node.is_flow)
+    inner = lower_inner(site, node.subflow, frame.path, as_graph=True, alone=node.is_apart)
     return make_subflow(frame, inner)
 
 

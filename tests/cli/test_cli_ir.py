@@ -62,10 +62,10 @@ def test_a_flow_with_errors_is_told_by_its_findings(offline: Any, flow_file: Any
 
 
 def test_a_flow_over_a_kind_that_does_not_run_yet_is_shown(offline: Any) -> None:
-    sample = Path(__file__).parents[1] / "golden" / "kind_agent.json"
+    sample = Path(__file__).parents[1] / "golden" / "kind_unknown.json"
     result = offline("ir", str(sample))
     assert result.exit_code == 0, result.output
-    assert "AgentNode" in result.stdout
+    assert "UnknownNode" in result.stdout
     assert offline("draw", str(sample)).exit_code == 1
 
 

@@ -442,7 +442,7 @@ def test_every_obstacle_is_told_at_once() -> None:
 
 
 def test_a_document_that_is_no_flow_is_refused() -> None:
-    assert "oasflow check" in refusal({"component_type": "Agent"})
+    assert "oasflow check" in refusal({"component_type": "ServerTool"})
 
 
 # ------------------------------------------------------------------------ the text

@@ -50,9 +50,8 @@ class CallsSettings:
 def make_agent_calls(frame: Frame, settings: CallsSettings) -> NodeBody:
     """The body of the node that goes through the calls of an agent."""
     tools = {tool.name: tool for tool in settings.tools}
-    channels = tuple(
-        channel_of(node) for node in (settings.model, *(t.node for t in settings.tools))
-    )
+    ran = (tool.node for tool in settings.tools if not tool.hands_over)
+    channels = tuple(channel_of(node) for node in (settings.model, *ran))
 
     def run(state: State, _runtime: object) -> Any:
         return _Turn(frame, settings, tools, state).go_on()
@@ -109,8 +108,18 @@ class _Turn:
         except ArgumentsUnusable as error:
             self._refuse(call, f"the call cannot be made: {error}")
             return None
+        if tool.hands_over:
+            return self._hand_over(call, after, tool)
         record = {"out": arguments, _AT: index, _MENDS: self._mends()}
         return self._leave(record, self._frame.routes[tool.node])
+
+    def _hand_over(
+        self, call: dict[str, Any], after: list[dict[str, Any]], tool: OfferedTool
+    ) -> dict[str, Any]:
+        self._say(call, "handed over")
+        for other in after:
+            self._refuse(other, "not made: the conversation was handed over before it")
+        return self._leave_for(tool.node)
 
     def _submit(self, call: dict[str, Any], after: list[dict[str, Any]]) -> dict[str, Any] | None:
         try:
@@ -168,8 +177,12 @@ class _Turn:
         self._said.append(give_result(self._frame, self._state, call, why, failed=True))
 
     def _ask_again(self) -> dict[str, Any]:
+        return self._leave_for(AGAIN)
+
+    def _leave_for(self, branch: str) -> dict[str, Any]:
+        """To a model: no call is open."""
         record = {"out": {}, _AT: -1, _MENDS: self._mends()}
-        return self._leave(record, self._frame.routes[AGAIN])
+        return self._leave(record, self._frame.routes[branch])
 
     def _finish(self, values: dict[str, JsonValue]) -> dict[str, Any]:
         return self._frame.finish(self._state, values, more=self._more())

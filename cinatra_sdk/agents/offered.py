@@ -32,6 +32,8 @@ class OfferedTool:
     node: str
     inputs: tuple[TypedPort, ...] = ()
     outputs: tuple[TypedPort, ...] = ()
+    hands_over: bool = False
+    """Whether the node asks the model of another agent, which then works in place of this one."""
 
     def describe(self) -> dict[str, Any]:
         """The tool in the form that every chat model of LangChain's takes."""

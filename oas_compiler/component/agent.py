@@ -1,4 +1,4 @@
-"""An agent of the file with its references resolved, as the reader of a document opens it."""
+"""Agents of the file with their references resolved, as the reader of a document opens them."""
 
 from __future__ import annotations
 
@@ -35,10 +35,27 @@ class LoadedAgent:
     tools: tuple[LoadedTool, ...] = ()
     shown: Component
     """What the agent is called: itself, a SpecializedAgent, or a group."""
-    workers: tuple[LoadedAgent, ...] = ()
-    """The agents that work for it, of a ManagerWorkers."""
+    workers: tuple[Loaded, ...] = ()
+    """The agents that it may give work to: those of a ManagerWorkers, or others of its Swarm."""
 
     @cached_property
     def size(self) -> int:
         """How many nodes its flow has, with the flows of its workers."""
         return _NODES_OF_ITS_OWN + len(self.tools) + sum(1 + one.size for one in self.workers)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoadedSwarm:
+    """A Swarm whose agents hand over to each other; the first of them begins."""
+
+    shown: Component
+    members: tuple[LoadedAgent, ...]
+    handovers: tuple[tuple[int, ...], ...]
+    """For each member those, by their index, to which it may hand over."""
+
+    @cached_property
+    def size(self) -> int:
+        return sum(one.size for one in self.members)
+
+
+Loaded = LoadedAgent | LoadedSwarm

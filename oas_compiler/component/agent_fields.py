@@ -1,6 +1,6 @@
 """The fields of the agents that a file may configure.
 
-Source: Agent Spec, Agent, SpecializedAgent and ManagerWorkers.
+Source: Agent Spec, Agent, SpecializedAgent, ManagerWorkers and Swarm.
 """
 
 from __future__ import annotations
@@ -47,6 +47,19 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "group_manager": Field("component", "The agent that gives out the work.", required=True),
         "workers": Field("list", "The agents that work for it.", required=True),
     },
+    "Swarm": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "first_agent": Field("component", "The agent that begins.", required=True),
+        "relationships": Field(
+            "list", "Pairs of agents: the first may speak to the second.", required=True
+        ),
+        "handoff": Field(
+            "any",
+            "Whether an agent hands over to another (always), asks it (never), or may do both "
+            "(optional).",
+        ),
+    },
     "AgentSpecializationParameters": {
         **COMPONENT_FIELDS,
         **PORT_FIELDS,
@@ -60,5 +73,6 @@ AGENT_WORDS: Final[Mapping[str, str]] = {
     "Agent": "A model with a prompt and tools, which works until it has an answer.",
     "SpecializedAgent": "An agent with more instructions and tools.",
     "ManagerWorkers": "An agent that gives out work to other agents.",
+    "Swarm": "Agents that hand over to each other, or ask each other.",
     "AgentSpecializationParameters": "What makes an agent a special one.",
 }

@@ -1,290 +1,169 @@
-"""An agent as a flow: its model, its calls, and one node for each of its tools.
+"""Agents as flows.
 
-    start → model → calls → search ─┐        a call of the tool "search", then the next call
-              ↑        │  ↖─────────┘
-              └─again──┤
-                       └─next→ end           the model has no more calls
-
-So every question to the model and every call of a tool is a visit of a node, with its own key, event,
-checkpoint and confirmation, like any other node of a flow.
+an Agent   start → its part (agent_part.py) → end
+a Swarm    start → the part of its first agent ⇄ those that it hands over to → end
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.agent import LoadedAgent, LoadedTool
+from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedSwarm
+from oas_compiler.component.agent_part import (
+    END,
+    MODEL,
+    START,
+    TEXT,
+    AgentPart,
+    build_part,
+    read_inputs,
+)
+from oas_compiler.component.agent_tools import (
+    BuildTool,
+    Made,
+    build_question,
+    build_tools,
+    build_workers,
+    make_name,
+    name_apart,
+)
 from oas_compiler.component.component import Component
-from oas_compiler.component.inference import template_inputs
-from oas_compiler.component.requests import report_retry_policy
-from oas_compiler.component.site import Site, label_of
-from oas_compiler.ir import AgentTool, DataEdge, FlowIR, Json, Node, Port, Route
+from oas_compiler.component.site import Site
+from oas_compiler.ir import AgentTool, FlowIR, Json, Port, Route
 
-START: Final = "start"
-MODEL: Final = "model"
-CALLS: Final = "calls"
-END: Final = "end"
-ASK: Final = "ask_user"
-"""The tool by which a model asks a person."""
-SUBMIT: Final = "submit_result"
-"""The tool by which a model gives the outputs of its agent."""
-AGAIN: Final = "again"
 MESSAGE: Final = "user_message"
 """The input of an agent that takes what its caller says."""
 WORK: Final = "message"
 """The input of a worker that takes what its manager says."""
-_TEXT: Final = Json.of({"type": "string"})
-_RESERVED: Final = frozenset({START, MODEL, CALLS, END, ASK, SUBMIT, AGAIN, "next"})
-_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
-"""Providers of models refuse other letters in the name of a tool."""
-_LONGEST_NAME: Final = 64
-
-BuildTool = Callable[[Site], Node]
 
 
-def build_agent_flow(site: Site, agent: LoadedAgent, build_tool: BuildTool) -> FlowIR:
+def build_agent_flow(site: Site, agent: Loaded, build_tool: BuildTool) -> FlowIR:
     """The flow of the agent that the node at `site` runs; build_tool: makes the node of a tool."""
-    return _build_flow(site, agent, build_tool, boss=None)
+    return _Builder(site, build_tool).build(agent, hears=MESSAGE if site.is_alone else "")
 
 
-def _build_flow(
-    site: Site, agent: LoadedAgent, build_tool: BuildTool, *, boss: LoadedAgent | None
-) -> FlowIR:
-    """boss: the agent that it works for, which speaks to it and hears its answer."""
-    component = agent.component
-    place = site.place(component.pointer)
-    asked = _read_inputs(site, agent)
-    hears = WORK if boss is not None else MESSAGE if site.is_alone else ""
-    if hears and all(port.title != hears for port in asked):
-        asked = (*asked, _make_message_port(hears, place))
-    results = site.declared("outputs", component) or ()
-    if boss is not None and not results:
-        results = (Port(title="answer", type=ir.STRING, schema=_TEXT, place=place),)
-    built = [*_build_tools(site, agent, build_tool), *_build_workers(site, agent, build_tool)]
-    tools = list(_list_named(site, agent, built))
-    if boss is None and _asks_people(agent) and all(tool.name != ASK for tool, _ in tools):
-        tools.append(_make_question(place))
-    offered = tuple(tool for tool, _ in tools)
-    model = ir.AgentModelNode(
-        id=MODEL,
-        name=component.name,
-        inputs=asked,
-        outputs=(Port(title="answer", place=place),),
-        place=place,
-        system_prompt=_join_prompts(agent),
-        llm_config=_read_model(site, agent),
-        tools=offered,
-        results=results,
-        message=hears if any(port.title == hears for port in asked) else "",
-    )
-    calls = ir.AgentCallsNode(
-        id=CALLS,
-        name="Calls",
-        outputs=(*_list_arguments(offered), *results),
-        branches=(*(tool.node for tool in offered), AGAIN, "next"),
-        place=place,
-        model=MODEL,
-        tools=offered,
-        results=results,
-    )
-    nodes = (
-        ir.StartNode(id=START, name="Start", inputs=asked, outputs=asked, place=place),
-        model,
-        calls,
-        *(node for _, node in tools),
-        ir.EndNode(id=END, name="End", inputs=results, outputs=results, branches=(), place=place),
-    )
-    return FlowIR(
-        id=component.id,
-        name=component.name,
-        description=component.text("description"),
-        inputs=asked,
-        outputs=results,
-        start=START,
-        nodes=nodes,
-        routes=tuple(_list_routes(offered)),
-        data_edges=tuple(_list_data_edges(asked, offered, results)),
-        place=place,
-    )
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """Builds the flow of an agent, and those of its workers."""
+
+    site: Site
+    build_tool: BuildTool
+
+    def build(self, agent: Loaded, *, hears: str, works: bool = False) -> FlowIR:
+        """hears: the input with what the caller says; works: the caller is another agent."""
+        if isinstance(agent, LoadedSwarm):
+            return self._build_swarm(agent, hears=hears, works=works)
+        inputs = _add_message(read_inputs(self.site, agent), hears, self._place(agent.shown))
+        results = self._read_results(works, agent.shown, agent.component)
+        own = () if works else tuple(build_question(self.site, agent))
+        part = build_part(
+            self.site,
+            agent,
+            name_apart(self.site, agent, self._list_tools(agent), own),
+            inputs=inputs,
+            results=results,
+            message=hears,
+        )
+        return self._make_flow(agent.component, inputs, results, (part,))
+
+    def _build_swarm(self, swarm: LoadedSwarm, *, hears: str, works: bool) -> FlowIR:
+        prefixes = [f"{make_name(one.shown.name)}." for one in swarm.members]
+        asked = [read_inputs(self.site, one) for one in swarm.members]
+        asked[0] = _add_message(asked[0], hears, self._place(swarm.shown))
+        results = self._read_results(works, swarm.shown)
+        parts = [
+            build_part(
+                self.site,
+                member,
+                name_apart(
+                    self.site,
+                    member,
+                    (*self._list_tools(member, prefixes[index]), *_list_handovers(swarm, index)),
+                    () if works else tuple(build_question(self.site, member, prefixes[index])),
+                ),
+                inputs=asked[index],
+                results=results,
+                message=hears if index == 0 else "",
+                prefix=prefixes[index],
+            )
+            for index, member in enumerate(swarm.members)
+        ]
+        inputs = {port.title: port for ports in reversed(asked) for port in ports}
+        return self._make_flow(swarm.shown, tuple(inputs.values()), results, tuple(parts))
+
+    def _list_tools(self, agent: LoadedAgent, prefix: str = "") -> Iterator[Made]:
+        yield from build_tools(self.site, agent, self.build_tool, prefix)
+        yield from build_workers(
+            self.site,
+            agent,
+            lambda worker: self.build(worker, hears=WORK, works=True),
+            prefix,
+        )
+
+    def _read_results(self, works: bool, *components: Component) -> tuple[Port, ...]:
+        """What the first of the components declares; a worker always gives an answer."""
+        declared = (self.site.declared("outputs", one) for one in components)
+        results = next((ports for ports in declared if ports), ())
+        if works and not results:
+            place = self._place(components[0])
+            return (Port(title="answer", type=ir.STRING, schema=TEXT, place=place),)
+        return results
+
+    def _make_flow(
+        self,
+        shown: Component,
+        inputs: tuple[Port, ...],
+        results: tuple[Port, ...],
+        parts: tuple[AgentPart, ...],
+    ) -> FlowIR:
+        place = self._place(shown)
+        start = ir.StartNode(id=START, name="Start", inputs=inputs, outputs=inputs, place=place)
+        end = ir.EndNode(
+            id=END, name="End", inputs=results, outputs=results, branches=(), place=place
+        )
+        return FlowIR(
+            id=shown.id,
+            name=shown.name,
+            description=shown.text("description"),
+            inputs=inputs,
+            outputs=results,
+            start=START,
+            nodes=(start, *(node for part in parts for node in part.nodes), end),
+            routes=(
+                Route(source=START, branch="next", target=parts[0].entry),
+                *(route for part in parts for route in part.list_routes()),
+            ),
+            data_edges=tuple(edge for part in parts for edge in part.list_data_edges()),
+            place=place,
+        )
+
+    def _place(self, component: Component) -> ir.Place:
+        return self.site.place(component.pointer)
 
 
-def _list_routes(tools: tuple[AgentTool, ...]) -> Iterator[Route]:
-    yield Route(source=START, branch="next", target=MODEL)
-    yield Route(source=MODEL, branch="next", target=CALLS)
-    for tool in tools:
-        yield Route(source=CALLS, branch=tool.node, target=tool.node)
-        yield Route(source=tool.node, branch="next", target=CALLS)
-    yield Route(source=CALLS, branch=AGAIN, target=MODEL)
-    yield Route(source=CALLS, branch="next", target=END)
+def _list_handovers(swarm: LoadedSwarm, index: int) -> Iterator[Made]:
+    for other in swarm.handovers[index]:
+        component = swarm.members[other].shown
+        description = component.text("description")
+        yield (
+            AgentTool(
+                name=make_name(f"hand_over_to_{component.name}"),
+                description=f"Let {component.name} go on in your place. {description}".strip(),
+                node=f"{make_name(component.name)}.{MODEL}",
+                hands_over=True,
+            ),
+            None,
+        )
 
 
-def _list_data_edges(
-    asked: tuple[Port, ...], tools: tuple[AgentTool, ...], results: tuple[Port, ...]
-) -> Iterator[DataEdge]:
-    for port in asked:
-        yield DataEdge(source=START, output=port.title, target=MODEL, input=port.title)
-    for tool in tools:
-        for port in tool.inputs:
-            title = f"{tool.node}.{port.title}"
-            yield DataEdge(source=CALLS, output=title, target=tool.node, input=port.title)
-    for port in results:
-        yield DataEdge(source=CALLS, output=port.title, target=END, input=port.title)
-
-
-def _list_arguments(tools: tuple[AgentTool, ...]) -> Iterator[Port]:
-    for tool in tools:
-        for port in tool.inputs:
-            yield replace(port, title=f"{tool.node}.{port.title}")
-
-
-# ---------------------------------------------------------------------- what the agent is told
-
-
-def _read_inputs(site: Site, agent: LoadedAgent) -> tuple[Port, ...]:
-    ports = {p.title: p for p in template_inputs(site, "system_prompt", of=agent.component)}
-    if agent.special is not None:
-        more = template_inputs(site, "additional_instructions", of=agent.special)
-        ports = {**{port.title: port for port in more}, **ports}
-    return tuple(ports.values())
-
-
-def _make_message_port(title: str, place: ir.Place) -> Port:
+def _add_message(ports: tuple[Port, ...], title: str, place: ir.Place) -> tuple[Port, ...]:
     """A caller may say nothing; who gives out work says what it is."""
+    if not title or any(port.title == title for port in ports):
+        return ports
     schema = Json.of({"type": "string", "description": "What you say to the agent."})
     default = Json.of("") if title == MESSAGE else None
-    return Port(title=title, type=ir.STRING, schema=schema, default=default, place=place)
-
-
-def _join_prompts(agent: LoadedAgent) -> str:
-    more = "" if agent.special is None else agent.special.text("additional_instructions")
-    return "\n\n".join(part for part in (agent.component.text("system_prompt"), more) if part)
-
-
-def _asks_people(agent: LoadedAgent) -> bool:
-    asks = agent.component.flag("human_in_the_loop", default=True)
-    return asks if agent.special is None else agent.special.flag("human_in_the_loop", default=asks)
-
-
-def _read_model(site: Site, agent: LoadedAgent) -> Json:
-    if agent.model is None:
-        return ir.NOTHING
-    report_retry_policy(site, agent.model)
-    return Json.of({"component_type": agent.model.type, **agent.model.fields})
-
-
-# ---------------------------------------------------------------------- tools
-
-
-def _build_tools(
-    site: Site, agent: LoadedAgent, build_tool: BuildTool
-) -> Iterator[tuple[AgentTool, Node]]:
-    for tool in agent.tools:
-        component = tool.component
-        name = _make_name(component)
-        node = build_tool(_make_site(site, _make_id(name), tool))
-        yield _offer(name, component, node), node
-
-
-def _build_workers(
-    site: Site, agent: LoadedAgent, build_tool: BuildTool
-) -> Iterator[tuple[AgentTool, Node]]:
-    """A worker is a tool of its manager: it takes a message, and its answer is the result."""
-    for worker in agent.workers:
-        name = _make_name(worker.shown)
-        flow = _build_flow(site, worker, build_tool, boss=agent)
-        node = ir.AgentNode(
-            id=_make_id(name),
-            name=worker.shown.name,
-            inputs=flow.inputs,
-            outputs=flow.outputs,
-            place=site.place(worker.shown.pointer),
-            subflow=flow,
-            is_apart=True,
-        )
-        yield _offer(name, worker.shown, node), node
-
-
-def _make_name(component: Component) -> str:
-    return _NOT_IN_NAMES.sub("_", component.name)[:_LONGEST_NAME]
-
-
-def _make_id(name: str) -> str:
-    return f"{name}_tool" if name in _RESERVED else name
-
-
-def _offer(name: str, component: Component, node: Node) -> AgentTool:
-    return AgentTool(
-        name=name,
-        description=component.text("description"),
-        node=node.id,
-        inputs=node.inputs,
-        outputs=node.outputs,
-    )
-
-
-def _list_named(
-    site: Site, agent: LoadedAgent, tools: list[tuple[AgentTool, Node]]
-) -> Iterator[tuple[AgentTool, Node]]:
-    """The tools that the model can tell apart by their names; the others are reported."""
-    taken: set[str] = set()
-    label = label_of(agent.shown)
-    for tool, node in tools:
-        problem = ""
-        if tool.name in taken:
-            problem = f'{label} has two tools with the name "{tool.name}"'
-        elif tool.name == SUBMIT:
-            problem = f'a tool of {label} has the name "{SUBMIT}", by which a model gives results'
-        taken.add(tool.name)
-        if problem:
-            hint = "give the tool another name, which the model sees"
-            site.findings.error("OAS022", problem, node.place, hint=hint)
-        else:
-            yield tool, node
-
-
-def _make_site(site: Site, node_id: str, tool: LoadedTool) -> Site:
-    """The surroundings of a ToolNode over the tool, which the file does not have."""
-    component = tool.component
-    node = Component(
-        type="ToolNode",
-        id=node_id,
-        name=component.name,
-        pointer=component.pointer,
-        fields={"metadata": component.mapping("metadata")},
-    )
-    return replace(
-        site,
-        component=node,
-        fields={},
-        behind=component,
-        agent=None,
-        facts_behind=tool.facts,
-        subflows=(),
-        readable_subflows=(),
-        unread=set(),
-    )
-
-
-def _make_question(place: ir.Place) -> tuple[AgentTool, Node]:
-    question = Port(title="question", type=ir.STRING, schema=_TEXT, place=place)
-    answer = Port(title="answer", type=ir.STRING, schema=_TEXT, place=place)
-    offered = AgentTool(
-        name=ASK,
-        description="Ask the person whom you work for a question, and wait for the answer.",
-        node=ASK,
-        inputs=(question,),
-        outputs=(answer,),
-    )
-    node = ir.ClientToolNode(
-        id=ASK,
-        name="Ask the user",
-        inputs=(question,),
-        outputs=(answer,),
-        place=place,
-        tool_name=ASK,
-    )
-    return offered, node
+    more = Port(title=title, type=ir.STRING, schema=schema, default=default, place=place)
+    return (*ports, more)

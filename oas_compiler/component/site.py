@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from oas_compiler import ir
-from oas_compiler.component.agent import LoadedAgent
+from oas_compiler.component.agent import Loaded
 from oas_compiler.component.component import Component
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.ports import PortReader
@@ -41,7 +41,7 @@ class Site:
     """The tool or model that the node runs; `None` where it is missing or unreadable."""
     is_alone: bool = False
     """Whether the component is the whole document: a caller may speak to such an agent."""
-    agent: LoadedAgent | None = None
+    agent: Loaded | None = None
     """The agent that the node runs."""
     facts_behind: ir.Behind = NO_BEHIND
     """What the file says of that tool or agent, whatever its type."""

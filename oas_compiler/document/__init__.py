@@ -4,7 +4,8 @@ types.py          every component type and its fields;  features.py  since which
 node_types.py     which components can stand in `nodes`;  inside.py  what each node runs
 spec.py           a flow with its references resolved
 scope.py          `Document`: references resolved where they stand
-agents.py         one agent with its model and tools;  behind.py  the tools and models of nodes
+agents.py         one agent with its model and tools;  swarm.py  agents that speak to each other
+behind.py         the tools and models of nodes
 components.py     one component: its fields, checked
 respelling.py     misspelt keys, read as what was meant
 wrong_type.py     the error for a component of another type than is wanted

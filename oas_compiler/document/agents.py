@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from oas_compiler.component.agent import LoadedAgent, LoadedTool
+from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedTool
 from oas_compiler.component.component import Component
 from oas_compiler.document.behind import BehindReader
 from oas_compiler.document.components import ComponentReader
 from oas_compiler.document.inside import read_facts
 from oas_compiler.document.scope import Document, Located
+from oas_compiler.document.swarm import SwarmReader, TooMany
 from oas_compiler.document.types import is_known
 from oas_compiler.document.wrong_type import report_wrong_type
 from oas_compiler.kinds.no_nodes import AGENTS, RUNNERS
@@ -31,11 +32,11 @@ class AgentReader:
         self._document = document
         self._components = components
         self._behind = behind
-        self._agents: dict[str, LoadedAgent | None] = {}
+        self._agents: dict[str, Loaded | None] = {}
         self._open: set[str] = set()
         """Pointers of the agents that are being read."""
 
-    def read(self, target: Located) -> LoadedAgent | None:
+    def read(self, target: Located) -> Loaded | None:
         """The agent at `target`; `None` where it cannot be read, which was reported."""
         pointer = target.pointer
         if pointer in self._open:
@@ -59,13 +60,15 @@ class AgentReader:
             self._open.remove(pointer)
         return self._agents[pointer]
 
-    def _read_new(self, component_type: str, target: Located) -> LoadedAgent | None:
+    def _read_new(self, component_type: str, target: Located) -> Loaded | None:
         inside = self._document.enter(target)
         match component_type:
             case "SpecializedAgent":
                 return self._read_special(inside)
             case "ManagerWorkers":
                 return self._read_group(inside)
+            case "Swarm":
+                return self._read_swarm(inside)
         return self._read_agent(inside)
 
     def _read_agent(self, at: Located) -> LoadedAgent:
@@ -77,7 +80,7 @@ class AgentReader:
             shown=component,
         )
 
-    def _read_group(self, at: Located) -> LoadedAgent | None:
+    def _read_group(self, at: Located) -> Loaded | None:
         """The manager, with the workers that it has."""
         group = self._components.read(at)
         manager = self._behind.locate(group, "group_manager", at)
@@ -88,21 +91,39 @@ class AgentReader:
             worker = self._document.locate(Located(entry, pointer, at.scope))
             if worker is not None:
                 workers.append(self._read_member(worker, f"workers/{index}", group))
-        if found is None:
+        if found is None or manager is None:
             return None
         more = tuple(worker for worker in workers if worker is not None)
+        if not isinstance(found, LoadedAgent):
+            pointer = group.at("group_manager")
+            report_wrong_type(self._document, pointer, '"group_manager"', "an Agent", manager)
+            return None
         made = replace(found, shown=group, workers=(*found.workers, *more))
-        if made.size <= MAX_NODES:
+        return self._keep_small(group, made)
+
+    def _read_swarm(self, at: Located) -> Loaded | None:
+        swarm = self._components.read(at)
+        try:
+            made = SwarmReader(self._document, swarm, at, self._read_member).read()
+        except TooMany:
+            return self._keep_small(swarm, None)
+        return None if made is None else self._keep_small(swarm, made)
+
+    def _keep_small(self, group: Component, made: Loaded | None) -> Loaded | None:
+        """made: `None` where the group is known to be too large."""
+        if made is not None and made.size <= MAX_NODES:
             return made
+        counted = "" if made is None else f" {made.size:,} nodes with its workers expanded,"
         self._document.findings.error(
             "OAS021",
-            f"the group has {made.size:,} nodes with its workers expanded, at most {MAX_NODES:,} "
-            "are read",
+            f"the group has{counted or ' too many nodes with its workers expanded,'} at most "
+            f"{MAX_NODES:,} are read",
             self._document.source.place(group.pointer),
+            hint="let fewer agents ask each other",
         )
         return None
 
-    def _read_member(self, member: Located, field: str, group: Component) -> LoadedAgent | None:
+    def _read_member(self, member: Located, field: str, group: Component) -> Loaded | None:
         if member.component_type in AGENTS:
             return self.read(member)
         if is_known(member.component_type) and member.component_type not in RUNNERS:

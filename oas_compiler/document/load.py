@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from oas_compiler.component.agent import LoadedAgent
+from oas_compiler.component.agent import Loaded
 from oas_compiler.component.component import Component, with_article
 from oas_compiler.document.agents import AgentReader
 from oas_compiler.document.behind import BehindReader
@@ -140,7 +140,7 @@ class _Loader:
         component = self._components.read(at)
         own = component.id or component.name or component.type
         node = replace(component, id=own)
-        agents: dict[str, LoadedAgent] = {}
+        agents: dict[str, Loaded] = {}
         gaps: list[Gap] = []
         if component.type in AGENTS:
             node = Component(
@@ -229,7 +229,7 @@ class _Loader:
             return self.flow(target, around)
         return None
 
-    def _load_agent(self, node: Component, at: Located) -> LoadedAgent | None:
+    def _load_agent(self, node: Component, at: Located) -> Loaded | None:
         """The agent that a node runs."""
         node_kind = find_kind(node.type)
         if node_kind is None or node_kind.behind != "agent":

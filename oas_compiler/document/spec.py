@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from oas_compiler.component.agent import LoadedAgent
+from oas_compiler.component.agent import Loaded
 from oas_compiler.component.component import Component
 from oas_compiler.ir import Behind, Gap
 
@@ -50,7 +50,7 @@ class LoadedFlow:
     """By the id of a node in `nodes`: the tool or agent that it runs, if that is no flow."""
     facts_behind: Mapping[str, Behind]
     """By the id of a node in `nodes`: facts about the tool or agent that it runs, of any type."""
-    agents: Mapping[str, LoadedAgent]
+    agents: Mapping[str, Loaded]
     """By the id of a node: the agent that it runs, if that could be loaded."""
     gaps: tuple[Gap, ...]
     """Nodes and edges that could not be read."""

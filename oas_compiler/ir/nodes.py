@@ -234,6 +234,8 @@ class AgentTool:
     node: str
     inputs: tuple[Port, ...] = ()
     outputs: tuple[Port, ...] = ()
+    hands_over: bool = False
+    """Whether the node asks the model of another agent, which then works in place of this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,6 +134,7 @@ RUNS = {
     "example_serialized_llm_node_without_agentspec_version",
     "example_serialized_managerworkers",
     "example_serialized_specialized_agent",
+    "example_serialized_swarm",
 }
 """Files of which every node runs."""
 
@@ -165,7 +166,7 @@ NEEDS = {
     "example_serialized_llm_node_without_agentspec_version": set(),
     "example_serialized_managerworkers": set(),
     "example_serialized_specialized_agent": set(),
-    "example_serialized_swarm": {"Swarm"},
+    "example_serialized_swarm": set(),
     "example_tools_with_confirmation_25_4_2": {"MCPTool", "BuiltinTool"},
     "flow_with_all_references_at_root": set(),
     "flow_with_multiple_levels_of_references": set(),

@@ -1,6 +1,6 @@
 """Every component of the flow is of a kind that runs, and asks for nothing that does not.
 
-    two Swarms                     ->  OAS090 not supported yet: Swarm "ward" (line 12), Swarm …
+    two OciAgents                  ->  OAS090 not supported yet: OciAgent "ward" (line 12), OciAgent …
     a root that is a ServerTool    ->  OAS090 not supported yet: ServerTool "look_up" (line 1)
 
 A kind of node runs where it has a lowering.  `oasflow ir` shows flows without one, too.
@@ -27,10 +27,10 @@ from oas_compiler.kinds.registry import find_kind, find_refusal
     severity="error",
     summary="The flow uses components or fields that this version cannot run; the one finding "
     "lists all of them.",
-    fix="Replace a Swarm or a remote agent by an Agent, or by an ApiNode that calls the platform's bridge.",
+    fix="Replace an OciAgent by an Agent, or by an ApiNode that calls the platform's bridge.",
     source="oasflow, supported components",
     needs="document",
-    bad='{"component_type": "AgentNode", "agent": {"component_type": "Swarm", …}, …}',
+    bad='{"component_type": "AgentNode", "agent": {"component_type": "OciAgent", …}, …}',
     good='{"component_type": "AgentNode", "agent": {"component_type": "Agent", …}, …}',
 )
 def supported_kinds(subject: Subject, report: Report) -> None:

@@ -8,7 +8,7 @@ from cinatra_sdk.agents.step import AgentSettings, make_agent_step
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.nodes.subflow import make_subflow
 from oas_compiler import ir
-from oas_compiler.component.agents import ASK
+from oas_compiler.component.agent_part import ASK
 from oas_compiler.ir import AgentCallsNode, AgentModelNode, AgentNode
 from oas_compiler.lower.inner import lower_inner
 from oas_compiler.lower.nodes.llm import make_render, read_model_settings
@@ -49,6 +49,7 @@ def _list_tools(tools: tuple[ir.AgentTool, ...]) -> tuple[OfferedTool, ...]:
             node=tool.node,
             inputs=tool.inputs,
             outputs=tool.outputs,
+            hands_over=tool.hands_over,
         )
         for tool in tools
     )

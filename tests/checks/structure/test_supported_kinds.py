@@ -18,6 +18,7 @@ def test_one_finding_lists_every_component_that_cannot_run():
             "agent": {
                 "component_type": "Swarm",
                 "id": "helper",
+                "relationships": [],
                 "first_agent": {"component_type": "OciAgent", "id": "first"},
                 "llm_config": {"component_type": "VllmConfig", "id": "vllm"},
             },
@@ -29,7 +30,6 @@ def test_one_finding_lists_every_component_that_cannot_run():
     found = [found for found in check(flow) if found.code == "OAS090"]
     assert len(found) == 1
     for name in (
-        'Swarm "helper"',
         'OciAgent "first"',
         'TriggerWaitNode "wait"',
         'ApiNode "write" with json_spec_filter',
@@ -45,7 +45,7 @@ def test_lines_are_given_where_there_are_lines():
     assert f'TriggerWaitNode "ask" (line {line})' in found.message
 
 
-@pytest.mark.parametrize("kind", ["Swarm", "OciAgent", "OciGenAiConfig", "ServerTool"])
+@pytest.mark.parametrize("kind", ["OciAgent", "OciGenAiConfig", "ServerTool"])
 def test_a_document_whose_root_is_no_flow_gets_exactly_one_error(kind):
     only({"component_type": kind, "id": "it", "name": "it"}, "OAS090")
 
@@ -87,7 +87,7 @@ def test_a_flow_that_does_not_run_can_be_looked_at_and_not_compiled():
 
 def test_a_document_without_a_flow_cannot_be_looked_at_either():
     with pytest.raises(CompileError, match="not supported yet"):
-        compile_ir({"component_type": "Swarm", "id": "it", "name": "it"}, rules=READING)
+        compile_ir({"component_type": "OciAgent", "id": "it", "name": "it"}, rules=READING)
 
 
 def test_a_foreign_component_is_listed_with_its_plugin():

@@ -1,0 +1,148 @@
+"""One agent inside a flow: its model, its calls, and one node for each of its tools.
+
+             ↗ search ↘
+    model → calls ←────┘      a call of the tool "search", then the next call
+      ↑       │
+      └─again─┤
+              ├─hand over→    the model of another agent of the flow
+              └─next→ end     the model has no more calls
+
+So every question to the model and every call of a tool is a visit of a node, with its own key, event,
+checkpoint and confirmation, like any other node of a flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from oas_compiler import ir
+from oas_compiler.component.agent import LoadedAgent
+from oas_compiler.component.inference import template_inputs
+from oas_compiler.component.requests import report_retry_policy
+from oas_compiler.component.site import Site
+from oas_compiler.ir import AgentTool, DataEdge, Json, Node, Port, Route
+
+START: Final = "start"
+MODEL: Final = "model"
+CALLS: Final = "calls"
+END: Final = "end"
+ASK: Final = "ask_user"
+"""The tool by which a model asks a person."""
+AGAIN: Final = "again"
+TEXT: Final = Json.of({"type": "string"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPart:
+    """The nodes of one agent, and the ways among them."""
+
+    prefix: str
+    """Of the ids of its nodes; empty where the agent is alone in its flow."""
+    model: ir.AgentModelNode
+    calls: ir.AgentCallsNode
+    tools: tuple[Node, ...]
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return (self.model, self.calls, *self.tools)
+
+    @property
+    def entry(self) -> str:
+        """Where the agent begins to work."""
+        return self.model.id
+
+    def list_routes(self) -> Iterator[Route]:
+        calls = self.calls.id
+        yield Route(source=self.model.id, branch="next", target=calls)
+        for tool in self.calls.tools:
+            yield Route(source=calls, branch=tool.node, target=tool.node)
+            if not tool.hands_over:
+                yield Route(source=tool.node, branch="next", target=calls)
+        yield Route(source=calls, branch=AGAIN, target=self.entry)
+        yield Route(source=calls, branch="next", target=END)
+
+    def list_data_edges(self) -> Iterator[DataEdge]:
+        for port in self.model.inputs:
+            yield DataEdge(source=START, output=port.title, target=self.model.id, input=port.title)
+        for tool in self.calls.tools:
+            for port in tool.inputs:
+                title = f"{tool.node}.{port.title}"
+                yield DataEdge(
+                    source=self.calls.id, output=title, target=tool.node, input=port.title
+                )
+        for port in self.calls.results:
+            yield DataEdge(source=self.calls.id, output=port.title, target=END, input=port.title)
+
+
+def build_part(
+    site: Site,
+    agent: LoadedAgent,
+    tools: tuple[tuple[AgentTool, Node | None], ...],
+    *,
+    inputs: tuple[Port, ...],
+    results: tuple[Port, ...],
+    message: str = "",
+    prefix: str = "",
+) -> AgentPart:
+    """The agent inside the flow of the node at `site`.
+
+    tools:   what its model may call, each with the node that is made for it; `None`: the flow has
+             the node already.
+    inputs:  those of the agent.
+    message: the input with what the caller says.
+    """
+    place = site.place(agent.component.pointer)
+    offered = tuple(tool for tool, _ in tools)
+    model = ir.AgentModelNode(
+        id=f"{prefix}{MODEL}",
+        name=agent.component.name,
+        inputs=inputs,
+        outputs=(Port(title="answer", place=place),),
+        place=place,
+        system_prompt=_join_prompts(agent),
+        llm_config=_read_model(site, agent),
+        tools=offered,
+        results=results,
+        message=message,
+    )
+    calls = ir.AgentCallsNode(
+        id=f"{prefix}{CALLS}",
+        name="Calls",
+        outputs=(*_list_arguments(offered), *results),
+        branches=(*(tool.node for tool in offered), AGAIN, "next"),
+        place=place,
+        model=model.id,
+        tools=offered,
+        results=results,
+    )
+    made = tuple(node for _, node in tools if node is not None)
+    return AgentPart(prefix=prefix, model=model, calls=calls, tools=made)
+
+
+def read_inputs(site: Site, agent: LoadedAgent) -> tuple[Port, ...]:
+    """The placeholders of the agent's prompt."""
+    ports = {p.title: p for p in template_inputs(site, "system_prompt", of=agent.component)}
+    if agent.special is not None:
+        more = template_inputs(site, "additional_instructions", of=agent.special)
+        ports = {**{port.title: port for port in more}, **ports}
+    return tuple(ports.values())
+
+
+def _list_arguments(tools: tuple[AgentTool, ...]) -> Iterator[Port]:
+    for tool in tools:
+        for port in tool.inputs:
+            yield replace(port, title=f"{tool.node}.{port.title}")
+
+
+def _join_prompts(agent: LoadedAgent) -> str:
+    more = "" if agent.special is None else agent.special.text("additional_instructions")
+    return "\n\n".join(part for part in (agent.component.text("system_prompt"), more) if part)
+
+
+def _read_model(site: Site, agent: LoadedAgent) -> Json:
+    if agent.model is None:
+        return ir.NOTHING
+    report_retry_policy(site, agent.model)
+    return Json.of({"component_type": agent.model.type, **agent.model.fields})

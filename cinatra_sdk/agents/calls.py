@@ -10,20 +10,27 @@ or with arguments that the tool does not take.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
 from pydantic import JsonValue
 
-from cinatra_sdk.agents.offered import SUBMIT, ArgumentsUnusable, OfferedTool, read_values
+from cinatra_sdk.agents.offered import (
+    SUBMIT,
+    ArgumentsUnusable,
+    OfferedTool,
+    OfferedToolbox,
+    read_values,
+)
 from cinatra_sdk.agents.step import ANSWER, is_text
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import MESSAGES, channel_of
 from cinatra_sdk.flow.nodes.confirmed import DENIED
 from cinatra_sdk.flow.talk import give_result, hear
+from cinatra_sdk.mcp.tool import FAILED, RESULT
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
@@ -44,14 +51,16 @@ class CallsSettings:
     model: str
     """Id of the node that asks the model."""
     tools: tuple[OfferedTool, ...] = ()
+    toolboxes: tuple[OfferedToolbox, ...] = ()
     results: tuple[TypedPort, ...] = ()
 
 
 def make_agent_calls(frame: Frame, settings: CallsSettings) -> NodeBody:
     """The body of the node that goes through the calls of an agent."""
     tools = {tool.name: tool for tool in settings.tools}
-    ran = (tool.node for tool in settings.tools if not tool.hands_over)
-    channels = tuple(channel_of(node) for node in (settings.model, *ran))
+    read = [settings.model, *(tool.node for tool in settings.tools if not tool.hands_over)]
+    read += [node for box in settings.toolboxes for node in (box.lists, box.calls)]
+    channels = tuple(map(channel_of, read))
 
     def run(state: State, _runtime: object) -> Any:
         return _Turn(frame, settings, tools, state).go_on()
@@ -100,7 +109,10 @@ class _Turn:
             return self._submit(call, after)
         tool = self._tools.get(call["name"])
         if tool is None:
-            names = ", ".join(self._tools) or "none"
+            listed = self._find_listed(call["name"])
+            if listed is not None:
+                return self._make_listed(index, call, *listed)
+            names = ", ".join(self._list_names()) or "none"
             self._refuse(call, f"there is no tool '{call['name'][:80]}'; the tools are: {names}")
             return None
         try:
@@ -110,8 +122,33 @@ class _Turn:
             return None
         if tool.hands_over:
             return self._hand_over(call, after, tool)
+        return self._begin(index, arguments, tool.node)
+
+    def _make_listed(
+        self, index: int, call: dict[str, Any], box: OfferedToolbox, tool: str
+    ) -> dict[str, Any] | None:
+        try:
+            arguments = box.read_arguments(tool, call["args"])
+        except ArgumentsUnusable as error:
+            self._refuse(call, f"the call cannot be made: {error}")
+            return None
+        return self._begin(index, arguments, box.calls)
+
+    def _begin(self, index: int, arguments: dict[str, JsonValue], node: str) -> dict[str, Any]:
         record = {"out": arguments, _AT: index, _MENDS: self._mends()}
-        return self._leave(record, self._frame.routes[tool.node])
+        return self._leave(record, self._frame.routes[node])
+
+    def _find_listed(self, name: str) -> tuple[OfferedToolbox, str] | None:
+        """The toolbox that has the tool, and the server's name of it."""
+        for box in self._settings.toolboxes:
+            for tool in box.read(self._state):
+                if tool["name"] == name:
+                    return box, str(tool["tool"])
+        return None
+
+    def _list_names(self) -> list[str]:
+        boxes = self._settings.toolboxes
+        return [*self._tools, *(tool["name"] for box in boxes for tool in box.read(self._state))]
 
     def _hand_over(
         self, call: dict[str, Any], after: list[dict[str, Any]], tool: OfferedTool
@@ -162,13 +199,16 @@ class _Turn:
         self._own = {**self._own, _MENDS: mends}
 
     def _tell_result(self, call: dict[str, Any]) -> None:
-        tool = self._tools[call["name"]]
-        record = self._state[channel_of(tool.node)]
-        denied = record.get(DENIED)
-        if denied:
-            self._refuse(call, str(denied))
+        tool = self._tools.get(call["name"])
+        listed = self._find_listed(call["name"]) if tool is None else None
+        node = tool.node if tool is not None else listed[0].calls if listed is not None else ""
+        record = self._state[channel_of(node)]
+        unmade = record.get(DENIED) or record.get(FAILED)
+        if unmade:
+            self._refuse(call, str(unmade))
         else:
-            self._say(call, _format_outputs(tool, record["out"]))
+            titles = [port.title for port in tool.outputs] if tool is not None else [RESULT]
+            self._say(call, _format_outputs(titles, record["out"]))
 
     def _say(self, call: Mapping[str, Any], text: str) -> None:
         self._said.append(give_result(self._frame, self._state, call, text))
@@ -194,9 +234,9 @@ class _Turn:
         return {MESSAGES: self._said} if self._said else {}
 
 
-def _format_outputs(tool: OfferedTool, out: Mapping[str, Any]) -> str:
+def _format_outputs(titles: Sequence[str], out: Mapping[str, Any]) -> str:
     """What a tool gave, as the model reads it."""
-    if not tool.outputs:
+    if not titles:
         return "done"
-    value: Any = out[tool.outputs[0].title] if len(tool.outputs) == 1 else dict(out)
+    value: Any = out[titles[0]] if len(titles) == 1 else dict(out)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -6,12 +6,15 @@ OfferedTool(name="search", node="search", inputs=(Port("query"),))
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.flow.names import channel_of
+from cinatra_sdk.mcp.tool import ARGUMENTS, TOOL
+from cinatra_sdk.mcp.toolbox import TOOLS
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.ports import TypedPort
 
@@ -46,6 +49,28 @@ class OfferedTool:
         """
         found = read_values(self.inputs, given)
         return {f"{self.node}.{title}": value for title, value in found.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedToolbox:
+    """Tools that are known when the agent runs: one node has listed them, one calls them."""
+
+    lists: str
+    calls: str
+
+    def read(self, state: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The tools: `{"name": …, "tool": …, "description": …, "schema": {…}}`."""
+        found: list[dict[str, Any]] = state[channel_of(self.lists)]["out"][TOOLS]
+        return found
+
+    def read_arguments(self, tool: str, given: JsonValue) -> dict[str, JsonValue]:
+        """As of an `OfferedTool`; the server checks what the arguments are.
+
+        Raises: `ArgumentsUnusable`.
+        """
+        if not isinstance(given, dict):
+            raise ArgumentsUnusable("the arguments are no JSON object")
+        return {f"{self.calls}.{TOOL}": tool, f"{self.calls}.{ARGUMENTS}": given}
 
 
 def describe_function(name: str, description: str, ports: Sequence[TypedPort]) -> dict[str, Any]:

@@ -7,7 +7,8 @@ The step is one effect of the kind `model`; the calls are made by other nodes, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +16,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.agents.offered import SUBMIT, OfferedTool, describe_function
+from cinatra_sdk.agents.offered import SUBMIT, OfferedTool, OfferedToolbox, describe_function
 from cinatra_sdk.agents.seeing import list_seen
 from cinatra_sdk.effects import EffectResult, aperform, perform
 from cinatra_sdk.effects.effect import Usage, hash_json
@@ -24,7 +25,7 @@ from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
-from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.names import MESSAGES, channel_of
 from cinatra_sdk.flow.nodes.llm import declare
 from cinatra_sdk.flow.talk import ask_for_calls, hear, read_conversation
 from cinatra_sdk.governed.conversation import read_record
@@ -53,6 +54,7 @@ class AgentSettings:
     """The system prompt, from the values of the inputs."""
     model: ModelSettings
     tools: tuple[OfferedTool, ...] = ()
+    toolboxes: tuple[OfferedToolbox, ...] = ()
     results: tuple[TypedPort, ...] = ()
     """What the agent has to give before it ends."""
     message: str = ""
@@ -60,14 +62,20 @@ class AgentSettings:
     optional: tuple[str, ...] = ()
     """Names of tools that a model without tools can do without."""
 
-    @property
-    def functions(self) -> list[dict[str, Any]]:
+    def list_functions(self, state: State) -> list[dict[str, Any]]:
         """The tools as the model is told of them."""
         functions = [tool.describe() for tool in self.tools]
+        for box in self.toolboxes:
+            functions += [_describe_listed(tool) for tool in box.read(state)]
         if needs_submit(self.results):
             words = "Give the result, when you have it; nothing comes after it."
             functions.append(describe_function(SUBMIT, words, self.results))
         return functions
+
+
+def _describe_listed(tool: Mapping[str, Any]) -> dict[str, Any]:
+    about = {"description": tool["description"] or tool["name"], "parameters": tool["schema"]}
+    return {"type": "function", "function": {"name": tool["name"], **about}}
 
 
 def needs_submit(results: tuple[TypedPort, ...]) -> bool:
@@ -95,8 +103,11 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         said = _read_message(settings, values) if frame.visit(state) == 1 else ""
         heard = read_conversation(state, runtime.context)
         heard = [*heard, HumanMessage(said)] if said else heard
+        functions = settings.list_functions(state)
+        _require_names_apart(frame, functions)
         query = _StepQuery(
             settings=settings,
+            functions=functions,
             messages=list_seen(settings.render(values), heard),
             visit=frame.visit(state),
         )
@@ -118,7 +129,19 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         made = await aperform(asked.effect, asked.aanswer, context_of(runtime.context).door)
         return leave(state, said, made)
 
-    return NodeBody(run=run, arun=arun, reads=(MESSAGES,), acts=True, performs=True)
+    reads = (MESSAGES, *(channel_of(box.lists) for box in settings.toolboxes))
+    return NodeBody(run=run, arun=arun, reads=reads, acts=True, performs=True)
+
+
+def _require_names_apart(frame: Frame, functions: Sequence[Mapping[str, Any]]) -> None:
+    """Raises: `NodeFailed` where a server has a tool of a name that another tool has."""
+    names = Counter(one["function"]["name"] for one in functions)
+    name, times = next(iter(names.most_common(1)), ("", 0))
+    if times > 1:
+        raise frame.failed(
+            f"the agent has {times} tools with the name '{name[:80]}'",
+            hint="leave one out by the tool_filter of its toolbox",
+        )
 
 
 def _read_message(settings: AgentSettings, values: Mapping[str, Any]) -> str:
@@ -131,6 +154,7 @@ class _StepQuery:
     """What the model is asked at one step."""
 
     settings: AgentSettings
+    functions: list[dict[str, Any]]
     messages: list[BaseMessage] = field(repr=False)
     visit: int
 
@@ -148,7 +172,7 @@ class _StepQuery:
             "conversation_sha256": hash_json(records),
             "messages": len(records),
             "last": records[-1],
-            "tools": [one["function"]["name"] for one in self.settings.functions],
+            "tools": [one["function"]["name"] for one in self.functions],
         }
         if config.parameters:
             asked["parameters"] = dict(config.parameters)
@@ -183,7 +207,7 @@ class _StepQuery:
         return {"text": "", "calls": [self._describe_call(0, submit)]}
 
     def _bind(self, model: Any) -> Any:
-        functions = self.settings.functions
+        functions = self.functions
         if not functions:
             return model
         try:

@@ -64,6 +64,10 @@ class HostParts:
     """
     api_key_for: ApiKeyFor = field(default=None, repr=False)
     """Gives the key for a `ModelConfig`; empty: the key in the file, or of the environment."""
+    mcp: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Servers in place of those of MCPTools and MCPToolBoxes, by the id or name of their transport,
+    `*` for every other: anything that `mcp.Client` takes, such as a server of this process.
+    """
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Values of placeholders that flows and runs may read, by name.  Values may be secrets, so the
     database keeps only the names.
@@ -104,7 +108,7 @@ class HostParts:
         object.__setattr__(self, "tools", functions)
         if self.models is not None and not callable(self.models):
             object.__setattr__(self, "models", MappingProxyType(dict(self.models)))
-        for name in ("tools", "env"):
+        for name in ("tools", "env", "mcp"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         for name in ("allow", "graphs"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -128,6 +132,7 @@ class FlowParts(TypedDict, total=False):
     platform: Platform | None
     tools: Mapping[str, Callable[..., Any]] | None
     models: Models
+    mcp: Mapping[str, Any] | None
     env: Mapping[str, str] | None
 
 

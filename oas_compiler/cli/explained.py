@@ -33,7 +33,7 @@ from oas_compiler.cli.explained_pieces import (
     word,
 )
 from oas_compiler.explain import Explanation
-from oas_compiler.explain.records import NodeFacts
+from oas_compiler.explain.records import TOOL_WORDS, NodeFacts
 from oas_compiler.ir import Json, JsonValue
 
 MAX_PROPERTIES: Final = 12
@@ -150,7 +150,10 @@ def _format_calls(explained: Explanation) -> RenderableType | None:
     found: dict[tuple[str, str], list[str]] = {}
     for node in explained.nodes:
         if node.call is not None:
-            key = (node.call.method, node.call.url or f"function {node.call.tool}")
+            key = (
+                node.call.method,
+                node.call.url or f"{TOOL_WORDS[node.call.kind]} {node.call.tool}",
+            )
             found.setdefault(key, []).append(node.path)
     if not found:
         return None

@@ -36,7 +36,15 @@ from oas_compiler.cli.explained_pieces import (
     word,
 )
 from oas_compiler.explain import Explanation
-from oas_compiler.explain.records import Feed, GateFacts, NodeFacts, Read, Send, Write
+from oas_compiler.explain.records import (
+    TOOL_WORDS,
+    Feed,
+    GateFacts,
+    NodeFacts,
+    Read,
+    Send,
+    Write,
+)
 
 MAX_READERS: Final = 12
 
@@ -127,8 +135,8 @@ def _format_ports(node: NodeFacts, full: bool) -> Table:
 def _format_call(node: NodeFacts) -> Text:
     call = node.call
     assert call is not None
-    if call.kind == "tool":
-        return Text(f"the function {clean(call.tool)}")
+    if call.kind in TOOL_WORDS:
+        return Text(f"the {TOOL_WORDS[call.kind]} {clean(call.tool)}")
     line = Text.assemble((clean(call.method), "green"), " ", clean(call.url))
     if call.tool:
         line.append(f"  tool {clean(call.tool)}", NOTE)

@@ -55,7 +55,7 @@ def _describe_flow_needs(source: bytes, lent: HostParts | None) -> Iterator[str]
 
 def _read_tools(source: bytes) -> frozenset[str]:
     """Names of the Python functions that the flow calls; empty where it cannot be read."""
-    if b"ToolNode" not in source:
+    if b"ServerTool" not in source:
         return frozenset()
     from oas_compiler.ir import find_tool_names
     from oas_compiler.pipeline import compile_ir

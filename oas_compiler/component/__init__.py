@@ -5,7 +5,9 @@ fields.py         `Field`, and the fields that every component and every node ha
 model_fields.py   the fields of the language models that a file may configure
 agent_fields.py   the same of agents;  agent.py  an agent with its references resolved
 agents.py         an agent, or a Swarm of agents -> a flow
-agent_part.py     one agent in it: its model, its calls, its tools;  agent_tools.py  what it may call
+agent_part.py     one agent in it: its model, its calls, its tools;  agent_words.py  its ids and names
+agent_tools.py    what an agent may call;  agent_toolboxes.py  the tools of a server
+mcp.py            the fields of MCP tools, toolboxes and transports
 site.py           `Site`: a component in its flow, as the builder of its kind is given it
 ports.py          inputs and outputs -> `ir.Port`
 inference.py      ports and branches that follow from templates, subflows, tools and agents

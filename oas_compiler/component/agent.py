@@ -18,6 +18,18 @@ class LoadedTool:
     facts: Behind
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LoadedToolbox:
+    """An MCPToolBox of an agent, with its transport in the field `client_transport`."""
+
+    component: Component
+    facts: Behind
+    names: tuple[str, ...] | None = None
+    """Tools that the file only names; `None`: all of the server."""
+    described: tuple[LoadedTool, ...] = ()
+    """Tools that the file describes, each as an MCPTool."""
+
+
 _NODES_OF_ITS_OWN: Final = 5
 """Start, model, calls, the question to a person, end."""
 
@@ -33,6 +45,7 @@ class LoadedAgent:
     model: Component | None
     """`None` where it is missing or wrong, which was reported."""
     tools: tuple[LoadedTool, ...] = ()
+    toolboxes: tuple[LoadedToolbox, ...] = ()
     shown: Component
     """What the agent is called: itself, a SpecializedAgent, or a group."""
     workers: tuple[Loaded, ...] = ()
@@ -41,7 +54,9 @@ class LoadedAgent:
     @cached_property
     def size(self) -> int:
         """How many nodes its flow has, with the flows of its workers."""
-        return _NODES_OF_ITS_OWN + len(self.tools) + sum(1 + one.size for one in self.workers)
+        boxes = sum(2 + len(one.described) for one in self.toolboxes)
+        workers = sum(1 + one.size for one in self.workers)
+        return _NODES_OF_ITS_OWN + len(self.tools) + boxes + workers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -29,7 +29,7 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
             "text", "What the agent is told at first; a template.", required=True, template=True
         ),
         "tools": Field("list", "The tools that the model may call."),
-        "toolboxes": Field("list", "Servers whose tools the model may call.", refused=is_used),
+        "toolboxes": Field("list", "Servers whose tools the model may call."),
         "human_in_the_loop": Field("flag", "Whether the agent may ask a person a question."),
         "transforms": Field("list", "What shortens a long conversation.", refused=is_used),
     },

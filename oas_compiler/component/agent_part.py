@@ -15,23 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
 
 from oas_compiler import ir
 from oas_compiler.component.agent import LoadedAgent
+from oas_compiler.component.agent_toolboxes import MadeToolbox
+from oas_compiler.component.agent_words import AGAIN, CALLS, END, MODEL, START
 from oas_compiler.component.inference import template_inputs
 from oas_compiler.component.requests import report_retry_policy
 from oas_compiler.component.site import Site
 from oas_compiler.ir import AgentTool, DataEdge, Json, Node, Port, Route
-
-START: Final = "start"
-MODEL: Final = "model"
-CALLS: Final = "calls"
-END: Final = "end"
-ASK: Final = "ask_user"
-"""The tool by which a model asks a person."""
-AGAIN: Final = "again"
-TEXT: Final = Json.of({"type": "string"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +35,17 @@ class AgentPart:
     model: ir.AgentModelNode
     calls: ir.AgentCallsNode
     tools: tuple[Node, ...]
+    toolboxes: tuple[MadeToolbox, ...] = ()
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        return (self.model, self.calls, *self.tools)
+        calling = (box.calls for box in self.toolboxes)
+        return (*self.lists, self.model, self.calls, *self.tools, *calling)
+
+    @property
+    def lists(self) -> tuple[Node, ...]:
+        """The nodes that run once, before any agent of the flow works."""
+        return tuple(box.lists for box in self.toolboxes)
 
     @property
     def entry(self) -> str:
@@ -60,18 +59,21 @@ class AgentPart:
             yield Route(source=calls, branch=tool.node, target=tool.node)
             if not tool.hands_over:
                 yield Route(source=tool.node, branch="next", target=calls)
+        for box in self.toolboxes:
+            yield Route(source=calls, branch=box.calls.id, target=box.calls.id)
+            yield Route(source=box.calls.id, branch="next", target=calls)
         yield Route(source=calls, branch=AGAIN, target=self.entry)
         yield Route(source=calls, branch="next", target=END)
 
     def list_data_edges(self) -> Iterator[DataEdge]:
         for port in self.model.inputs:
             yield DataEdge(source=START, output=port.title, target=self.model.id, input=port.title)
-        for tool in self.calls.tools:
-            for port in tool.inputs:
-                title = f"{tool.node}.{port.title}"
-                yield DataEdge(
-                    source=self.calls.id, output=title, target=tool.node, input=port.title
-                )
+        takers = [(tool.node, tool.inputs) for tool in self.calls.tools]
+        takers += [(box.calls.id, box.calls.inputs) for box in self.toolboxes]
+        for node, ports in takers:
+            for port in ports:
+                title = f"{node}.{port.title}"
+                yield DataEdge(source=self.calls.id, output=title, target=node, input=port.title)
         for port in self.calls.results:
             yield DataEdge(source=self.calls.id, output=port.title, target=END, input=port.title)
 
@@ -83,6 +85,7 @@ def build_part(
     *,
     inputs: tuple[Port, ...],
     results: tuple[Port, ...],
+    toolboxes: tuple[MadeToolbox, ...] = (),
     message: str = "",
     prefix: str = "",
 ) -> AgentPart:
@@ -95,6 +98,7 @@ def build_part(
     """
     place = site.place(agent.component.pointer)
     offered = tuple(tool for tool, _ in tools)
+    boxes = tuple(box.offered for box in toolboxes)
     model = ir.AgentModelNode(
         id=f"{prefix}{MODEL}",
         name=agent.component.name,
@@ -104,21 +108,28 @@ def build_part(
         system_prompt=_join_prompts(agent),
         llm_config=_read_model(site, agent),
         tools=offered,
+        toolboxes=boxes,
         results=results,
         message=message,
     )
     calls = ir.AgentCallsNode(
         id=f"{prefix}{CALLS}",
         name="Calls",
-        outputs=(*_list_arguments(offered), *results),
-        branches=(*(tool.node for tool in offered), AGAIN, "next"),
+        outputs=(*_list_arguments(offered, toolboxes), *results),
+        branches=(
+            *(tool.node for tool in offered),
+            *(box.calls for box in boxes),
+            AGAIN,
+            "next",
+        ),
         place=place,
         model=model.id,
         tools=offered,
+        toolboxes=boxes,
         results=results,
     )
     made = tuple(node for _, node in tools if node is not None)
-    return AgentPart(prefix=prefix, model=model, calls=calls, tools=made)
+    return AgentPart(prefix=prefix, model=model, calls=calls, tools=made, toolboxes=toolboxes)
 
 
 def read_inputs(site: Site, agent: LoadedAgent) -> tuple[Port, ...]:
@@ -130,10 +141,14 @@ def read_inputs(site: Site, agent: LoadedAgent) -> tuple[Port, ...]:
     return tuple(ports.values())
 
 
-def _list_arguments(tools: tuple[AgentTool, ...]) -> Iterator[Port]:
-    for tool in tools:
-        for port in tool.inputs:
-            yield replace(port, title=f"{tool.node}.{port.title}")
+def _list_arguments(
+    tools: tuple[AgentTool, ...], toolboxes: tuple[MadeToolbox, ...]
+) -> Iterator[Port]:
+    takers = [(tool.node, tool.inputs) for tool in tools]
+    takers += [(box.calls.id, box.calls.inputs) for box in toolboxes]
+    for node, ports in takers:
+        for port in ports:
+            yield replace(port, title=f"{node}.{port.title}")
 
 
 def _join_prompts(agent: LoadedAgent) -> str:

@@ -13,13 +13,11 @@ from typing import Final
 
 from oas_compiler import ir
 from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedTool
-from oas_compiler.component.agent_part import AGAIN, ASK, CALLS, END, MODEL, START, TEXT
+from oas_compiler.component.agent_words import AGAIN, ASK, CALLS, END, MODEL, START, SUBMIT, TEXT
 from oas_compiler.component.component import Component
 from oas_compiler.component.site import Site, label_of
 from oas_compiler.ir import AgentTool, FlowIR, Node, Port
 
-SUBMIT: Final = "submit_result"
-"""The tool by which a model gives the outputs of its agent."""
 _RESERVED: Final = frozenset({START, MODEL, CALLS, END, ASK, SUBMIT, AGAIN, "next"})
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 """Providers of models refuse other letters in the name of a tool."""
@@ -35,7 +33,13 @@ def build_tools(
     site: Site, agent: LoadedAgent, build_tool: BuildTool, prefix: str = ""
 ) -> Iterator[Made]:
     """The tools of the agent; prefix: of the ids of their nodes."""
-    for tool in agent.tools:
+    return build_tool_nodes(site, agent.tools, build_tool, prefix)
+
+
+def build_tool_nodes(
+    site: Site, tools: Iterable[LoadedTool], build_tool: BuildTool, prefix: str
+) -> Iterator[Made]:
+    for tool in tools:
         component = tool.component
         name = make_name(component.name)
         node = build_tool(_make_site(site, _make_id(name, prefix), tool))

@@ -6,21 +6,15 @@ a Swarm    start → the part of its first agent ⇄ those that it hands over to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from oas_compiler import ir
 from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedSwarm
-from oas_compiler.component.agent_part import (
-    END,
-    MODEL,
-    START,
-    TEXT,
-    AgentPart,
-    build_part,
-    read_inputs,
-)
+from oas_compiler.component.agent_part import AgentPart, build_part, read_inputs
+from oas_compiler.component.agent_toolboxes import MadeToolbox, build_toolboxes
 from oas_compiler.component.agent_tools import (
     BuildTool,
     Made,
@@ -30,6 +24,7 @@ from oas_compiler.component.agent_tools import (
     make_name,
     name_apart,
 )
+from oas_compiler.component.agent_words import END, MODEL, START, TEXT
 from oas_compiler.component.component import Component
 from oas_compiler.component.site import Site
 from oas_compiler.ir import AgentTool, FlowIR, Json, Port, Route
@@ -58,16 +53,33 @@ class _Builder:
             return self._build_swarm(agent, hears=hears, works=works)
         inputs = _add_message(read_inputs(self.site, agent), hears, self._place(agent.shown))
         results = self._read_results(works, agent.shown, agent.component)
-        own = () if works else tuple(build_question(self.site, agent))
-        part = build_part(
+        part = self._build_part(agent, works=works, inputs=inputs, results=results, message=hears)
+        return self._make_flow(agent.component, inputs, results, (part,))
+
+    def _build_part(
+        self,
+        agent: LoadedAgent,
+        handovers: Iterable[Made] = (),
+        *,
+        works: bool,
+        inputs: tuple[Port, ...],
+        results: tuple[Port, ...],
+        message: str,
+        prefix: str = "",
+    ) -> AgentPart:
+        boxes = tuple(build_toolboxes(self.site, agent, self.build_tool, prefix))
+        tools = (*self._list_tools(agent, boxes, prefix), *handovers)
+        own = () if works else tuple(build_question(self.site, agent, prefix))
+        return build_part(
             self.site,
             agent,
-            name_apart(self.site, agent, self._list_tools(agent), own),
+            name_apart(self.site, agent, tools, own),
             inputs=inputs,
             results=results,
-            message=hears,
+            toolboxes=boxes,
+            message=message,
+            prefix=prefix,
         )
-        return self._make_flow(agent.component, inputs, results, (part,))
 
     def _build_swarm(self, swarm: LoadedSwarm, *, hears: str, works: bool) -> FlowIR:
         prefixes = [f"{make_name(one.shown.name)}." for one in swarm.members]
@@ -75,15 +87,10 @@ class _Builder:
         asked[0] = _add_message(asked[0], hears, self._place(swarm.shown))
         results = self._read_results(works, swarm.shown)
         parts = [
-            build_part(
-                self.site,
+            self._build_part(
                 member,
-                name_apart(
-                    self.site,
-                    member,
-                    (*self._list_tools(member, prefixes[index]), *_list_handovers(swarm, index)),
-                    () if works else tuple(build_question(self.site, member, prefixes[index])),
-                ),
+                _list_handovers(swarm, index),
+                works=works,
                 inputs=asked[index],
                 results=results,
                 message=hears if index == 0 else "",
@@ -94,8 +101,12 @@ class _Builder:
         inputs = {port.title: port for ports in reversed(asked) for port in ports}
         return self._make_flow(swarm.shown, tuple(inputs.values()), results, tuple(parts))
 
-    def _list_tools(self, agent: LoadedAgent, prefix: str = "") -> Iterator[Made]:
+    def _list_tools(
+        self, agent: LoadedAgent, boxes: tuple[MadeToolbox, ...], prefix: str
+    ) -> Iterator[Made]:
         yield from build_tools(self.site, agent, self.build_tool, prefix)
+        for box in boxes:
+            yield from box.tools
         yield from build_workers(
             self.site,
             agent,
@@ -133,7 +144,7 @@ class _Builder:
             start=START,
             nodes=(start, *(node for part in parts for node in part.nodes), end),
             routes=(
-                Route(source=START, branch="next", target=parts[0].entry),
+                *_chain(START, [node.id for part in parts for node in part.lists], parts[0].entry),
                 *(route for part in parts for route in part.list_routes()),
             ),
             data_edges=tuple(edge for part in parts for edge in part.list_data_edges()),
@@ -142,6 +153,11 @@ class _Builder:
 
     def _place(self, component: Component) -> ir.Place:
         return self.site.place(component.pointer)
+
+
+def _chain(first: str, between: list[str], last: str) -> Iterator[Route]:
+    for source, target in pairwise((first, *between, last)):
+        yield Route(source=source, branch="next", target=target)
 
 
 def _list_handovers(swarm: LoadedSwarm, index: int) -> Iterator[Made]:

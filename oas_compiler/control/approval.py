@@ -46,6 +46,7 @@ from oas_compiler.ir import (
     GateStep,
     InputMessageNode,
     JsonValue,
+    McpToolNode,
     Node,
     Path,
     StartNode,
@@ -120,7 +121,7 @@ def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
     for path, node in walk(flow):
         if isinstance(node, InputMessageNode):
             yield path, replace(node, risk_class=risk[path])
-        elif isinstance(node, (ApiNode, ToolNode, ClientToolNode)) or is_send(node):
+        elif isinstance(node, (ApiNode, ToolNode, ClientToolNode, McpToolNode)) or is_send(node):
             yield path, node
 
 

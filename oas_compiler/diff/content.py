@@ -15,6 +15,7 @@ from oas_compiler.checks.credentials import credential
 from oas_compiler.ir import (
     NOTHING,
     AgentTool,
+    AgentToolbox,
     Behind,
     CallRetryPolicy,
     ClientToolNode,
@@ -23,6 +24,8 @@ from oas_compiler.ir import (
     InputMessageNode,
     Json,
     JsonValue,
+    McpToolNode,
+    McpTransport,
     Node,
     Port,
     RemoteToolNode,
@@ -89,7 +92,7 @@ def content(node: Node) -> Mapping[str, JsonValue]:
         if key not in held or key not in _READ_ELSEWHERE:
             found[f"metadata.cinatra.{key}"] = value
     found.update(node.unread.mapping())
-    if isinstance(node, (ToolNode, RemoteToolNode, ClientToolNode)):
+    if isinstance(node, (ToolNode, RemoteToolNode, ClientToolNode, McpToolNode)):
         found.update(_read_tool(node.behind))
     return found
 
@@ -159,6 +162,10 @@ def _encode_value(value: object) -> JsonValue:
         return {key: entry for key, entry in made.items() if entry not in {"", None}}
     if isinstance(value, AgentTool):
         return {"name": value.name, "description": value.description}  # its node has the rest
+    if isinstance(value, AgentToolbox):
+        return value.calls
+    if isinstance(value, McpTransport):
+        return {part.name: _encode_value(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, CallRetryPolicy):
         return {key: _encode_value(entry) for key, entry in asdict(value).items()}
     if isinstance(value, tuple):

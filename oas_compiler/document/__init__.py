@@ -5,6 +5,7 @@ node_types.py     which components can stand in `nodes`;  inside.py  what each n
 spec.py           a flow with its references resolved
 scope.py          `Document`: references resolved where they stand
 agents.py         one agent with its model and tools;  swarm.py  agents that speak to each other
+toolboxes.py      the toolboxes of an agent
 behind.py         the tools and models of nodes
 components.py     one component: its fields, checked
 respelling.py     misspelt keys, read as what was meant

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedTool
+from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedTool, LoadedToolbox
 from oas_compiler.component.component import Component
 from oas_compiler.document.behind import BehindReader
 from oas_compiler.document.components import ComponentReader
 from oas_compiler.document.inside import read_facts
 from oas_compiler.document.scope import Document, Located
 from oas_compiler.document.swarm import SwarmReader, TooMany
+from oas_compiler.document.toolboxes import read_toolbox
 from oas_compiler.document.types import is_known
 from oas_compiler.document.wrong_type import report_wrong_type
 from oas_compiler.kinds.no_nodes import AGENTS, RUNNERS
@@ -77,6 +78,7 @@ class AgentReader:
             component=component,
             model=self._behind.load_model(component, at),
             tools=tuple(self._read_tools(component, "tools", at)),
+            toolboxes=tuple(self._read_toolboxes(component, at)),
             shown=component,
         )
 
@@ -148,6 +150,7 @@ class AgentReader:
             special=special,
             model=agent.model,
             tools=(*agent.tools, *more),
+            toolboxes=agent.toolboxes,
             shown=component,
         )
 
@@ -163,18 +166,33 @@ class AgentReader:
         return target
 
     def _read_tools(self, component: Component, name: str, at: Located) -> Iterator[LoadedTool]:
+        for target, pointer in self._locate_entries(component, name, "a tool", at):
+            tool = self._behind.open_tool(target, pointer)
+            if tool is not None:
+                yield LoadedTool(component=tool, facts=read_facts(target))
+
+    def _read_toolboxes(self, component: Component, at: Located) -> Iterator[LoadedToolbox]:
+        for target, pointer in self._locate_entries(component, "toolboxes", "a toolbox", at):
+            if target.component_type == "MCPToolBox":
+                box = read_toolbox(self._document, self._components, self._behind, target)
+                if box is not None:
+                    yield box
+            elif is_known(target.component_type) or not target.component_type:
+                report_wrong_type(self._document, pointer, "a toolbox", "an MCPToolBox", target)
+
+    def _locate_entries(
+        self, component: Component, name: str, what: str, at: Located
+    ) -> Iterator[tuple[Located, str]]:
+        """The components of a list, each with the pointer of its entry."""
         for index, entry in enumerate(component.items(name) or ()):
             pointer = f"{component.at(name)}/{index}"
             if not isinstance(entry, dict):
                 self._document.findings.error(
                     "OAS022",
-                    f"an entry of {name} must be a tool or a $component_ref, not {describe(entry)}",
+                    f"an entry of {name} must be {what} or a $component_ref, not {describe(entry)}",
                     self._document.source.place(pointer),
                 )
                 continue
             target = self._document.locate(Located(entry, pointer, at.scope))
-            if target is None:
-                continue
-            tool = self._behind.open_tool(target, pointer)
-            if tool is not None:
-                yield LoadedTool(component=tool, facts=read_facts(target))
+            if target is not None:
+                yield target, pointer

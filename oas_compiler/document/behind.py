@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from oas_compiler.component.component import Component
+from oas_compiler.component.mcp import TRANSPORT_FIELDS
 from oas_compiler.component.model_fields import MODEL_TYPES
 from oas_compiler.document.components import ComponentReader
 from oas_compiler.document.scope import Document, Located
@@ -30,7 +33,8 @@ class BehindReader:
         """A tool; pointer: of the field that leads to it, for errors."""
         kind = target.component_type
         if kind in TOOLS:
-            return self._components.read(target)
+            tool = self._components.read(target)
+            return self.open_transport(tool, target) if kind == "MCPTool" else tool
         node_kind = find_kind(kind)
         runs_not = kind in RUNNERS or (node_kind is not None and not node_kind.runs)
         if not runs_not and not is_plugin_type(kind):
@@ -38,10 +42,31 @@ class BehindReader:
                 self._document,
                 pointer,
                 "a tool",
-                "a ServerTool, a RemoteTool or a ClientTool",
+                "a ServerTool, a RemoteTool, a ClientTool or an MCPTool",
                 target,
             )
         return None
+
+    def open_transport(self, tool: Component, at: Located) -> Component | None:
+        """The MCPTool or MCPToolBox with the fields of its transport; `None` without one."""
+        inside = self._document.enter(at)
+        target = self.locate(tool, "client_transport", inside)
+        if target is None:
+            return None
+        if target.component_type not in TRANSPORT_FIELDS:
+            if is_known(target.component_type) or not target.component_type:
+                place = f"{tool.pointer}/client_transport"
+                report_wrong_type(
+                    self._document, place, "a transport", "a StreamableHTTPTransport", target
+                )
+            return None
+        transport = self._components.read(self._document.enter(target))
+        fields = {"component_type": transport.type, **transport.fields}
+        return replace(
+            tool,
+            fields={**tool.fields, "client_transport": fields},
+            places={**tool.places, "client_transport": transport.pointer},
+        )
 
     def load_model(self, node: Component, at: Located) -> Component | None:
         """The model in the field `llm_config` of a node or an agent."""

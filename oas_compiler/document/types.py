@@ -14,12 +14,12 @@ from typing import Final
 
 from oas_compiler.component.agent_fields import AGENT_FIELDS, AGENT_WORDS
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
+from oas_compiler.component.mcp import CONFIRMATION, MCP_FIELDS, MCP_WORDS
 from oas_compiler.component.model_fields import MODEL_FIELDS, MODEL_WORDS
 from oas_compiler.component.requests import REQUEST_FIELDS
 from oas_compiler.kinds.no_nodes import NO_NODES
 from oas_compiler.kinds.registry import all_kinds, find_kind
 
-_CONFIRMATION: Final = Field("flag", "Whether a person must confirm each call.")
 _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
     "Flow": {
         **COMPONENT_FIELDS,
@@ -54,23 +54,24 @@ _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
         "name": Field(
             "text", "The name under which the host registers the function.", required=True
         ),
-        "requires_confirmation": _CONFIRMATION,
+        "requires_confirmation": CONFIRMATION,
     },
     "ClientTool": {
         **COMPONENT_FIELDS,
         **PORT_FIELDS,
         "name": Field("text", "The name by which the caller knows the tool.", required=True),
-        "requires_confirmation": _CONFIRMATION,
+        "requires_confirmation": CONFIRMATION,
     },
     "RemoteTool": {
         **COMPONENT_FIELDS,
         **PORT_FIELDS,
         "name": Field("text", "The name of the tool, for people.", required=True),
         **REQUEST_FIELDS,
-        "requires_confirmation": _CONFIRMATION,
+        "requires_confirmation": CONFIRMATION,
     },
     **MODEL_FIELDS,
     **AGENT_FIELDS,
+    **MCP_FIELDS,
 }
 """Fields of the components that are read and are no nodes."""
 _WORDS: Final[Mapping[str, str]] = {
@@ -81,6 +82,7 @@ _WORDS: Final[Mapping[str, str]] = {
     "ServerTool": "A Python function that the host registers under this name.",
     **MODEL_WORDS,
     **AGENT_WORDS,
+    **MCP_WORDS,
     "ClientTool": "A tool that the caller of the flow runs; the run waits for its result.",
     "RemoteTool": "One HTTP call; members of the answer become its outputs.",
 }

@@ -11,8 +11,9 @@ runs several flows is followed by the place of the flow: `both/[0]/inner`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import NOTHING, Json, JsonValue
@@ -99,12 +100,21 @@ class Way:
 class Call:
     """The call of a node."""
 
-    kind: Literal["http", "tool"]
+    kind: Literal["http", "tool", "client", "mcp"]
+    """`tool`: a Python function of the host; `client`: a tool of the caller; `mcp`: of a server."""
     method: str = ""
     url: str = ""
     """Without user, query and fragment."""
     tool: str = ""
-    """Name of the function, or the `tool` in the body of a call."""
+    """Name of the function or tool, or the `tool` in the body of a call."""
+
+
+TOOL_WORDS: Final[Mapping[str, str]] = {
+    "tool": "function",
+    "client": "tool of the caller",
+    "mcp": "MCP tool",
+}
+"""What is called, by the kind of a call that is no request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,7 +157,11 @@ class FlowWiring:
 
 def call_of(node: Node) -> Call | None:
     """The call of the node; `None` for a node without a call."""
-    if isinstance(node, (ir.ToolNode, ir.ClientToolNode)):
+    if isinstance(node, ir.ClientToolNode):
+        return Call(kind="client", tool=node.tool_name)
+    if isinstance(node, ir.McpToolNode):
+        return Call(kind="mcp", tool=node.tool_name or "of the toolbox")
+    if isinstance(node, ir.ToolNode):
         return Call(kind="tool", tool=node.tool_name)
     if not isinstance(node, ir.ApiNode):
         return None

@@ -12,6 +12,7 @@ the author wrote stands there as it is.  A subflow stands below the node that ru
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 
 from oas_compiler.ir import (
@@ -31,6 +32,18 @@ from oas_compiler.ir import (
 def ir_to_json(flow: FlowIR) -> JsonValue:
     """The flow with everything that the IR says of it, places in the file too."""
     return _encode_record(flow)
+
+
+def list_sealed(record: object) -> Iterator[SealedJson]:
+    """The sealed values anywhere below; whoever reads them shows none of them."""
+    if isinstance(record, SealedJson):
+        yield record
+    elif isinstance(record, tuple):
+        for item in record:
+            yield from list_sealed(item)
+    elif is_dataclass(record):
+        for field in fields(record):
+            yield from list_sealed(getattr(record, field.name))
 
 
 def _encode_record(record: object) -> dict[str, JsonValue]:

@@ -198,6 +198,43 @@ class ClientToolNode(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class McpTransport:
+    """A ClientTransport: the way to an MCP server."""
+
+    transport: str
+    """Its component type."""
+    settings: Json = NOTHING
+    """Its fields, but for those with secrets."""
+    sensitive: SealedJson = NOTHING_SEALED
+    """Headers and variables that nobody shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpToolNode(Node):
+    """A ToolNode over an MCPTool, or the calls of an agent to the tools of an MCPToolBox."""
+
+    tool_name: str
+    """Empty: the input `tool` names the tool, and `arguments` has its arguments."""
+    server: McpTransport
+    retry: CallRetryPolicy | None = None
+    effect: str = ""
+    """As of an ApiNode."""
+    behind: Behind = NO_BEHIND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpListNode(Node):
+    """Lists the tools of an MCPToolBox, for an agent."""
+
+    server: McpTransport
+    retry: CallRetryPolicy | None = None
+    names: tuple[str, ...] | None = None
+    """The tools that are offered; `None`: all."""
+    signatures: tuple[AgentTool, ...] = ()
+    """Tools that the file describes, which have nodes of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LlmNode(Node):
     """One question to a language model; a single string output is its text, other outputs are
     requested by schema.
@@ -239,6 +276,16 @@ class AgentTool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AgentToolbox:
+    """Tools that are known when the agent runs."""
+
+    lists: str
+    """The node that lists them."""
+    calls: str
+    """The node that calls them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentModelNode(Node):
     """One step of an agent: its model is asked, with the conversation and the tools."""
 
@@ -246,6 +293,7 @@ class AgentModelNode(Node):
     llm_config: Json = NOTHING
     """As of an LlmNode."""
     tools: tuple[AgentTool, ...] = ()
+    toolboxes: tuple[AgentToolbox, ...] = ()
     results: tuple[Port, ...] = ()
     """What the agent has to give before it ends."""
     message: str = ""
@@ -259,6 +307,7 @@ class AgentCallsNode(Node):
     model: str
     """Id of the node that asks the model."""
     tools: tuple[AgentTool, ...] = ()
+    toolboxes: tuple[AgentToolbox, ...] = ()
     results: tuple[Port, ...] = ()
 
 

@@ -25,12 +25,14 @@ from oas_compiler.ir import (
     NOTHING,
     NOTHING_SEALED,
     AgentTool,
+    AgentToolbox,
     Behind,
     CallRetryPolicy,
     FlowIR,
     GateStep,
     Json,
     JsonValue,
+    McpTransport,
     Node,
     Port,
     SealedJson,
@@ -141,9 +143,11 @@ def _format_value(value: object) -> str:
         return Json.of(value).text
     if isinstance(value, AgentTool):
         return value.name  # its node follows
+    if isinstance(value, AgentToolbox):
+        return value.calls  # so do its nodes
     if isinstance(value, Port):
         return value.title
-    if isinstance(value, (GateStep, Behind, CallRetryPolicy)):
+    if isinstance(value, (GateStep, Behind, CallRetryPolicy, McpTransport)):
         parts = (
             f"{field.name}={_format_value(getattr(value, field.name))}"
             for field in fields(value)

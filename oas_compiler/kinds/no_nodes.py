@@ -21,7 +21,7 @@ AGENT_TYPES: Final = frozenset(
 )
 """What an AgentNode may run, besides a Flow."""
 
-TOOLS: Final = frozenset({"ServerTool", "RemoteTool", "ClientTool"})
+TOOLS: Final = frozenset({"ServerTool", "RemoteTool", "ClientTool", "MCPTool"})
 """The tools that a ToolNode runs."""
 
 AGENTS: Final = frozenset({"Agent", "ManagerWorkers", "SpecializedAgent", "Swarm"})
@@ -30,8 +30,6 @@ AGENTS: Final = frozenset({"Agent", "ManagerWorkers", "SpecializedAgent", "Swarm
 RUNNERS: Final = (AGENT_TYPES - AGENTS) | frozenset(
     {
         "BuiltinTool",
-        "MCPTool",
-        "MCPToolBox",
     }
 )
 """Component types, other than nodes, that would act at run time, which is not implemented."""
@@ -47,6 +45,7 @@ _PARTS: Final = frozenset(
         "GeminiVertexAIAuthConfig",
         "InMemoryCollectionDatastore",
         "LlmConfig",
+        "MCPToolBox",
         "MCPToolSpec",
         "MTlsOracleDatabaseConnectionConfig",
         "MessageSummarizationTransform",

@@ -1,7 +1,8 @@
-"""ToolNode: a Python function of the host, one HTTP call, or a tool of the caller.
+"""ToolNode: a Python function of the host, one HTTP call, a tool of the caller or of an MCP server.
 
 without ports    ->  the inputs and outputs of its tool
 a ClientTool     ->  a ClientToolNode
+an MCPTool       ->  an McpToolNode
 a RemoteTool     ->  a RemoteToolNode; without inputs those that its templates use
 """
 
@@ -11,6 +12,7 @@ from oas_compiler import ir
 from oas_compiler.component.component import Component
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.inference import next_only, specialised, template_inputs
+from oas_compiler.component.mcp import read_mcp_retry, read_server
 from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effect, refuse_effect
 from oas_compiler.component.requests import REQUEST_FIELDS, read_request
 from oas_compiler.component.site import Site, common
@@ -37,6 +39,18 @@ def build_tool(site: Site) -> ir.Node:
             outputs=specialised(site, "outputs", outputs, "tool"),
             branches=next_only(site),
             tool_name=tool.text("name"),
+            behind=site.facts_behind,
+        )
+    if tool.type == "MCPTool":
+        return ir.McpToolNode(
+            **common(site),
+            inputs=specialised(site, "inputs", inputs, "tool"),
+            outputs=specialised(site, "outputs", outputs, "tool"),
+            branches=next_only(site),
+            tool_name=tool.text("name"),
+            server=read_server(tool),
+            retry=read_mcp_retry(site, tool),
+            effect=cinatra_effect(site),
             behind=site.facts_behind,
         )
     return ir.ToolNode(
@@ -70,17 +84,24 @@ def _build_remote_tool(site: Site, tool: Component) -> ir.Node:
     )
 
 
+def _describe(node: ir.Node) -> str:
+    if isinstance(node, ir.McpListNode):
+        return "lists tools"
+    name = getattr(node, "tool_name", "")
+    return f"tool {name}" if name else "tool of a toolbox"
+
+
 TOOL = NodeKind(
     component_type="ToolNode",
     node=ir.ToolNode,
-    variants=(ir.RemoteToolNode, ir.ClientToolNode),
+    variants=(ir.RemoteToolNode, ir.ClientToolNode, ir.McpToolNode, ir.McpListNode),
     build=build_tool,
-    words="Calls a Python function of the host or an address, or asks the caller for a result.",
+    words="Calls a Python function of the host, an address or an MCP server, or asks the caller.",
     fields={**NODE_FIELDS, "tool": Field("component", "The tool that is called.", required=True)},
     behind="tool",
     is_call=True,
     shape="call",
-    caption=lambda node: f"tool {node.tool_name}",
+    caption=_describe,
     metadata={**NODE_KEYS, **EFFECT_KEYS},
     lowering="oas_compiler.lower.nodes.tool:lower_tool",
 )

@@ -14,7 +14,7 @@ from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.running import RUNNING
 from oas_compiler.control.steering import autonomous_slots
 from oas_compiler.ir import FlowIR, find_tool_names
-from oas_compiler.ir.exporting import ir_to_json
+from oas_compiler.ir.exporting import ir_to_json, list_sealed
 from oas_compiler.lower.flow import MAX_STEPS, Flow
 from oas_compiler.pipeline import compile_ir
 
@@ -25,6 +25,7 @@ def compile_flow(
     tools: Mapping[str, Callable[..., Any]] | None = None,
     platform: Platform | None = None,
     models: Models = None,
+    mcp: Mapping[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
     host: HostParts | None = None,
     max_steps: int = MAX_STEPS,
@@ -40,6 +41,8 @@ def compile_flow(
     models:   chat models for LLM nodes, by id, name or model of their `llm_config`, `*` for every
               other; or a function of the `ModelConfig`.  Where none is lent, the provider's own is
               asked; without a platform, which is a simulation, answers are made up.
+    mcp:      servers in place of those of MCP tools, by the id or name of their transport, `*` for
+              every other: anything that `mcp.Client` takes, such as a server of this process.
     env:      values for the `{{UPPER_CASE}}` placeholders in the requests of its ApiNodes (url,
               headers, query, body); treated as secrets, and put in nowhere else.  None of them is a
               variable that the runtime reads itself (`CINATRA_…`, `OASFLOW_…`, `DATABASE_URL`, `PG…`).
@@ -64,7 +67,7 @@ def compile_flow(
         raise ValueError(f"max_steps is a whole number from 1 on, and not {max_steps!r:.100}")
     if max_parallel is not None and (type(max_parallel) is not int or max_parallel < 1):
         raise ValueError(f"max_parallel is a whole number from 1 on, and not {max_parallel!r:.100}")
-    given = {"platform": platform, "tools": tools, "models": models, "env": env}
+    given = {"platform": platform, "tools": tools, "models": models, "mcp": mcp, "env": env}
     parts = join_parts(host, given, "compile_flow()")
     # Without `env`: its values are secrets, and get into a request only, when it is sent.
     compiled = compile_ir(source, tools=parts.tools, rules=RUNNING, env_names=tuple(parts.env))
@@ -89,6 +92,7 @@ def _choose_read_variables(flow: FlowIR, env: Mapping[str, str]) -> dict[str, st
     process that goes on with a run has to lend the variables that the run was given.
     """
     texts = json.dumps(ir_to_json(flow), ensure_ascii=False)
+    texts += "".join(sealed.text for sealed in list_sealed(flow))
     return {name: value for name, value in env.items() if name in texts}
 
 

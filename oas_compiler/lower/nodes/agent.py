@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from cinatra_sdk.agents.calls import CallsSettings, make_agent_calls
-from cinatra_sdk.agents.offered import OfferedTool
+from cinatra_sdk.agents.offered import OfferedTool, OfferedToolbox
 from cinatra_sdk.agents.step import AgentSettings, make_agent_step
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.nodes.subflow import make_subflow
 from oas_compiler import ir
-from oas_compiler.component.agent_part import ASK
+from oas_compiler.component.agent_words import ASK
 from oas_compiler.ir import AgentCallsNode, AgentModelNode, AgentNode
 from oas_compiler.lower.inner import lower_inner
 from oas_compiler.lower.nodes.llm import make_render, read_model_settings
@@ -21,7 +21,10 @@ def lower_agent(site: LoweringSite) -> NodeBody:
         return _lower_model(site, node)
     if isinstance(node, AgentCallsNode):
         settings = CallsSettings(
-            model=node.model, tools=_list_tools(node.tools), results=node.results
+            model=node.model,
+            tools=_list_tools(node.tools),
+            toolboxes=_list_toolboxes(node.toolboxes),
+            results=node.results,
         )
         return make_agent_calls(frame, settings)
     assert isinstance(node, AgentNode)
@@ -34,6 +37,7 @@ def _lower_model(site: LoweringSite, node: AgentModelNode) -> NodeBody:
         render=make_render(site.frame, node.system_prompt, "system prompt"),
         model=read_model_settings(site, node.llm_config),
         tools=_list_tools(node.tools),
+        toolboxes=_list_toolboxes(node.toolboxes),
         results=node.results,
         message=node.message,
         optional=(ASK,),
@@ -53,3 +57,7 @@ def _list_tools(tools: tuple[ir.AgentTool, ...]) -> tuple[OfferedTool, ...]:
         )
         for tool in tools
     )
+
+
+def _list_toolboxes(boxes: tuple[ir.AgentToolbox, ...]) -> tuple[OfferedToolbox, ...]:
+    return tuple(OfferedToolbox(lists=box.lists, calls=box.calls) for box in boxes)

@@ -35,8 +35,8 @@ def read_model_settings(site: LoweringSite, llm_config: Json) -> ModelSettings:
         config=read_model_config(llm_config),
         models=host.models,
         api_key_for=host.api_key_for,
-        may_call=_make_allowance(site.wiring.platform, host.allow),
-        simulation=_find_simulation(site.wiring.platform),
+        may_call=make_allowance(site.wiring.platform, host.allow),
+        simulation=find_simulation(site.wiring.platform),
         lent=tuple(site.wiring.env.values()),
     )
 
@@ -54,7 +54,7 @@ def make_render(frame: Frame, template: str, what: str) -> Callable[[Mapping[str
     return render
 
 
-def _find_simulation(platform: Any) -> Any:
+def find_simulation(platform: Any) -> Any:
     """The platform by which a simulation answers; None where calls are really made."""
     beyond = getattr(platform, "beyond", None)
     asked = beyond if beyond is not None else platform
@@ -66,7 +66,7 @@ def _find_simulation(platform: Any) -> Any:
     return asked
 
 
-def _make_allowance(platform: Any, allow: Sequence[str]) -> Callable[[str], bool]:
+def make_allowance(platform: Any, allow: Sequence[str]) -> Callable[[str], bool]:
     """What the operator opens: to the platform, and to the runs of this process."""
     opened = HttpPlatform(None, allow=allow)
 

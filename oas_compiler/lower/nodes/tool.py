@@ -33,7 +33,15 @@ from cinatra_sdk.flow.nodes.client_tool import make_client_tool
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
-from oas_compiler.ir import ClientToolNode, Port, RemoteToolNode, ToolNode
+from oas_compiler.ir import (
+    ClientToolNode,
+    McpListNode,
+    McpToolNode,
+    Port,
+    RemoteToolNode,
+    ToolNode,
+)
+from oas_compiler.lower.nodes.mcp import lower_mcp_tool, lower_tool_list
 from oas_compiler.lower.nodes.remote_tool import lower_remote_tool
 from oas_compiler.lower.registry import LoweringSite
 
@@ -46,6 +54,10 @@ def lower_tool(site: LoweringSite) -> NodeBody:
         return make_client_tool(
             frame, tool=node.tool_name, name=node.name, confirmed=node.behind.asks_person
         )
+    if isinstance(node, McpToolNode):
+        return lower_mcp_tool(site, node)
+    if isinstance(node, McpListNode):
+        return lower_tool_list(site, node)
     assert isinstance(node, ToolNode)
     tool = _Tool(
         node=node,

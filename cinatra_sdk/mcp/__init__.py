@@ -1,0 +1,9 @@
+"""Tools of MCP servers (Model Context Protocol), as nodes of a flow.
+
+server.py       a server and the way to it
+connecting.py   a client that is connected;  calling.py  one request of it, as the nodes make them
+results.py      what a server gave -> the outputs of a node
+tool.py         the node that calls a tool;  toolbox.py  the node that lists the tools of a server
+
+The package `mcp` (extra `mcp`) is imported when a server is asked, and not before.
+"""

@@ -1,0 +1,228 @@
+"""The node that calls a tool of an MCP server, as one effect of the kind `mcp`.
+
+    McpToolSettings(server=…, tool="search")    the inputs are the arguments
+    McpToolSettings(server=…)                   of a toolbox: the inputs `tool` and `arguments`
+
+A tool that says that it failed fails the run; of an agent, it tells the model so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from langgraph.runtime import Runtime, get_runtime
+from pydantic import JsonValue
+
+from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
+from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.errors import NodeFailed, NotConfigured
+from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.effects import effect_of
+from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.nodes.confirmed import make_confirmed
+from cinatra_sdk.governed.keys import without_governed
+from cinatra_sdk.governed.secrets import cut_out, redact
+from cinatra_sdk.mcp.calling import ConnectionLost, RequestFailed, ServerLink, acall, wait_for
+from cinatra_sdk.mcp.results import ResultUnusable, read_outputs, read_text
+from cinatra_sdk.mcp.server import McpServer
+from cinatra_sdk.platform.outputs import declared_outputs
+from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
+from cinatra_sdk.values.ports import TypedPort
+
+State = Mapping[str, Any]
+FAILED: Final = "failed"
+"""Of the record of an agent's tool that says that it failed: its words."""
+TOOL: Final = "tool"
+ARGUMENTS: Final = "arguments"
+RESULT: Final = "result"
+"""The output of a toolbox."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpAccess:
+    """A server, and what this process lends for it."""
+
+    server: McpServer
+    servers: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Servers that the host lends, by the id or the name of their transport."""
+    may_call: Callable[[str], bool] = lambda _address: False
+    """Whether the operator opens an address."""
+    simulation: Platform | None = field(default=None, repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Values of the host's placeholders."""
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.simulation is not None and self._find_lent() is None
+
+    def link(self, *, once: bool) -> ServerLink:
+        """Raises: `NotConfigured` for an address that the operator does not open."""
+        server, lent = self.server, self._find_lent()
+        if lent is None and server.url and not self.may_call(server.url):
+            raise NotConfigured(
+                f"the MCP server '{server.label}' is at an address that this process does not open",
+                hint="add it to `allow` (--allow at the command line), or lend the server: mcp=…",
+            )
+        rules = replace(server.retry, max_attempts=0) if once else server.retry
+        return ServerLink(server=server, lent=lent, rules=rules)
+
+    def _find_lent(self) -> Any:
+        names = (*self.server.names, "*")
+        return next((self.servers[one] for one in names if one in self.servers), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpToolSettings:
+    """A tool of a server."""
+
+    access: McpAccess
+    tool: str = ""
+    """Empty: the input `tool` names it."""
+    in_agent: bool = False
+    asks_person: bool = False
+    """Whether a person confirms each call."""
+    name: str = ""
+    """Of the node, for people."""
+
+
+def make_mcp_tool(frame: Frame, settings: McpToolSettings) -> NodeBody:
+    """The body of the node."""
+    call = _Call(frame, settings)
+
+    def run(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
+        effect, host = call.describe(state), context_of(runtime.context)
+        made = perform(effect, lambda: wait_for(lambda: call.amake(state, effect)), host.door)
+        return call.leave(state, made)
+
+    async def arun(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
+        effect, host = call.describe(state), context_of(runtime.context)
+        made = await aperform(effect, lambda: call.amake(state, effect), host.door)
+        return call.leave(state, made)
+
+    body = NodeBody(run=run, arun=arun, acts=True, performs=True)
+    if not settings.asks_person:
+        return body
+    return make_confirmed(frame, body, name=settings.name, effect=call.describe, show=_show)
+
+
+def make_secrets(access: McpAccess) -> tuple[str, ...]:
+    """What is cut out of the effects of a server's nodes."""
+    held = context_of(get_runtime(HostContext).context).credentials
+    return (held.run_token, held.bearer_token, *access.secrets, *access.server.secrets)
+
+
+def describe_failure(
+    frame: Frame, access: McpAccess, what: str, error: Exception
+) -> tuple[NodeFailed, ConnectionLost | None]:
+    """The error of a node whose request failed, and a lost connection that it comes from: that tells
+    the door that a later try may help.
+    """
+    if isinstance(error, NotConfigured):
+        return frame.failed(error.message, hint=error.hint), None
+    told = redact(str(error), make_secrets(access))
+    lost = error if isinstance(error, ConnectionLost) else None
+    hint = "see whether the server runs" if lost else ""
+    message = f"{what} of MCP server '{access.server.label}' failed: {told}"
+    return frame.failed(message, hint=hint), lost
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    frame: Frame
+    settings: McpToolSettings
+
+    def describe(self, state: State) -> Effect:
+        tool, arguments = self._read(state)
+        access = self.settings.access
+        simulated = "simulated/" if access.is_simulated else ""
+        return effect_of(
+            self.frame,
+            state,
+            kind="mcp",
+            capability=f"{simulated}{access.server.label}/{tool}",
+            arguments=arguments,
+            secrets=make_secrets(access),
+        )
+
+    async def amake(self, state: State, effect: Effect) -> EffectResult:
+        tool, arguments = self._read(state)
+        access = self.settings.access
+        if access.is_simulated:
+            return await self._simulate(effect)
+        try:
+            link = access.link(once=self.frame.once)
+            result = await acall(link, tool, arguments, effect.key)
+            return EffectResult(value=self._keep(tool, result, effect))
+        except (NotConfigured, RequestFailed, ResultUnusable) as error:
+            failure = describe_failure(self.frame, access, f"tool '{tool}'", error)
+        # Out here: in the handler it would drag the client's error along.
+        raise failure[0] from failure[1]
+
+    def leave(self, state: State, made: EffectResult) -> dict[str, Any]:
+        value = made.value
+        assert isinstance(value, dict)  # made by `_keep`, or stored from it
+        failed = value.get(FAILED)
+        if failed is None:
+            outputs = value["outputs"]
+            assert isinstance(outputs, dict)
+            return self.frame.finish(state, outputs)
+        empty = {port.title: _read_default(port) for port in self.frame.outputs}
+        update = self.frame.finish(state, empty)
+        update[self.frame.channel][FAILED] = failed
+        return update
+
+    def _read(self, state: State) -> tuple[str, dict[str, JsonValue]]:
+        values = self.frame.gather(state)
+        if self.settings.tool:
+            return self.settings.tool, values
+        arguments = values[ARGUMENTS]
+        return str(values[TOOL]), arguments if isinstance(arguments, dict) else {}
+
+    def _keep(self, tool: str, result: Mapping[str, Any], effect: Effect) -> JsonValue:
+        secrets = effect.secrets
+        if result.get("isError"):
+            told = redact(read_text(result) or "it says nothing", secrets)
+            if self.settings.in_agent:
+                return {FAILED: told}
+            raise RequestFailed(f"it says: {told[:1000]}")
+        clean = without_governed(dict(result), where=f"what tool '{tool}' returned")
+        outputs = read_outputs(self.frame.outputs, clean)
+        return {"outputs": cut_out(outputs, secrets)}
+
+    async def _simulate(self, effect: Effect) -> EffectResult:
+        platform = self.settings.access.simulation
+        assert platform is not None  # see `is_simulated`
+        call = make_simulated_call(effect, self.frame.outputs)
+        found = declared_outputs(call, await platform.acall(call))
+        return EffectResult(value={"outputs": found})
+
+
+def make_simulated_call(effect: Effect, outputs: tuple[TypedPort, ...]) -> PlatformCall:
+    """The call by which a simulation answers."""
+    return PlatformCall(
+        node=effect.node,
+        path=effect.path,
+        place=effect.place,
+        method="MCP",
+        url=effect.capability,
+        body=effect.arguments,
+        outputs=tuple(
+            DeclaredOutput(
+                title=port.title, schema=port.schema.mapping(), has_default=port.default is not None
+            )
+            for port in outputs
+        ),
+        run_id=effect.run_id,
+        idempotency_key=effect.key,
+        visit=effect.visit,
+    )
+
+
+def _show(_state: State, effect: Effect) -> dict[str, JsonValue]:
+    return {"call": effect.capability, "arguments": effect.arguments}
+
+
+def _read_default(port: TypedPort) -> JsonValue:
+    return None if port.default is None else port.default.value()

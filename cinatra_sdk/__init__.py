@@ -17,6 +17,7 @@ The folders and modules, from the ground up; each imports only those above it he
     gates             pausing for a person
     flow              what the nodes of a compiled flow do when they run
     mcp               tools of MCP servers, as nodes of a flow
+    a2a               agents behind the protocol A2A, as nodes of a flow
     agents            a model that calls tools until it has an answer, as nodes of a flow
     runs advancing    one run as records; driven from stop to stop
     blocks            nodes for graphs that are written by hand
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "templates", "governed", "context", "platform",
-    "events", "effects", "models", "engine", "lending", "gates", "flow", "mcp", "agents", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
+    "events", "effects", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

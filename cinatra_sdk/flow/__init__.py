@@ -5,6 +5,7 @@ body.py        what a node does;  step.py  the function that the graph runs for 
 visiting.py    one visit of a node;  updates.py  its update, checked;  effects.py  what it does outside
 model_effects.py  one question to a model, for every node that asks one
 fusing.py      nodes that only compute, run in the superstep of the node before;  drawn.py  its pictures
+waiting.py     an answer of an event loop, for a node that blocks
 inner.py       a flow inside a node;  inline.py  one without a gate, run as a plain function
 container.py   several flows inside one node;  branches.py  one LangGraph task for each of them
 failures.py    what a node that goes on after a failure takes for one

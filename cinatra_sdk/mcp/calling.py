@@ -6,10 +6,7 @@ await alist(link)                                            [{"name": "search",
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -82,22 +79,6 @@ async def alist(link: ServerLink) -> list[dict[str, JsonValue]]:
                 return found
 
     return await _request(link, ask)
-
-
-def wait_for(make: Callable[[], Awaitable[_T]]) -> _T:
-    """What the awaitable gives, on an event loop of its own."""
-
-    async def wait() -> _T:
-        return await make()
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(wait())
-    # The caller's loop runs in this thread and cannot run a second one.  The context goes along:
-    # LangGraph keeps the config of the node in it.
-    with ThreadPoolExecutor(1) as other:
-        return other.submit(contextvars.copy_context().run, asyncio.run, wait()).result()
 
 
 async def _request(link: ServerLink, ask: Callable[[Any], Awaitable[_T]]) -> _T:

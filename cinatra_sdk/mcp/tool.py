@@ -22,9 +22,10 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
+from cinatra_sdk.flow.waiting import wait_for
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out, redact
-from cinatra_sdk.mcp.calling import ConnectionLost, RequestFailed, ServerLink, acall, wait_for
+from cinatra_sdk.mcp.calling import ConnectionLost, RequestFailed, ServerLink, acall
 from cinatra_sdk.mcp.results import ResultUnusable, read_outputs, read_text
 from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.platform.outputs import declared_outputs
@@ -205,7 +206,7 @@ def make_simulated_call(effect: Effect, outputs: tuple[TypedPort, ...]) -> Platf
         node=effect.node,
         path=effect.path,
         place=effect.place,
-        method="MCP",
+        method=effect.kind.upper(),
         url=effect.capability,
         body=effect.arguments,
         outputs=tuple(

@@ -21,8 +21,9 @@ from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.waiting import wait_for
 from cinatra_sdk.governed.secrets import cut_out
-from cinatra_sdk.mcp.calling import RequestFailed, alist, wait_for
+from cinatra_sdk.mcp.calling import RequestFailed, alist
 from cinatra_sdk.mcp.tool import McpAccess, describe_failure, make_secrets, make_simulated_call
 from cinatra_sdk.values.ports import TypedPort
 

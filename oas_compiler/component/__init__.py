@@ -7,6 +7,7 @@ agent_fields.py   the same of agents;  agent.py  an agent with its references re
 agents.py         an agent, or a Swarm of agents -> a flow
 agent_part.py     one agent in it: its model, its calls, its tools;  agent_words.py  its ids and names
 agent_tools.py    what an agent may call;  agent_toolboxes.py  the tools of a server
+remote_agents.py  an agent elsewhere -> a flow
 mcp.py            the fields of MCP tools, toolboxes and transports
 site.py           `Site`: a component in its flow, as the builder of its kind is given it
 ports.py          inputs and outputs -> `ir.Port`

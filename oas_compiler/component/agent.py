@@ -73,4 +73,15 @@ class LoadedSwarm:
         return sum(one.size for one in self.members)
 
 
-Loaded = LoadedAgent | LoadedSwarm
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoadedRemoteAgent:
+    """An A2AAgent, with its connection in the field `connection_config`."""
+
+    shown: Component
+
+    @property
+    def size(self) -> int:
+        return 4
+
+
+Loaded = LoadedAgent | LoadedSwarm | LoadedRemoteAgent

@@ -1,6 +1,6 @@
 """The fields of the agents that a file may configure.
 
-Source: Agent Spec, Agent, SpecializedAgent, ManagerWorkers and Swarm.
+Source: Agent Spec, Agent, SpecializedAgent, ManagerWorkers, Swarm and A2AAgent.
 """
 
 from __future__ import annotations
@@ -60,6 +60,26 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
             "(optional).",
         ),
     },
+    "A2AAgent": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "agent_url": Field("text", "Where the agent's card is.", required=True),
+        "connection_config": Field("component", "How it is reached.", required=True),
+        "session_parameters": Field(
+            "object",
+            "`timeout` and `poll_interval` in seconds; `max_retries` after a lost connection.",
+        ),
+        "retry_policy": Field("any", "How a request that failed is repeated.", is_read=False),
+    },
+    "A2AConnectionConfig": {
+        **COMPONENT_FIELDS,
+        "timeout": Field("any", "Seconds that a request may take."),
+        "headers": Field("object", "Headers of each request; never shown or kept."),
+        "verify": Field("flag", "Whether the certificate is checked."),
+        "key_file": Field("text", "File of the client's private key."),
+        "cert_file": Field("text", "File of the client's certificate."),
+        "ssl_ca_cert": Field("text", "File of the authorities that are trusted."),
+    },
     "AgentSpecializationParameters": {
         **COMPONENT_FIELDS,
         **PORT_FIELDS,
@@ -74,5 +94,7 @@ AGENT_WORDS: Final[Mapping[str, str]] = {
     "SpecializedAgent": "An agent with more instructions and tools.",
     "ManagerWorkers": "An agent that gives out work to other agents.",
     "Swarm": "Agents that hand over to each other, or ask each other.",
+    "A2AAgent": "An agent elsewhere, behind the protocol A2A.",
+    "A2AConnectionConfig": "How an A2AAgent is reached.",
     "AgentSpecializationParameters": "What makes an agent a special one.",
 }

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedSwarm
+from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedRemoteAgent, LoadedSwarm
 from oas_compiler.component.agent_part import AgentPart, build_part, read_inputs
 from oas_compiler.component.agent_toolboxes import MadeToolbox, build_toolboxes
 from oas_compiler.component.agent_tools import (
@@ -26,6 +26,7 @@ from oas_compiler.component.agent_tools import (
 )
 from oas_compiler.component.agent_words import END, MODEL, START, TEXT
 from oas_compiler.component.component import Component
+from oas_compiler.component.remote_agents import build_remote_agent
 from oas_compiler.component.site import Site
 from oas_compiler.ir import AgentTool, FlowIR, Json, Port, Route
 
@@ -51,6 +52,16 @@ class _Builder:
         """hears: the input with what the caller says; works: the caller is another agent."""
         if isinstance(agent, LoadedSwarm):
             return self._build_swarm(agent, hears=hears, works=works)
+        if isinstance(agent, LoadedRemoteAgent):
+            asked = self.site.declared("inputs", agent.shown) or ()
+            return build_remote_agent(
+                self.site,
+                agent,
+                inputs=_add_message(asked, hears, self._place(agent.shown)),
+                results=self._read_results(works, agent.shown),
+                message=hears,
+                asks=not works,
+            )
         inputs = _add_message(read_inputs(self.site, agent), hears, self._place(agent.shown))
         results = self._read_results(works, agent.shown, agent.component)
         part = self._build_part(agent, works=works, inputs=inputs, results=results, message=hears)

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedTool, LoadedToolbox
+from oas_compiler.component.agent import (
+    Loaded,
+    LoadedAgent,
+    LoadedRemoteAgent,
+    LoadedTool,
+    LoadedToolbox,
+)
 from oas_compiler.component.component import Component
 from oas_compiler.document.behind import BehindReader
 from oas_compiler.document.components import ComponentReader
@@ -68,6 +74,8 @@ class AgentReader:
                 return self._read_special(inside)
             case "ManagerWorkers":
                 return self._read_group(inside)
+            case "A2AAgent":
+                return self._read_remote(inside)
             case "Swarm":
                 return self._read_swarm(inside)
         return self._read_agent(inside)
@@ -102,6 +110,15 @@ class AgentReader:
             return None
         made = replace(found, shown=group, workers=(*found.workers, *more))
         return self._keep_small(group, made)
+
+    def _read_remote(self, at: Located) -> LoadedRemoteAgent | None:
+        component = self._components.read(at)
+        target = self._locate(component, "connection_config", "A2AConnectionConfig", at)
+        if target is None:
+            return None
+        connection = self._components.read(self._document.enter(target))
+        fields = {**component.fields, "connection_config": dict(connection.fields)}
+        return LoadedRemoteAgent(shown=replace(component, fields=fields))
 
     def _read_swarm(self, at: Located) -> Loaded | None:
         swarm = self._components.read(at)

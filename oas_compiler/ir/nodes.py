@@ -312,6 +312,19 @@ class AgentCallsNode(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteAgentNode(Node):
+    """Speaks to an A2AAgent; of its branches `ask` is for a question of the agent."""
+
+    url: str
+    settings: Json = NOTHING
+    """Fields of the agent and its `connection_config`, but for the headers."""
+    headers: SealedJson = NOTHING_SEALED
+    results: tuple[Port, ...] = ()
+    message: str = ""
+    """As of an AgentModelNode."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MapNode(Node):
     """Runs the subflow once for each element, one after the other.
 

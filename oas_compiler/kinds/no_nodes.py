@@ -24,7 +24,7 @@ AGENT_TYPES: Final = frozenset(
 TOOLS: Final = frozenset({"ServerTool", "RemoteTool", "ClientTool", "MCPTool"})
 """The tools that a ToolNode runs."""
 
-AGENTS: Final = frozenset({"Agent", "ManagerWorkers", "SpecializedAgent", "Swarm"})
+AGENTS: Final = frozenset({"A2AAgent", "Agent", "ManagerWorkers", "SpecializedAgent", "Swarm"})
 """The agents that run."""
 
 RUNNERS: Final = (AGENT_TYPES - AGENTS) | frozenset(

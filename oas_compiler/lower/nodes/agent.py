@@ -9,9 +9,10 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.nodes.subflow import make_subflow
 from oas_compiler import ir
 from oas_compiler.component.agent_words import ASK
-from oas_compiler.ir import AgentCallsNode, AgentModelNode, AgentNode
+from oas_compiler.ir import AgentCallsNode, AgentModelNode, AgentNode, RemoteAgentNode
 from oas_compiler.lower.inner import lower_inner
 from oas_compiler.lower.nodes.llm import make_render, read_model_settings
+from oas_compiler.lower.nodes.remote_agent import lower_remote_agent
 from oas_compiler.lower.registry import LoweringSite
 
 
@@ -27,6 +28,8 @@ def lower_agent(site: LoweringSite) -> NodeBody:
             results=node.results,
         )
         return make_agent_calls(frame, settings)
+    if isinstance(node, RemoteAgentNode):
+        return lower_remote_agent(site, node)
     assert isinstance(node, AgentNode)
     inner = lower_inner(site, node.subflow, frame.path, as_graph=True, alone=node.is_apart)
     return make_subflow(frame, inner)

@@ -62,6 +62,17 @@ _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
         "name": Field("text", "The name by which the caller knows the tool.", required=True),
         "requires_confirmation": CONFIRMATION,
     },
+    "BuiltinTool": {
+        **COMPONENT_FIELDS,
+        **PORT_FIELDS,
+        "tool_type": Field(
+            "text", "The name under which the host registers the function.", required=True
+        ),
+        "configuration": Field("object", "Given to a function that has a parameter of this name."),
+        "executor_name": Field("any", "Who has the tool: a name or a list.", is_read=False),
+        "tool_version": Field("text", "Which version of the tool.", is_read=False),
+        "requires_confirmation": CONFIRMATION,
+    },
     "RemoteTool": {
         **COMPONENT_FIELDS,
         **PORT_FIELDS,
@@ -83,6 +94,7 @@ _WORDS: Final[Mapping[str, str]] = {
     **MODEL_WORDS,
     **AGENT_WORDS,
     **MCP_WORDS,
+    "BuiltinTool": "A Python function that the host registers under its type.",
     "ClientTool": "A tool that the caller of the flow runs; the run waits for its result.",
     "RemoteTool": "One HTTP call; members of the answer become its outputs.",
 }

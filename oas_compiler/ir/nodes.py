@@ -172,9 +172,11 @@ class PluginTemplateNode(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolNode(Node):
-    """A ServerTool: a Python function that the host registers under `tool_name`."""
+    """A ServerTool or BuiltinTool: a Python function that the host registers under `tool_name`."""
 
     tool_name: str
+    configuration: Json = NOTHING
+    """Of a BuiltinTool: given to a function that has a parameter of this name."""
     effect: str = ""
     """As of an ApiNode."""
     behind: Behind = NO_BEHIND

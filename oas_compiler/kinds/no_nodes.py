@@ -21,17 +21,13 @@ AGENT_TYPES: Final = frozenset(
 )
 """What an AgentNode may run, besides a Flow."""
 
-TOOLS: Final = frozenset({"ServerTool", "RemoteTool", "ClientTool", "MCPTool"})
+TOOLS: Final = frozenset({"BuiltinTool", "ServerTool", "RemoteTool", "ClientTool", "MCPTool"})
 """The tools that a ToolNode runs."""
 
 AGENTS: Final = frozenset({"A2AAgent", "Agent", "ManagerWorkers", "SpecializedAgent", "Swarm"})
 """The agents that run."""
 
-RUNNERS: Final = (AGENT_TYPES - AGENTS) | frozenset(
-    {
-        "BuiltinTool",
-    }
-)
+RUNNERS: Final = AGENT_TYPES - AGENTS
 """Component types, other than nodes, that would act at run time, which is not implemented."""
 
 _PARTS: Final = frozenset(

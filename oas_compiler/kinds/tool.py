@@ -16,7 +16,7 @@ from oas_compiler.component.mcp import read_mcp_retry, read_server
 from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effect, refuse_effect
 from oas_compiler.component.requests import REQUEST_FIELDS, read_request
 from oas_compiler.component.site import Site, common
-from oas_compiler.ir import Port
+from oas_compiler.ir import Json, Port
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.unknown import build_unknown
 
@@ -58,7 +58,8 @@ def build_tool(site: Site) -> ir.Node:
         inputs=specialised(site, "inputs", inputs, "tool"),
         outputs=specialised(site, "outputs", outputs, "tool"),
         branches=next_only(site),
-        tool_name=tool.text("name"),
+        tool_name=tool.text("tool_type" if tool.type == "BuiltinTool" else "name"),
+        configuration=Json.of(tool.mapping("configuration")),
         effect=cinatra_effect(site),
         behind=site.facts_behind,
     )

@@ -291,3 +291,23 @@ def test_a_tool_of_the_author_may_ask_in_place_of_ours() -> None:
 def test_a_loop_of_an_agent_is_no_loop_of_the_flow() -> None:
     codes = {one.code for one in check(agent_flow(agent(SEARCH))).findings}
     assert codes.isdisjoint({"OAS201", "OAS202"})
+
+
+def test_a_builtin_tool_is_a_function_of_the_host_with_its_configuration() -> None:
+    tool = {
+        "component_type": "BuiltinTool", "id": "look", "name": "look_around", "tool_type": "lookup",
+        "configuration": {"depth": 2}, "executor_name": ["ours"], "tool_version": "1.0",
+        "inputs": [port("query")], "outputs": [port("found")],
+    }  # fmt: skip
+    model = ScriptedModel([asks_for(("look_around", {"query": "a"})), "Done."])
+
+    def lookup(query: str, configuration: dict[str, int]) -> str:
+        return f"{query} at {configuration['depth']}"
+
+    own = agent_flow(agent(tool))
+    flow = compile_flow(own, models={"*": model}, tools={"lookup": lookup})
+    assert drive(flow, {"topic": "bees"}).status == "completed"
+    assert results_of(model) == ["a at 2"]
+    plain = compile_flow(own, models={"*": ScriptedModel(["x"])}, tools={"lookup": str.upper})
+    assert drive(plain, {"topic": "bees"}).status == "completed"
+    assert {one.code for one in check(own, tools=()).errors} == {"OAS092"}

@@ -126,6 +126,7 @@ RUNS = {
     "a2aagent",
     "example_serialized_agent_with_tools",
     "example_serialized_agent_with_tools_25_4_2",
+    "example_serialized_agent_with_tools_and_builtin_tools",
     "example_serialized_agent_with_tools_and_toolboxes_25_4_2",
     "example_serialized_agent_with_tools_and_toolboxes_26_1_2",
     "example_serialized_agent_with_tools_no_human_in_the_loop",
@@ -138,6 +139,7 @@ RUNS = {
     "example_serialized_managerworkers",
     "example_serialized_specialized_agent",
     "example_serialized_swarm",
+    "example_tools_with_confirmation_25_4_2",
 }
 """Files of which every node runs."""
 
@@ -156,7 +158,7 @@ NEEDS = {
     "example_flow_with_structured_generation_no_version": set(),
     "example_serialized_agent_with_tools": set(),
     "example_serialized_agent_with_tools_25_4_2": set(),
-    "example_serialized_agent_with_tools_and_builtin_tools": {"BuiltinTool"},
+    "example_serialized_agent_with_tools_and_builtin_tools": set(),
     "example_serialized_agent_with_tools_and_toolboxes_25_4_2": set(),
     "example_serialized_agent_with_tools_and_toolboxes_26_1_2": set(),
     "example_serialized_agent_with_tools_no_human_in_the_loop": set(),
@@ -170,7 +172,7 @@ NEEDS = {
     "example_serialized_managerworkers": set(),
     "example_serialized_specialized_agent": set(),
     "example_serialized_swarm": set(),
-    "example_tools_with_confirmation_25_4_2": {"BuiltinTool"},
+    "example_tools_with_confirmation_25_4_2": set(),
     "flow_with_all_references_at_root": set(),
     "flow_with_multiple_levels_of_references": set(),
     "ociagent": {"OciAgent"},

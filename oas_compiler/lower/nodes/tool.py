@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import copy
+import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -62,7 +63,7 @@ def lower_tool(site: LoweringSite) -> NodeBody:
     tool = _Tool(
         node=node,
         frame=frame,
-        function=site.wiring.tools[node.tool_name],
+        function=_configure(site.wiring.tools[node.tool_name], node),
         lent=tuple(site.wiring.env.values()),
     )
 
@@ -86,6 +87,20 @@ def lower_tool(site: LoweringSite) -> NodeBody:
         return tool.effect(state, frame.gather(state), host)
 
     return make_confirmed(frame, body, name=node.name, effect=describe)
+
+
+def _configure(function: Callable[..., Any], node: ToolNode) -> Callable[..., Any]:
+    """The function with the configuration of a BuiltinTool, if it takes one."""
+    configuration = node.configuration.mapping()
+    if not configuration:
+        return function
+    try:
+        taken = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of a function that is written in C
+        return function
+    if "configuration" not in taken:
+        return function
+    return functools.partial(function, configuration=configuration)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

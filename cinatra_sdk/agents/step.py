@@ -18,6 +18,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.agents.offered import SUBMIT, OfferedTool, OfferedToolbox, describe_function
 from cinatra_sdk.agents.seeing import list_seen
+from cinatra_sdk.agents.shortening import Seen, see
 from cinatra_sdk.effects import EffectResult, aperform, perform
 from cinatra_sdk.effects.effect import Usage, hash_json
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
@@ -55,6 +56,7 @@ class AgentSettings:
     model: ModelSettings
     tools: tuple[OfferedTool, ...] = ()
     toolboxes: tuple[OfferedToolbox, ...] = ()
+    shortenings: tuple[Seen, ...] = ()
     results: tuple[TypedPort, ...] = ()
     """What the agent has to give before it ends."""
     message: str = ""
@@ -101,7 +103,7 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
             )
         values = frame.gather(state)
         said = _read_message(settings, values) if frame.visit(state) == 1 else ""
-        heard = read_conversation(state, runtime.context)
+        heard = see(state, read_conversation(state, runtime.context), settings.shortenings)
         heard = [*heard, HumanMessage(said)] if said else heard
         functions = settings.list_functions(state)
         _require_names_apart(frame, functions)
@@ -129,7 +131,8 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         made = await aperform(asked.effect, asked.aanswer, context_of(runtime.context).door)
         return leave(state, said, made)
 
-    reads = (MESSAGES, *(channel_of(box.lists) for box in settings.toolboxes))
+    lists = (channel_of(box.lists) for box in settings.toolboxes)
+    reads = (MESSAGES, *lists, *(one.channel for one in settings.shortenings))
     return NodeBody(run=run, arun=arun, reads=reads, acts=True, performs=True)
 
 

@@ -6,6 +6,7 @@ model_fields.py   the fields of the language models that a file may configure
 agent_fields.py   the same of agents;  agent.py  an agent with its references resolved
 agents.py         an agent, or a Swarm of agents -> a flow
 agent_part.py     one agent in it: its model, its calls, its tools;  agent_words.py  its ids and names
+agent_transforms.py  what shortens what its model sees
 agent_tools.py    what an agent may call;  agent_toolboxes.py  the tools of a server
 remote_agents.py  an agent elsewhere -> a flow
 mcp.py            the fields of MCP tools, toolboxes and transports

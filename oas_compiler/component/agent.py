@@ -30,6 +30,15 @@ class LoadedToolbox:
     """Tools that the file describes, each as an MCPTool."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LoadedTransform:
+    """What shortens the conversation for the model of an agent."""
+
+    component: Component
+    model: Component | None
+    """`None` where it is missing or wrong, which was reported."""
+
+
 _NODES_OF_ITS_OWN: Final = 5
 """Start, model, calls, the question to a person, end."""
 
@@ -46,6 +55,7 @@ class LoadedAgent:
     """`None` where it is missing or wrong, which was reported."""
     tools: tuple[LoadedTool, ...] = ()
     toolboxes: tuple[LoadedToolbox, ...] = ()
+    transforms: tuple[LoadedTransform, ...] = ()
     shown: Component
     """What the agent is called: itself, a SpecializedAgent, or a group."""
     workers: tuple[Loaded, ...] = ()
@@ -56,7 +66,7 @@ class LoadedAgent:
         """How many nodes its flow has, with the flows of its workers."""
         boxes = sum(2 + len(one.described) for one in self.toolboxes)
         workers = sum(1 + one.size for one in self.workers)
-        return _NODES_OF_ITS_OWN + len(self.tools) + boxes + workers
+        return _NODES_OF_ITS_OWN + len(self.tools) + len(self.transforms) + boxes + workers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field, is_used
+from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
 from oas_compiler.ir import JsonValue
 
 
@@ -19,6 +19,15 @@ def requires_approval(metadata: JsonValue) -> bool:
     return isinstance(cinatra, dict) and cinatra.get("requiresApproval") is True
 
 
+_TRANSFORM: Final[Mapping[str, Field]] = {
+    **COMPONENT_FIELDS,
+    "llm": Field("component", "The model that makes the summaries.", required=True),
+    "summarization_instructions": Field("text", "What the model is told."),
+    "datastore": Field("any", "Where summaries are kept; a run keeps its own.", is_read=False),
+    "cache_collection_name": Field("text", "Their collection there.", is_read=False),
+    "max_cache_size": Field("any", "How many are kept there.", is_read=False),
+    "max_cache_lifetime": Field("any", "How long they are kept there.", is_read=False),
+}
 AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
     "Agent": {
         **COMPONENT_FIELDS,
@@ -31,7 +40,7 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "tools": Field("list", "The tools that the model may call."),
         "toolboxes": Field("list", "Servers whose tools the model may call."),
         "human_in_the_loop": Field("flag", "Whether the agent may ask a person a question."),
-        "transforms": Field("list", "What shortens a long conversation.", refused=is_used),
+        "transforms": Field("list", "What shortens a long conversation."),
     },
     "SpecializedAgent": {
         **COMPONENT_FIELDS,
@@ -80,6 +89,18 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "cert_file": Field("text", "File of the client's certificate."),
         "ssl_ca_cert": Field("text", "File of the authorities that are trusted."),
     },
+    "MessageSummarizationTransform": {
+        **_TRANSFORM,
+        "max_message_size": Field("any", "A longer message, in characters, becomes its summary."),
+        "summarized_message_template": Field("text", "How a summary is put: `{{summary}}`."),
+    },
+    "ConversationSummarizationTransform": {
+        **_TRANSFORM,
+        "max_num_messages": Field("any", "More messages become a summary."),
+        "max_num_characters": Field("any", "So do messages with more characters together."),
+        "min_num_messages": Field("any", "The last messages, which stay as they are."),
+        "summarized_conversation_template": Field("text", "How a summary is put: `{{summary}}`."),
+    },
     "AgentSpecializationParameters": {
         **COMPONENT_FIELDS,
         **PORT_FIELDS,
@@ -96,5 +117,7 @@ AGENT_WORDS: Final[Mapping[str, str]] = {
     "Swarm": "Agents that hand over to each other, or ask each other.",
     "A2AAgent": "An agent elsewhere, behind the protocol A2A.",
     "A2AConnectionConfig": "How an A2AAgent is reached.",
+    "MessageSummarizationTransform": "Puts a summary in place of a long message.",
+    "ConversationSummarizationTransform": "Puts a summary in place of many messages.",
     "AgentSpecializationParameters": "What makes an agent a special one.",
 }

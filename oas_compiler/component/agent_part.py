@@ -15,10 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from oas_compiler import ir
 from oas_compiler.component.agent import LoadedAgent
 from oas_compiler.component.agent_toolboxes import MadeToolbox
+from oas_compiler.component.agent_transforms import build_transforms
 from oas_compiler.component.agent_words import AGAIN, CALLS, END, MODEL, START
 from oas_compiler.component.inference import template_inputs
 from oas_compiler.component.requests import report_retry_policy
@@ -36,11 +38,12 @@ class AgentPart:
     calls: ir.AgentCallsNode
     tools: tuple[Node, ...]
     toolboxes: tuple[MadeToolbox, ...] = ()
+    transforms: tuple[ir.AgentShortenNode, ...] = ()
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         calling = (box.calls for box in self.toolboxes)
-        return (*self.lists, self.model, self.calls, *self.tools, *calling)
+        return (*self.lists, *self.transforms, self.model, self.calls, *self.tools, *calling)
 
     @property
     def lists(self) -> tuple[Node, ...]:
@@ -50,10 +53,13 @@ class AgentPart:
     @property
     def entry(self) -> str:
         """Where the agent begins to work."""
-        return self.model.id
+        return self.transforms[0].id if self.transforms else self.model.id
 
     def list_routes(self) -> Iterator[Route]:
         calls = self.calls.id
+        before = [*(node.id for node in self.transforms), self.model.id]
+        for source, target in pairwise(before):
+            yield Route(source=source, branch="next", target=target)
         yield Route(source=self.model.id, branch="next", target=calls)
         for tool in self.calls.tools:
             yield Route(source=calls, branch=tool.node, target=tool.node)
@@ -97,6 +103,7 @@ def build_part(
     message: the input with what the caller says.
     """
     place = site.place(agent.component.pointer)
+    transforms = tuple(build_transforms(site, agent, prefix))
     offered = tuple(tool for tool, _ in tools)
     boxes = tuple(box.offered for box in toolboxes)
     model = ir.AgentModelNode(
@@ -111,6 +118,7 @@ def build_part(
         toolboxes=boxes,
         results=results,
         message=message,
+        shortened_by=tuple(node.id for node in transforms),
     )
     calls = ir.AgentCallsNode(
         id=f"{prefix}{CALLS}",
@@ -129,7 +137,14 @@ def build_part(
         results=results,
     )
     made = tuple(node for _, node in tools if node is not None)
-    return AgentPart(prefix=prefix, model=model, calls=calls, tools=made, toolboxes=toolboxes)
+    return AgentPart(
+        prefix=prefix,
+        model=model,
+        calls=calls,
+        tools=made,
+        toolboxes=toolboxes,
+        transforms=transforms,
+    )
 
 
 def read_inputs(site: Site, agent: LoadedAgent) -> tuple[Port, ...]:

@@ -13,12 +13,22 @@ from typing import Final
 
 from oas_compiler import ir
 from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedTool
-from oas_compiler.component.agent_words import AGAIN, ASK, CALLS, END, MODEL, START, SUBMIT, TEXT
+from oas_compiler.component.agent_words import (
+    AGAIN,
+    ASK,
+    CALLS,
+    END,
+    MODEL,
+    SHORTEN,
+    START,
+    SUBMIT,
+    TEXT,
+)
 from oas_compiler.component.component import Component
 from oas_compiler.component.site import Site, label_of
 from oas_compiler.ir import AgentTool, FlowIR, Node, Port
 
-_RESERVED: Final = frozenset({START, MODEL, CALLS, END, ASK, SUBMIT, AGAIN, "next"})
+_RESERVED: Final = frozenset({START, SHORTEN, MODEL, CALLS, END, ASK, SUBMIT, AGAIN, "next"})
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]")
 """Providers of models refuse other letters in the name of a tool."""
 _LONGEST_NAME: Final = 64

@@ -8,6 +8,7 @@ from oas_compiler.ir import Json
 
 START: Final = "start"
 MODEL: Final = "model"
+SHORTEN: Final = "shorten"
 CALLS: Final = "calls"
 END: Final = "end"
 AGAIN: Final = "again"

@@ -24,7 +24,7 @@ from oas_compiler.component.agent_tools import (
     make_name,
     name_apart,
 )
-from oas_compiler.component.agent_words import END, MODEL, START, TEXT
+from oas_compiler.component.agent_words import END, MODEL, SHORTEN, START, TEXT
 from oas_compiler.component.component import Component
 from oas_compiler.component.remote_agents import build_remote_agent
 from oas_compiler.component.site import Site
@@ -173,13 +173,15 @@ def _chain(first: str, between: list[str], last: str) -> Iterator[Route]:
 
 def _list_handovers(swarm: LoadedSwarm, index: int) -> Iterator[Made]:
     for other in swarm.handovers[index]:
-        component = swarm.members[other].shown
+        member = swarm.members[other]
+        component = member.shown
+        entry = SHORTEN if member.transforms else MODEL
         description = component.text("description")
         yield (
             AgentTool(
                 name=make_name(f"hand_over_to_{component.name}"),
                 description=f"Let {component.name} go on in your place. {description}".strip(),
-                node=f"{make_name(component.name)}.{MODEL}",
+                node=f"{make_name(component.name)}.{entry}",
                 hands_over=True,
             ),
             None,

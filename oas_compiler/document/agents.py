@@ -15,6 +15,7 @@ from oas_compiler.component.agent import (
     LoadedRemoteAgent,
     LoadedTool,
     LoadedToolbox,
+    LoadedTransform,
 )
 from oas_compiler.component.component import Component
 from oas_compiler.document.behind import BehindReader
@@ -25,7 +26,7 @@ from oas_compiler.document.swarm import SwarmReader, TooMany
 from oas_compiler.document.toolboxes import read_toolbox
 from oas_compiler.document.types import is_known
 from oas_compiler.document.wrong_type import report_wrong_type
-from oas_compiler.kinds.no_nodes import AGENTS, RUNNERS
+from oas_compiler.kinds.no_nodes import AGENTS, RUNNERS, TRANSFORMS
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
 
@@ -87,6 +88,7 @@ class AgentReader:
             model=self._behind.load_model(component, at),
             tools=tuple(self._read_tools(component, "tools", at)),
             toolboxes=tuple(self._read_toolboxes(component, at)),
+            transforms=tuple(self._read_transforms(component, at)),
             shown=component,
         )
 
@@ -168,6 +170,7 @@ class AgentReader:
             model=agent.model,
             tools=(*agent.tools, *more),
             toolboxes=agent.toolboxes,
+            transforms=agent.transforms,
             shown=component,
         )
 
@@ -196,6 +199,17 @@ class AgentReader:
                     yield box
             elif is_known(target.component_type) or not target.component_type:
                 report_wrong_type(self._document, pointer, "a toolbox", "an MCPToolBox", target)
+
+    def _read_transforms(self, component: Component, at: Located) -> Iterator[LoadedTransform]:
+        for target, pointer in self._locate_entries(component, "transforms", "a transform", at):
+            if target.component_type in TRANSFORMS:
+                inside = self._document.enter(target)
+                found = self._components.read(inside)
+                model = self._behind.load_model(found, inside, "llm")
+                yield LoadedTransform(component=found, model=model)
+            elif is_known(target.component_type) or not target.component_type:
+                wanted = "a ConversationSummarizationTransform"
+                report_wrong_type(self._document, pointer, "a transform", wanted, target)
 
     def _locate_entries(
         self, component: Component, name: str, what: str, at: Located

@@ -68,15 +68,17 @@ class BehindReader:
             places={**tool.places, "client_transport": transport.pointer},
         )
 
-    def load_model(self, node: Component, at: Located) -> Component | None:
-        """The model in the field `llm_config` of a node or an agent."""
-        target = self.locate(node, "llm_config", at)
+    def load_model(
+        self, node: Component, at: Located, field: str = "llm_config"
+    ) -> Component | None:
+        """The model in a field of a node, an agent or a transform."""
+        target = self.locate(node, field, at)
         if target is None:
             return None
         if target.component_type in MODEL_TYPES:
             return self._components.read(self._document.enter(target))
         if is_known(target.component_type) or not target.component_type:
-            place = f"{node.pointer}/llm_config"
+            place = f"{node.pointer}/{field}"
             report_wrong_type(self._document, place, "a model", "an LlmConfig", target)
         return None
 

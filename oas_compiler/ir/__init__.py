@@ -12,7 +12,7 @@ Every value is immutable and comparable.
 
 values.py      places in the file
 types.py       ports;  type_names.py  types as people write them
-nodes.py       one class per component type
+nodes.py       one class per component type;  agents.py  those of agents and of MCP tools
 flow.py        nodes and edges of one flow, and the walk over a flow and those inside
 printing.py    the text of `oasflow ir`;  exporting.py  its JSON
 """
@@ -29,6 +29,18 @@ from cinatra_sdk.values.types import (
     Type,
     UnionType,
 )
+from oas_compiler.ir.agents import (
+    AgentCallsNode,
+    AgentModelNode,
+    AgentNode,
+    AgentShortenNode,
+    AgentTool,
+    AgentToolbox,
+    McpListNode,
+    McpToolNode,
+    McpTransport,
+    RemoteAgentNode,
+)
 from oas_compiler.ir.flow import (
     DataEdge,
     FlowIR,
@@ -43,11 +55,6 @@ from oas_compiler.ir.nodes import (
     AT_LEAST_ONCE,
     AT_MOST_ONCE,
     NO_BEHIND,
-    AgentCallsNode,
-    AgentModelNode,
-    AgentNode,
-    AgentTool,
-    AgentToolbox,
     ApiNode,
     Behind,
     BranchingNode,
@@ -59,16 +66,12 @@ from oas_compiler.ir.nodes import (
     InputMessageNode,
     LlmNode,
     MapNode,
-    McpListNode,
-    McpToolNode,
-    McpTransport,
     Node,
     OutputMessageNode,
     ParallelFlowNode,
     ParallelMapNode,
     PluginRegexNode,
     PluginTemplateNode,
-    RemoteAgentNode,
     RemoteToolNode,
     StartNode,
     ToolNode,
@@ -84,6 +87,7 @@ __all__ = [
     "AgentCallsNode",
     "AgentModelNode",
     "AgentNode",
+    "AgentShortenNode",
     "AgentTool",
     "AgentToolbox",
     "ApiNode",

@@ -44,13 +44,15 @@ def _describe(node: ir.Node) -> str:
         return "asks the model"
     if isinstance(node, ir.AgentCallsNode):
         return "next call"
+    if isinstance(node, ir.AgentShortenNode):
+        return "shortens the conversation"
     return "agent elsewhere" if isinstance(node, ir.RemoteAgentNode) else "agent"
 
 
 AGENT = NodeKind(
     component_type="AgentNode",
     node=ir.AgentNode,
-    variants=(ir.AgentModelNode, ir.AgentCallsNode, ir.RemoteAgentNode),
+    variants=(ir.AgentModelNode, ir.AgentCallsNode, ir.AgentShortenNode, ir.RemoteAgentNode),
     build=build_agent,
     words="Lets an agent, or a flow in its place, work.",
     fields={

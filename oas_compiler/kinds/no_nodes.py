@@ -30,11 +30,15 @@ AGENTS: Final = frozenset({"A2AAgent", "Agent", "ManagerWorkers", "SpecializedAg
 RUNNERS: Final = AGENT_TYPES - AGENTS
 """Component types, other than nodes, that would act at run time, which is not implemented."""
 
+TRANSFORMS: Final = frozenset(
+    {"ConversationSummarizationTransform", "MessageSummarizationTransform"}
+)
+"""What shortens the conversation for the model of an agent."""
+
 _PARTS: Final = frozenset(
     {
         "A2AConnectionConfig",
         "AgentSpecializationParameters",
-        "ConversationSummarizationTransform",
         "DbmsVectorChainLlmConfig",
         "GeminiAIStudioAuthConfig",
         "GeminiConfig",
@@ -44,7 +48,6 @@ _PARTS: Final = frozenset(
         "MCPToolBox",
         "MCPToolSpec",
         "MTlsOracleDatabaseConnectionConfig",
-        "MessageSummarizationTransform",
         "OAuthClientConfig",
         "OAuthConfig",
         "OciClientConfigWithApiKey",
@@ -73,6 +76,11 @@ _PARTS: Final = frozenset(
 """Known component types that only configure one of those above, or an LlmNode."""
 
 NO_NODES: Final = (
-    frozenset({"Flow", "ControlFlowEdge", "DataFlowEdge"}) | TOOLS | AGENTS | RUNNERS | _PARTS
+    frozenset({"Flow", "ControlFlowEdge", "DataFlowEdge"})
+    | TOOLS
+    | AGENTS
+    | RUNNERS
+    | TRANSFORMS
+    | _PARTS
 )
 """All of them; the first three and the tools are read (document/types.py)."""

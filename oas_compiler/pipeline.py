@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -21,6 +21,8 @@ from oas_compiler.checks.concealed import Labels
 from oas_compiler.checks.running import STRUCTURE, run_rules
 from oas_compiler.checks.subject import Subject
 from oas_compiler.document.load import load
+from oas_compiler.document.policy import USUAL_POLICY, LoaderPolicy
+from oas_compiler.document.registry import ComponentsInput, join, read_registry
 from oas_compiler.document.respelling import respelled
 from oas_compiler.document.scope import Document
 from oas_compiler.document.survey import survey
@@ -39,6 +41,18 @@ _ALL_SAVED: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Loading:
+    """What a host gives to the reading of documents."""
+
+    components: ComponentsInput | None = None
+    """Components that stand outside of the document, by id, or the files with them."""
+    policy: LoaderPolicy = USUAL_POLICY
+
+
+USUAL_LOADING: Final = Loading()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
     """A flow without errors."""
 
@@ -50,6 +64,8 @@ class Compiled:
     file: str
     """The given name (for a folder: the file found in it); empty for bytes and mappings."""
     warnings: tuple[Finding, ...]
+    secrets: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    """Values of sensitive fields that stand in the components, by `<id>.<field>`."""
 
 
 def compile_ir(
@@ -60,6 +76,7 @@ def compile_ir(
     rules: Collection[CheckRule] = STRUCTURE,
     env_names: Collection[str] = (),
     conceal: Labels | None = None,
+    loading: Loading = USUAL_LOADING,
 ) -> Compiled:
     """Compile one flow file up to its checked IR.
 
@@ -72,12 +89,15 @@ def compile_ir(
         rules: the rules that the flow must pass.
         env_names: placeholders that get their values in a request only.
         conceal: covers every literal credential, for showing the IR.
+        loading: components outside of the document, and the types that the host lets through.
 
     Raises:
         CompileError: with every finding of the run, for any fault of the input.
 
     """
-    findings, read, subject = _read_subject(source, env, tools, env_names=env_names)
+    findings, read, subject = _read_subject(
+        source, env, tools, env_names=env_names, loading=loading
+    )
     if read is not None and subject is not None:
         if conceal is not None:
             subject, findings = _cover_secrets(read, subject, findings, conceal)
@@ -91,6 +111,7 @@ def compile_ir(
         source_bytes=read.raw,
         file=read.file,
         warnings=tuple(findings.warnings),
+        secrets=_read_secrets(loading),
     )
 
 
@@ -100,6 +121,7 @@ def check(
     env: Mapping[str, str] | None = None,
     tools: Collection[str] | None = None,
     unsaved: Mapping[str, bytes] = _ALL_SAVED,
+    loading: Loading = USUAL_LOADING,
 ) -> Diagnostics:
     """All findings, errors and warnings, of every rule; never raises.
 
@@ -113,7 +135,7 @@ def check(
     from oas_compiler.checks.all_rules import RULES
 
     findings, read, subject = _read_subject(
-        source, None, tools, unsaved, env_names=tuple(env or ())
+        source, None, tools, unsaved, env_names=tuple(env or ()), loading=loading
     )
     if read is not None and subject is not None:
         if read.file:
@@ -128,7 +150,9 @@ def _read_subject(
     env: Mapping[str, str] | None,
     tools: Collection[str] | None,
     unsaved: Mapping[str, bytes] = _ALL_SAVED,
+    *,
     env_names: Collection[str] = (),
+    loading: Loading = USUAL_LOADING,
 ) -> tuple[Diagnostics, Source | None, Subject | None]:
     """All stages before the rules; findings of a readable document are not sorted yet."""
     findings = Diagnostics()
@@ -139,8 +163,16 @@ def _read_subject(
         read = replace(read, file=name)
     if read is None:
         return _in_file_order(findings, name), None, None
+    read = join(read, read_registry(loading.components, findings), findings)
     subject = subject_of(read, findings, env, tools)
-    return findings, read, replace(subject, env_names=frozenset(env_names))
+    names = frozenset(env_names)
+    return findings, read, replace(subject, env_names=names, policy=loading.policy)
+
+
+def _read_secrets(loading: Loading) -> Mapping[str, JsonValue]:
+    if loading.components is None:
+        return {}
+    return read_registry(loading.components, Findings()).secrets
 
 
 def _cover_secrets(
@@ -152,7 +184,7 @@ def _cover_secrets(
         return subject, findings
     found = Diagnostics()
     again = _build_subject(respelled(read, found), value, found, subject.tools)
-    return replace(again, env_names=subject.env_names), found
+    return replace(again, env_names=subject.env_names, policy=subject.policy), found
 
 
 def subject_of(

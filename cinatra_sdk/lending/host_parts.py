@@ -11,7 +11,7 @@ Nothing here comes from a file or from the database, and nothing of it is stored
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Self, TypedDict
@@ -72,6 +72,14 @@ class HostParts:
     """Values of placeholders that flows and runs may read, by name.  Values may be secrets, so the
     database keeps only the names.
     """
+    secrets: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Values of the sensitive fields of a file that only names them, by `<id>.<field>`: a text, or an
+    object for `sensitive_headers`.
+    """
+    allowed_components: Collection[str] | None = None
+    """Component types that flow files may use, with those below them; None: all but the blocked."""
+    blocked_components: Collection[str] | None = None
+    """Component types that they may not use; None: `StdioTransport`, which starts programs."""
     settings: Mapping[str, str] | None = field(default=None, repr=False)
     """Addresses and secrets for the calls of stored runs, as `platform_from` reads them; None: the
     environment.
@@ -108,7 +116,7 @@ class HostParts:
         object.__setattr__(self, "tools", functions)
         if self.models is not None and not callable(self.models):
             object.__setattr__(self, "models", MappingProxyType(dict(self.models)))
-        for name in ("tools", "env", "mcp"):
+        for name in ("tools", "env", "mcp", "secrets"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         for name in ("allow", "graphs"):
             object.__setattr__(self, name, tuple(getattr(self, name)))

@@ -21,9 +21,13 @@ from oas_compiler.checks.credentials import credential, known_credential
 from oas_compiler.checks.safety.credential_by_name import names_credential
 from oas_compiler.checks.safety.literal_credential import is_sent
 from oas_compiler.checks.subject import Subject, Text
+from oas_compiler.document.scope import REFERENCE
+from oas_compiler.document.sensitive import SENSITIVE_FIELDS
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.secrets import without_secrets
 
+SEALED_FIELDS: Final = SENSITIVE_FIELDS | {"env"}
+"""With the variables of an MCP server's process."""
 _MARKS: Final = re.compile(r"\{\{[^{}'\"]*\}\}")
 """Placeholders inside a covered text stay, because they define inputs of its node."""
 _ADDRESS: Final = re.compile(
@@ -93,5 +97,12 @@ def _make_label(secret: str, number: int) -> str:
 def _find_credentials(subject: Subject) -> Iterator[Text]:
     for text in subject.texts:
         sent = is_sent(text) and credential(text.value)
-        if text.value and (sent or known_credential(text.value)[0] or names_credential(text)):
+        told = sent or known_credential(text.value)[0] or names_credential(text)
+        if text.value and (told or _is_sensitive(text)):
             yield text
+
+
+def _is_sensitive(text: Text) -> bool:
+    """Whether it is below a sensitive field; a text that only names the host's value is shown."""
+    below = not SEALED_FIELDS.isdisjoint(text.keys)
+    return below and text.keys[-1] != REFERENCE and bool(_MARKS.sub("", text.value).strip())

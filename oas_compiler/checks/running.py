@@ -8,6 +8,7 @@ from oas_compiler.checks.context.context_slot_duplicate import context_slot_dupl
 from oas_compiler.checks.context.context_slot_shape import context_slot_shape
 from oas_compiler.checks.context.context_slot_unresolved import context_slot_unresolved
 from oas_compiler.checks.safety.placeholder_not_filled import placeholder_not_filled
+from oas_compiler.checks.structure.allowed_components import allowed_components
 from oas_compiler.checks.structure.rules import RULES
 from oas_compiler.checks.structure.supported_kinds import refuse_root, supported_kinds
 from oas_compiler.checks.subject import Subject
@@ -19,9 +20,11 @@ STRUCTURE: tuple[CheckRule, ...] = RULES
 
 READING: tuple[CheckRule, ...] = (
     CheckRule(supported_kinds.card, "document", refuse_root),
-    *(rule for rule in STRUCTURE if rule is not supported_kinds),
+    *(rule for rule in STRUCTURE if rule not in {supported_kinds, allowed_components}),
 )
-"""The rules for a flow that is only shown; kinds of nodes that cannot run are allowed."""
+"""The rules for a flow that is only shown; kinds of nodes that cannot run are allowed, and so are
+component types that the host blocks.
+"""
 
 RUNNING: tuple[CheckRule, ...] = (
     *STRUCTURE,

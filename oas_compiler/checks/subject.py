@@ -21,6 +21,7 @@ from typing import Final, NamedTuple
 
 from oas_compiler.component.component import with_article
 from oas_compiler.control.slots import SlotFlow, read_slots
+from oas_compiler.document.policy import USUAL_POLICY, LoaderPolicy
 from oas_compiler.document.scope import Document, read_cinatra
 from oas_compiler.document.unread import Unread
 from oas_compiler.ir import FlowIR, JsonValue, Place
@@ -110,6 +111,8 @@ class Subject:
     """Names of the registered server tools; `None` when they are not known."""
     env_names: Collection[str] = ()
     """Placeholders that the host gives a value for, which gets into requests only."""
+    policy: LoaderPolicy = USUAL_POLICY
+    """The component types that the host lets through."""
 
     def place(self, pointer: str) -> Place:
         """Where a pointer of the document stands in its text."""

@@ -16,6 +16,7 @@ from oas_compiler.cli.findings import UNREADABLE, exit_of_findings, view_of_find
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.mend import NOT_WRITTEN, Mender
 from oas_compiler.cli.safe import clean
+from oas_compiler.cli.sources import loading
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.edit.fix.planning import Mending
 from oas_compiler.findings.finding import Finding
@@ -66,6 +67,8 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --fix: do not ask.")] = False,
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     as_json: options.Json = False,
 ) -> Exit:
     """Say everything that is wrong with flow files.
@@ -73,6 +76,7 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
     Exit code 0: no errors (there may be warnings); 1: errors; 2: a file could not be read, or
     there is no flow in a folder.
     """
+    del components, unblock_component  # their callbacks have told cli/sources.py
     chosen = _choose_format(format.strip().lower(), as_json=as_json)
     terminal = Terminal.open(as_json=chosen is ReportFormat.json)
     try:
@@ -163,7 +167,7 @@ class _Run:
         checked, seen = [], set[Finding]()
         for file in files:
             # Two flows of one package share the findings of its package.json.
-            known = list(findings_of(file, env=self.env))
+            known = list(findings_of(file, env=self.env, loading=loading()))
             wanted = [one for one in known if one not in seen and self.selection.wants(one)]
             seen.update(known)
             wanted = [

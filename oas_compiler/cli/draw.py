@@ -14,6 +14,7 @@ from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean
+from oas_compiler.cli.sources import loading
 from oas_compiler.cli.terminal import Terminal, is_terminal
 from oas_compiler.draw import Theme, lay_out, svg_text
 from oas_compiler.draw.html import html_page
@@ -75,14 +76,18 @@ def draw(  # noqa: PLR0917 - typer passes them by name
         Colours, typer.Option(help="auto: dark where the reader's screen is; of a PNG, light.")
     ] = Colours.auto,
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     as_json: options.Json = False,
 ) -> Exit:
     """Draw a flow: Mermaid text, SVG, a web page, or PNG (extra `draw`)."""
+    del components, unblock_component  # their callbacks have told cli/sources.py
     terminal = Terminal.open(as_json=as_json)
     chosen = _choose_format(output, format)
     if chosen is PictureFormat.png and not output and (as_json or is_terminal(sys.stdout)):
         raise Halt("a PNG is not text: add -o FILE.png")
-    flow = compile_ir(path, env_names=tuple(environment(env or [])), conceal=Labels()).ir
+    names = tuple(environment(env or []))
+    flow = compile_ir(path, env_names=names, conceal=Labels(), loading=loading()).ir
     picture = _draw_picture(flow, chosen, _THEMES[theme])
     if chosen is PictureFormat.mermaid and _too_much_for_mermaid(picture):
         terminal.note("Mermaid shows no text of this size by itself; svg and html have no limit")

@@ -14,6 +14,7 @@ from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean
+from oas_compiler.cli.sources import loading
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.explain import Explanation
 from oas_compiler.explain import explain as explanation_of
@@ -21,12 +22,14 @@ from oas_compiler.explain.records import NodeFacts
 from oas_compiler.pipeline import check
 
 
-def explain(
+def explain(  # noqa: PLR0917 - typer reads the options from the signature
     path: options.FlowPath,
     node: Annotated[
         str, typer.Option("--node", metavar="ID", help="Only this node; an id or a path a/b.")
     ] = "",
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     as_json: options.Json = False,
 ) -> Exit:
     """Say what a flow does: its nodes in order, its gates and what they guard, its calls.
@@ -35,9 +38,10 @@ def explain(
     """
     from oas_compiler.cli.explained import explanation_view, node_view
 
+    del components, unblock_component  # their callbacks have told cli/sources.py
     terminal = Terminal.open(as_json=as_json)
     values = environment(env or [])
-    explained = explanation_of(path, env=values)
+    explained = explanation_of(path, env=values, loading=loading())
     _say_errors(terminal, path, explained.file, values)
     if node:
         chosen = _select_nodes(explained, node)
@@ -58,7 +62,7 @@ def explain(
 
 def _say_errors(terminal: Terminal, path: str, file: str, env: Mapping[str, str]) -> None:
     """Warn about errors: a flow can be explained even if rules beyond its structure forbid it."""
-    errors = sum(finding.file == file for finding in check(path, env=env).errors)
+    errors = sum(finding.file == file for finding in check(path, env=env, loading=loading()).errors)
     if errors:
         found = f"{errors} error{'s' if errors != 1 else ''}"
         terminal.note(f"check finds {found} in this file (oasflow check {shlex.quote(path)})")

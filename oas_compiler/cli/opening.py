@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.inputs import names_without_value, placeholders
+from oas_compiler.cli.sources import blocked_components, component_files
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -184,12 +185,17 @@ def flow(
 
     Raises: `CompileError`.
     """
+    from cinatra_sdk.lending.host_parts import NO_PARTS
     from oas_compiler.lower.compile import compile_flow
 
+    components = component_files()
     if parts is None:
-        return compile_flow(path, platform=platform, env=env)
-    lent = parts.with_parts(env={**parts.env, **env}, platform=platform or parts.platform)
-    return compile_flow(path, host=lent)
+        lent = NO_PARTS.with_parts(platform=platform, env=dict(env))
+    else:
+        lent = parts.with_parts(env={**parts.env, **env}, platform=platform or parts.platform)
+    if lent.blocked_components is None:
+        lent = lent.with_parts(blocked_components=blocked_components())
+    return compile_flow(path, host=lent, components=components)
 
 
 def digest(path: str) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias, TypedDict
 
 import typer
 
+from oas_compiler.cli import sources
 from oas_compiler.cli.hosting import find_parts
 from oas_compiler.cli.inputs import duration
 from oas_compiler.cli.next_steps import GivenOptions
@@ -30,6 +31,24 @@ Env: TypeAlias = Annotated[
         "--env",
         metavar="KEY[=VALUE]",
         help="A value for {{KEY}} in the file; without =VALUE the environment's; repeatable.",
+    ),
+]
+Components: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--components",
+        metavar="FILE",
+        help="Components that the file refers to and does not define; repeatable.",
+        callback=sources.take_components,
+    ),
+]
+Unblock: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--unblock-component",
+        metavar="TYPE",
+        help="Let a component type through that is blocked: StdioTransport; repeatable.",
+        callback=sources.take_unblocked,
     ),
 ]
 Tenant: TypeAlias = Annotated[

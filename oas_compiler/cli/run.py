@@ -66,6 +66,8 @@ def run(
         ),
     ] = "",
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     host: options.Host = "",
     run_id: Annotated[
         str, typer.Option(metavar="ID", help="Name of the run; default: made up.")
@@ -81,6 +83,7 @@ def run(
     Tokens come from the environment only: CINATRA_BRIDGE_TOKEN, CINATRA_CONTEXT_ATTEST_KEY,
     CINATRA_RUN_TOKEN.
     """
+    del components, unblock_component  # their callbacks have told cli/sources.py
     if yes and not simulate:
         raise Halt("--yes approves without looking: it goes with --simulate only")
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)

@@ -17,6 +17,7 @@ from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.sources import loading
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.ir import FlowIR, JsonValue
 from oas_compiler.kinds.registry import list_refusals
@@ -36,16 +37,26 @@ def oas(as_json: options.Json = False) -> Exit:
 
 
 def input(  # noqa: A001 - the name of the command
-    path: options.FlowPath, env: options.Env = None, as_json: options.Json = False
+    path: options.FlowPath,
+    env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
+    as_json: options.Json = False,
 ) -> Exit:
     """Print the JSON Schema of a flow's inputs."""
-    del as_json
+    del as_json, components, unblock_component  # callbacks have told cli/sources.py of these
     return _print_schema(path, env, "Inputs", input_schema)
 
 
-def output(path: options.FlowPath, env: options.Env = None, as_json: options.Json = False) -> Exit:
+def output(
+    path: options.FlowPath,
+    env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
+    as_json: options.Json = False,
+) -> Exit:
     """Print the JSON Schema of a flow's results."""
-    del as_json
+    del as_json, components, unblock_component  # callbacks have told cli/sources.py of these
     return _print_schema(path, env, "Outputs", output_schema)
 
 
@@ -55,7 +66,8 @@ def _print_schema(
     what: str,
     schema_of: Callable[[FlowIR], dict[str, JsonValue]],
 ) -> Exit:
-    flow = compile_ir(path, env_names=tuple(environment(env or [])), conceal=Labels()).ir
+    names = tuple(environment(env or []))
+    flow = compile_ir(path, env_names=names, conceal=Labels(), loading=loading()).ir
     schema = schema_document(schema_of(flow), title=f"{what} of {flow.name}")
     _require_valid(schema)
     Terminal.open(as_json=True).data(schema)

@@ -2,6 +2,8 @@
 
 types.py          every component type and its fields;  features.py  since which version of Agent Spec
 node_types.py     which components can stand in `nodes`;  inside.py  what each node runs
+registry.py       components outside of the document;  sensitive.py  values outside of it
+policy.py         the component types that a host lets through
 spec.py           a flow with its references resolved
 scope.py          `Document`: references resolved where they stand
 agents.py         one agent with its model and tools;  swarm.py  agents that speak to each other

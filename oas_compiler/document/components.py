@@ -14,7 +14,15 @@ from typing import Final
 
 from oas_compiler.component.component import Component, with_article
 from oas_compiler.component.fields import SHAPES, Field, Kind
-from oas_compiler.document.scope import DEFINITIONS, Document, Located, Scope, is_reference
+from oas_compiler.document.scope import (
+    DEFINITIONS,
+    REFERENCE,
+    Document,
+    Located,
+    Scope,
+    is_reference,
+)
+from oas_compiler.document.sensitive import is_exported, keep_name
 from oas_compiler.document.types import fields_of
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue
@@ -60,8 +68,12 @@ class ComponentReader:
                 continue
             if name not in _NOT_RESOLVED and is_reference(member):
                 target = self._document.locate(Located(member, pointer, located.scope))
-                if target is None:
+                kept = _keep_secret(member, pointer, table, name)
+                if target is None and kept is None:
                     unread.add(name)
+                    continue
+                if target is None:
+                    fields[name] = kept
                     continue
                 member, places[name] = target.value, target.pointer  # noqa: PLW2901 - resolved
             if member is not None and self._has_shape(located, name, member, table):
@@ -144,6 +156,16 @@ class ComponentReader:
         if located.component_type == "Flow" and name in LEGACY_FIELDS:
             return "a legacy key of older agent formats: what it said now follows from the nodes; remove it"
         return nearest(name, fields_of(located.component_type) or {}, self._findings)
+
+
+def _keep_secret(
+    member: JsonValue, pointer: str, table: Mapping[str, Field] | None, name: str
+) -> JsonValue:
+    """What stands for a sensitive value that the host lends; `None`: it is none."""
+    named = member.get(REFERENCE) if isinstance(member, dict) else None
+    if not isinstance(named, str) or not is_exported(named, pointer):
+        return None
+    return keep_name(named, table[name].kind if table is not None else "any")
 
 
 def _list_missing_fields(value: Mapping[str, JsonValue], table: Mapping[str, Field]) -> list[str]:

@@ -27,7 +27,7 @@ from oas_compiler.document.node_types import can_be_node, can_stand_alone, is_mi
 from oas_compiler.document.scope import Document, Located
 from oas_compiler.document.spec import ControlEdge, DataLink, LoadedFlow
 from oas_compiler.document.types import is_known
-from oas_compiler.document.wrong_type import report_wrong_type
+from oas_compiler.document.wrong_type import report_no_component, report_wrong_type
 from oas_compiler.ir import Gap
 from oas_compiler.kinds.no_nodes import AGENT_TYPES, AGENTS
 from oas_compiler.kinds.registry import find_kind
@@ -41,12 +41,7 @@ def load(document: Document) -> LoadedFlow | None:
     if root is None:
         return None
     if not root.component_type:
-        document.findings.error(
-            "OAS020",
-            "the document is not an Agent Spec component: it has no component_type",
-            document.source.place(root.pointer),
-            hint='a flow begins with "component_type": "Flow"',
-        )
+        report_no_component(document, root)
         return None
     if root.component_type == "Flow":
         flow = _Loader(document).flow(root, ())

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from oas_compiler.document.sensitive import is_exported
 from oas_compiler.findings.finding import Findings
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue, Place
@@ -23,8 +24,6 @@ from oas_compiler.text.source import Source
 
 REFERENCE = "$component_ref"
 DEFINITIONS = "$referenced_components"
-_EXPORTED = ("api_key", "key_file", "cert_file", "ca_file")
-"""Fields of models that SDKs export as a reference `<id>.<field>`, which only a host resolves."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +149,7 @@ class Document:
             return None
         target = current.scope.find(name)
         if target is None:
-            if not _is_exported_secret(name, current.pointer):
+            if not is_exported(name, current.pointer):
                 self._note_unknown_name(name, current)
         elif target.pointer in path and is_reference(target.value):
             self.findings.error(
@@ -210,8 +209,3 @@ def read_cinatra(value: JsonValue) -> dict[str, JsonValue] | None:
     metadata = value.get("metadata") if isinstance(value, dict) else None
     found = metadata.get("cinatra") if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else None
-
-
-def _is_exported_secret(name: str, pointer: str) -> bool:
-    field = pointer.rpartition("/")[2]
-    return field in _EXPORTED and name.endswith(f".{field}")

@@ -10,7 +10,7 @@ from typing import Final
 
 from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.component.component import with_article
-from oas_compiler.document.scope import REFERENCE, Document, Located
+from oas_compiler.document.scope import DEFINITIONS, REFERENCE, Document, Located
 from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.findings.finding import Edit
 from oas_compiler.text.marks import child
@@ -61,3 +61,13 @@ def _misspelt_reference(found: Located) -> str:
     key, name = next(iter(value.items()))
     is_slip = isinstance(name, str) and (key == "$ref" or did_you_mean(key, [REFERENCE]))
     return key if is_slip else ""
+
+
+def report_no_component(document: Document, root: Located) -> None:
+    """The document itself is no component; it may be one of components for other documents."""
+    message = "the document is not an Agent Spec component: it has no component_type"
+    hint = 'a flow begins with "component_type": "Flow"'
+    if isinstance(root.value, dict) and DEFINITIONS in root.value:
+        message = "the document has components for other documents, and no component of its own"
+        hint = "give it with the flow that refers to them: components=, --components FILE"
+    document.findings.error("OAS020", message, document.source.place(root.pointer), hint=hint)

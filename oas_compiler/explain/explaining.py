@@ -35,7 +35,7 @@ from oas_compiler.ir import FlowIR, Node, Path, StartNode, open_flows, walk
 from oas_compiler.ir.type_names import shown
 from oas_compiler.kinds.registry import kind_of
 from oas_compiler.package.package import Package, find_package
-from oas_compiler.pipeline import compile_ir
+from oas_compiler.pipeline import USUAL_LOADING, Loading, compile_ir
 from oas_compiler.templates.reading import strings
 from oas_compiler.text.source import Source, SourceInput, read_source
 
@@ -47,6 +47,7 @@ def explain(
     *,
     env: Mapping[str, str] | None = None,
     tools: Collection[str] | None = None,
+    loading: Loading = USUAL_LOADING,
 ) -> Explanation:
     """Explain one flow; with its package.json and cinatra.json where it has them.
 
@@ -54,13 +55,16 @@ def explain(
         source: as for `compile_ir`.
         env: the `{{UPPER_CASE}}` placeholders that will have a value; no value is shown.
         tools: names of the registered server tools; `None` does not check them.
+        loading: as for `compile_ir`.
 
     Raises:
         CompileError: the flow has errors.
 
     """
     labels = Labels()
-    compiled = compile_ir(source, tools=tools, env_names=tuple(env or ()), conceal=labels)
+    compiled = compile_ir(
+        source, tools=tools, env_names=tuple(env or ()), conceal=labels, loading=loading
+    )
     findings = Findings()
     written = read_source(source, Findings())
     document = None if written is None else Document(written, written.value, Findings())

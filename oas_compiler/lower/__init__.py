@@ -9,7 +9,7 @@ nodes/          these functions, one module per kind of node
 inner.py        the flows inside a node
 framing.py      the frame of a node: its inputs, its ways out, who can pass the turn to it
 outputs.py      the outputs of a node of an installed package, compared with its declaration
-request.py      the request of an ApiNode
+request.py      the request of an ApiNode;  lent_secrets.py  values that a file only names
 model_config.py the language model of an LlmNode
 places.py       the node that an event tells of
 reopening.py    the node to which a finalize of a context selection goes back

@@ -13,10 +13,12 @@ from cinatra_sdk.models.choosing import Models
 from cinatra_sdk.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.running import RUNNING
 from oas_compiler.control.steering import autonomous_slots
+from oas_compiler.document.policy import LoaderPolicy
+from oas_compiler.document.registry import ComponentsInput
 from oas_compiler.ir import FlowIR, find_tool_names
 from oas_compiler.ir.exporting import ir_to_json, list_sealed
 from oas_compiler.lower.flow import MAX_STEPS, Flow
-from oas_compiler.pipeline import compile_ir
+from oas_compiler.pipeline import Loading, compile_ir
 
 
 def compile_flow(
@@ -27,6 +29,7 @@ def compile_flow(
     models: Models = None,
     mcp: Mapping[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
+    components: ComponentsInput | None = None,
     host: HostParts | None = None,
     max_steps: int = MAX_STEPS,
     fuse: bool = True,
@@ -46,6 +49,10 @@ def compile_flow(
     env:      values for the `{{UPPER_CASE}}` placeholders in the requests of its ApiNodes (url,
               headers, query, body); treated as secrets, and put in nowhere else.  None of them is a
               variable that the runtime reads itself (`CINATRA_…`, `OASFLOW_…`, `DATABASE_URL`, `PG…`).
+    components: what the file refers to and does not define: a file of components, several, or
+              components and values by their ids.  They become part of what is stored with runs, but
+              for the values of sensitive fields (`api_key`, `sensitive_headers`, …): those are lent by
+              the process, as `HostParts.secrets`.
     host:     these parts and others (policy, budget, credentials) in one record, of whose variables
               the flow gets those that its file names; a part that is given both ways is refused.
     max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
@@ -70,7 +77,18 @@ def compile_flow(
     given = {"platform": platform, "tools": tools, "models": models, "mcp": mcp, "env": env}
     parts = join_parts(host, given, "compile_flow()")
     # Without `env`: its values are secrets, and get into a request only, when it is sent.
-    compiled = compile_ir(source, tools=parts.tools, rules=RUNNING, env_names=tuple(parts.env))
+    compiled = compile_ir(
+        source,
+        tools=parts.tools,
+        rules=RUNNING,
+        env_names=tuple(parts.env),
+        loading=Loading(
+            components=components,
+            policy=LoaderPolicy.of(parts.allowed_components, parts.blocked_components),
+        ),
+    )
+    if compiled.secrets:
+        parts = parts.with_parts(secrets={**compiled.secrets, **parts.secrets})
     if host is not None and host.env:
         parts = parts.with_parts(env=_choose_read_variables(compiled.ir, parts.env))
     simulated = parts.platform is None
@@ -109,7 +127,8 @@ def flow_from_store(
     if lent.platform is None:
         raise TypeError("flow_from_store() needs a platform: a run that has begun is not simulated")
     # By the structure rules alone: rules that prevent a start must not strand a run that has begun.
-    compiled = compile_ir(source)
+    policy = LoaderPolicy.of(lent.allowed_components, lent.blocked_components)
+    compiled = compile_ir(source, loading=Loading(policy=policy))
     missing = sorted(find_tool_names(compiled.ir) - lent.tools.keys())
     if missing:
         raise NotConfigured(

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.values.retry_policy import CallRetryPolicy, read_retry_policy
+from oas_compiler.document.sensitive import read_name
 from oas_compiler.ir import Json
 
 _PROVIDERS: Final = {
@@ -22,12 +23,15 @@ _PROVIDERS: Final = {
     "OciGenAiConfig": "oci",
 }
 """Component types that name their provider."""
+_NO_SECRETS: Final[Mapping[str, Any]] = {}
 _SETTINGS: Final = ("region", "compartment_id")
 _T = TypeVar("_T")
 
 
-def read_model_config(llm_config: Json) -> ModelConfig:
-    """The config; what the file says wrongly was found when it was checked, and counts as absent."""
+def read_model_config(llm_config: Json, secrets: Mapping[str, Any] = _NO_SECRETS) -> ModelConfig:
+    """The config; secrets: the host's values of sensitive fields.  A key without a value there is
+    looked for in the environment.  What the file says wrongly was found when it was checked, and counts as absent.
+    """
     fields = llm_config.mapping()
     kind = _read(fields, "component_type", str, "LlmConfig")
     named = _read(fields, "api_provider", str, "") or _read(fields, "provider", str, "")
@@ -42,7 +46,7 @@ def read_model_config(llm_config: Json) -> ModelConfig:
         api_type=_read(fields, "api_type", str, ""),
         parameters=_read(fields, "default_generation_parameters", dict, {}),
         retry=read_retry_policy(fields.get("retry_policy"))[0] or CallRetryPolicy(),
-        api_key=_read_key(fields) or _read_key(auth),
+        api_key=_read_key(fields, secrets) or _read_key(auth, secrets),
         settings={
             "auth_type": _read(auth, "component_type", str, ""),
             **{name: fields[name] for name in _SETTINGS if name in fields},
@@ -50,9 +54,12 @@ def read_model_config(llm_config: Json) -> ModelConfig:
     )
 
 
-def _read_key(fields: Mapping[str, Any]) -> str:
-    """A key that stands there; a reference, or the name of a placeholder, is none."""
+def _read_key(fields: Mapping[str, Any], secrets: Mapping[str, Any]) -> str:
+    """A key that stands there, or that the host lends; the name of a placeholder is none."""
     key = fields.get("api_key")
+    name = read_name(key)
+    if name:
+        key = secrets.get(name)
     return key if isinstance(key, str) and "{{" not in key else ""
 
 

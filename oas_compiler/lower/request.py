@@ -32,11 +32,13 @@ from cinatra_sdk.templates.language import TemplateError, json_text
 from cinatra_sdk.templates.rendering import Renderer
 from cinatra_sdk.templates.urls import render_url
 from oas_compiler.ir import ApiNode
+from oas_compiler.lower.lent_secrets import lend_secrets
 from oas_compiler.templates.reading import fill_environment
 
 _PLATFORM: Final = re.compile(r"\{\{[-+]?\s*CINATRA_BASE_URL\s*[-+]?\}\}")
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#{}]+(?:[/?#]|\Z)")
 _SPELLS_PLATFORM: Final = re.compile(r"\s*\{\{[-+]?\s*CINATRA_BASE_URL\b")
+_NO_SECRETS: Final[Mapping[str, Any]] = {}
 _PARTS: Final = ("url", "headers", "query", "body", "sensitive_headers")
 _NONCE: Final = secrets.token_hex(16)
 _NONCE_PARTS: Final = tuple(_NONCE[at : at + 12] for at in range(21))
@@ -80,7 +82,14 @@ class Request:
     env: Mapping[str, str]
 
     @classmethod
-    def of(cls, node: ApiNode, env: Mapping[str, str]) -> Request:
+    def of(
+        cls, node: ApiNode, env: Mapping[str, str], secrets: Mapping[str, Any] = _NO_SECRETS
+    ) -> Request:
+        """secrets: the host's values of sensitive fields.
+
+        Raises: `NotConfigured` for a name without one.
+        """
+        sensitive = lend_secrets(node.sensitive_headers.value(), secrets)
         begin = _PLATFORM.match(node.url)
         rest = node.url[begin.end() :] if begin else node.url
         marks = {name: f"\ue000{_NONCE}:{name}\ue001" for name in env}
@@ -96,7 +105,7 @@ class Request:
             body=None
             if node.data is None
             else Renderer(fill_environment(node.data.value(), marks)),
-            sensitive_headers=Renderer(fill_environment(node.sensitive_headers.value(), marks)),
+            sensitive_headers=Renderer(fill_environment(sensitive, marks)),
             url_allow_list=_fill_entries(node.url_allow_list, env),
             env=dict(env),
         )

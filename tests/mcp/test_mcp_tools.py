@@ -20,6 +20,7 @@ from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check
+from oas_compiler.report.diagnostics import CompileError
 from tests.agents.agent_flows import TEXT, agent, agent_flow
 from tests.agents.test_agent import asks_for
 from tests.flows import end, flow_of, node, port, start
@@ -27,6 +28,8 @@ from tests.mcp.shop_server import make_server
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = HttpPlatform(None)
+OPEN = HostParts(blocked_components=())
+"""Programs of the file may be started."""
 STDIO = {
     "component_type": "StdioTransport", "id": "shop", "name": "shop", "command": sys.executable,
     "args": ["-m", "tests.mcp.shop_server"], "cwd": str(ROOT),
@@ -73,7 +76,7 @@ def spec(name: str, *inputs: Any, outputs: Any = (), **more: Any) -> Any:
 def run(flow: Any, inputs: Any, **more: Any) -> Any:
     """With a server of this process."""
     made: list[Any] = []
-    compiled = compile_flow(flow, mcp={"shop": make_server(made)}, **more)
+    compiled = compile_flow(flow, mcp={"shop": make_server(made)}, host=OPEN, **more)
     return compiled, made, inputs
 
 
@@ -81,7 +84,7 @@ def run_agent(own: Any, script: Any, *, outputs: Any = (), **more: Any) -> Any:
     made: list[Any] = []
     model = ScriptedModel(script)
     whole = {**agent_flow(own, outputs), "agentspec_version": "26.3.1"}
-    flow = compile_flow(whole, models={"*": model}, mcp={"shop": make_server(made)})
+    flow = compile_flow(whole, models={"*": model}, mcp={"shop": make_server(made)}, host=OPEN)
     return drive(flow, {"topic": "bees"}, **more), model, made
 
 
@@ -97,7 +100,7 @@ def names(model: ScriptedModel) -> list[str]:
 
 
 def test_a_process_is_asked() -> None:
-    ran = drive(compile_flow(tool_flow(SEARCH)), {"query": "bee"}, platform=NOWHERE)
+    ran = drive(compile_flow(tool_flow(SEARCH), host=OPEN), {"query": "bee"}, platform=NOWHERE)
     assert (ran.status, ran.outputs) == ("completed", {"found": ["bee 0", "bee 1"]})
 
 
@@ -190,7 +193,7 @@ def test_a_call_that_fails_fails_the_run(tool: Any, words: str) -> None:
 )
 def test_a_server_that_does_not_start_is_named(transport: Any, words: str) -> None:
     tool = {**SEARCH, "client_transport": transport, "retry_policy": {"max_attempts": 0}}
-    ran = drive(compile_flow(tool_flow(tool)), {"query": "bee"}, platform=NOWHERE)
+    ran = drive(compile_flow(tool_flow(tool), host=OPEN), {"query": "bee"}, platform=NOWHERE)
     assert ran.status == "failed"
     assert words in str(ran.error)
     assert "ExceptionGroup" not in str(ran.error)
@@ -199,7 +202,9 @@ def test_a_server_that_does_not_start_is_named(transport: Any, words: str) -> No
 def test_variables_of_the_process_are_those_of_the_file() -> None:
     transport = {**STDIO, "env": {"SHOP_KEY": "{{SHOP_KEY}}"}}
     tool = mcp_tool("read_variable", [port("name")], [port("value")], transport)
-    flow = compile_flow(tool_flow(tool), host=HostParts(env={"SHOP_KEY": "s3cret-of-the-shop"}))
+    flow = compile_flow(
+        tool_flow(tool), host=OPEN.with_parts(env={"SHOP_KEY": "s3cret-of-the-shop"})
+    )
     ran = drive(flow, {"name": "SHOP_KEY"}, platform=NOWHERE)
     assert ran.outputs == {"value": "[redacted]"}
     ran = drive(flow, {"name": "DATABASE_URL"}, platform=NOWHERE)
@@ -216,7 +221,7 @@ def test_a_confirmed_tool_asks_first() -> None:
 
 
 def test_a_simulation_answers_for_a_server() -> None:
-    ran = drive(compile_flow(tool_flow(SEND)), {"to": "ada"})
+    ran = drive(compile_flow(tool_flow(SEND), host=OPEN), {"to": "ada"})
     assert ran.status == "completed"
     assert [call.method for call in ran.calls] == ["MCP"]
 
@@ -318,3 +323,12 @@ def test_a_tool_that_means_nothing_is_refused(tool: Any, words: str) -> None:
 def test_a_filter_that_means_nothing_is_refused(entry: Any) -> None:
     found = check(agent_flow(agent(toolboxes=[box(tool_filter=[entry])])))
     assert any("tool_filter" in one.message for one in found.errors)
+
+
+def test_a_program_is_started_only_where_the_host_lets_it() -> None:
+    assert "OAS094" in {one.code for one in check(tool_flow(SEARCH)).errors}
+    with pytest.raises(CompileError, match="StdioTransport is blocked"):
+        compile_flow(tool_flow(SEARCH))
+    compile_flow(
+        tool_flow(SEARCH), host=HostParts(allowed_components=["Component", "StdioTransport"])
+    )

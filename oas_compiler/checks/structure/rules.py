@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from oas_compiler.checks.structure.allowed_components import allowed_components
 from oas_compiler.checks.structure.answer_schemas import answer_schemas
 from oas_compiler.checks.structure.castable_edges import castable_edges
 from oas_compiler.checks.structure.control_edge_nodes import control_edge_nodes
@@ -34,6 +35,7 @@ from oas_compiler.findings.rules import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
     supported_kinds,
+    allowed_components,
     # nodes
     unique_node_ids,
     known_http_method,

@@ -31,7 +31,8 @@ from cinatra_sdk.platform.protocol import (
 )
 from cinatra_sdk.templates.rendering import TemplateError
 from oas_compiler.ir import AT_MOST_ONCE, ApiNode, Port
-from oas_compiler.lower.registry import LoweringSite
+from oas_compiler.lower.lent_secrets import list_secret_texts
+from oas_compiler.lower.registry import LoweringSite, Wiring
 from oas_compiler.lower.reopening import way_back
 from oas_compiler.lower.request import Request, spells_platform
 
@@ -39,7 +40,7 @@ from oas_compiler.lower.request import Request, spells_platform
 def lower_api(site: LoweringSite) -> NodeBody:
     node, frame, platform = site.node, site.frame, site.wiring.platform
     assert isinstance(node, ApiNode)
-    prepare = make_prepare_call(node, frame, site.wiring.env)
+    prepare = make_prepare_call(node, frame, site.wiring)
     given = {port.title: port.default for port in node.outputs if port.default is not None}
     back = way_back(site.flow, node)
 
@@ -85,11 +86,11 @@ def _return_to_resolve(
 
 
 def make_prepare_call(
-    node: ApiNode, frame: Frame, env: Mapping[str, str]
+    node: ApiNode, frame: Frame, wiring: Wiring
 ) -> Callable[[Mapping[str, Any], object], PlatformCall]:
     """The function from state and context to the rendered request."""
-    request = Request.of(node, env)
-    placeholders = tuple(env.values())
+    request = Request.of(node, wiring.env, wiring.host.secrets)
+    placeholders = (*wiring.env.values(), *list_secret_texts(wiring.host.secrets))
     outputs = tuple(_declare_output(port) for port in node.outputs)
 
     def prepare(state: Mapping[str, Any], context: object) -> PlatformCall:

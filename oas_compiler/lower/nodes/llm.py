@@ -14,6 +14,7 @@ from cinatra_sdk.platform.simulated import SimulatedPlatform
 from cinatra_sdk.templates.language import TemplateError
 from cinatra_sdk.templates.rendering import Renderer
 from oas_compiler.ir import Json, LlmNode
+from oas_compiler.lower.lent_secrets import list_secret_texts
 from oas_compiler.lower.model_config import read_model_config
 from oas_compiler.lower.registry import LoweringSite
 
@@ -32,12 +33,12 @@ def read_model_settings(site: LoweringSite, llm_config: Json) -> ModelSettings:
     """The settings of a node that asks the model of `llm_config`."""
     host = site.wiring.host
     return ModelSettings(
-        config=read_model_config(llm_config),
+        config=read_model_config(llm_config, host.secrets),
         models=host.models,
         api_key_for=host.api_key_for,
         may_call=make_allowance(site.wiring.platform, host.allow),
         simulation=find_simulation(site.wiring.platform),
-        lent=tuple(site.wiring.env.values()),
+        lent=(*site.wiring.env.values(), *list_secret_texts(host.secrets)),
     )
 
 

@@ -12,8 +12,9 @@ from cinatra_sdk.mcp.toolbox import Signature, ToolboxSettings, make_tool_list
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from oas_compiler import ir
 from oas_compiler.ir import AgentCallsNode, McpListNode, McpToolNode
+from oas_compiler.lower.lent_secrets import lend_secrets, list_secret_texts
 from oas_compiler.lower.nodes.llm import find_simulation, make_allowance
-from oas_compiler.lower.registry import LoweringSite
+from oas_compiler.lower.registry import LoweringSite, Wiring
 from oas_compiler.templates.reading import fill_environment
 
 _TRANSPORTS: Final[Mapping[str, Transport]] = {
@@ -51,20 +52,21 @@ def _make_access(
 ) -> McpAccess:
     host = site.wiring.host
     return McpAccess(
-        server=_read_server(server, retry, site.wiring.env),
+        server=_read_server(server, retry, site.wiring),
         servers=host.mcp,
         may_call=make_allowance(site.wiring.platform, host.allow),
         simulation=find_simulation(site.wiring.platform),
-        secrets=tuple(site.wiring.env.values()),
+        secrets=(*site.wiring.env.values(), *list_secret_texts(host.secrets)),
     )
 
 
 def _read_server(
-    server: ir.McpTransport, retry: CallRetryPolicy | None, env: Mapping[str, str]
+    server: ir.McpTransport, retry: CallRetryPolicy | None, wiring: Wiring
 ) -> McpServer:
     """What the file says wrongly was found when it was checked, and counts as absent."""
-    fields: Any = fill_environment(server.settings.value(), env)
-    sensitive: Any = fill_environment(server.sensitive.value(), env)
+    lent, env = wiring.host.secrets, wiring.env
+    fields: Any = fill_environment(lend_secrets(server.settings.value(), lent), env)
+    sensitive: Any = fill_environment(lend_secrets(server.sensitive.value(), lent), env)
     session = fields.get("session_parameters")
     timeout = session.get("read_timeout_seconds") if isinstance(session, dict) else None
     return McpServer(

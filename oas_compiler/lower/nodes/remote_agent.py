@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from cinatra_sdk.a2a.node import ASK, RemoteAgentSettings, make_remote_agent
 from cinatra_sdk.a2a.remote import RemoteAgent
 from cinatra_sdk.flow.body import NodeBody
 from oas_compiler.ir import RemoteAgentNode
+from oas_compiler.lower.lent_secrets import lend_secrets, list_secret_texts
 from oas_compiler.lower.nodes.llm import find_simulation, make_allowance
-from oas_compiler.lower.registry import LoweringSite
+from oas_compiler.lower.registry import LoweringSite, Wiring
 from oas_compiler.templates.reading import fill_environment
 
 
 def lower_remote_agent(site: LoweringSite, node: RemoteAgentNode) -> NodeBody:
     host = site.wiring.host
     settings = RemoteAgentSettings(
-        agent=_read_agent(node, site.wiring.env),
+        agent=_read_agent(node, site.wiring),
         may_call=make_allowance(site.wiring.platform, host.allow),
         simulation=find_simulation(site.wiring.platform),
-        secrets=tuple(site.wiring.env.values()),
+        secrets=(*site.wiring.env.values(), *list_secret_texts(host.secrets)),
         results=node.results,
         message=node.message,
         may_ask=ASK in node.branches,
@@ -28,9 +28,10 @@ def lower_remote_agent(site: LoweringSite, node: RemoteAgentNode) -> NodeBody:
     return make_remote_agent(site.frame, settings)
 
 
-def _read_agent(node: RemoteAgentNode, env: Mapping[str, str]) -> RemoteAgent:
-    fields: Any = fill_environment(node.settings.value(), env)
-    headers: Any = fill_environment(node.headers.value(), env)
+def _read_agent(node: RemoteAgentNode, wiring: Wiring) -> RemoteAgent:
+    lent, env = wiring.host.secrets, wiring.env
+    fields: Any = fill_environment(lend_secrets(node.settings.value(), lent), env)
+    headers: Any = fill_environment(lend_secrets(node.headers.value(), lent), env)
     connection, session = fields["connection"], fields["session"]
     return RemoteAgent(
         id=node.id,

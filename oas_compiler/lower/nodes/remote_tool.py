@@ -28,7 +28,7 @@ def lower_remote_tool(site: LoweringSite) -> NodeBody:
     body = lower_api(site)
     if not node.behind.asks_person:
         return body
-    prepare = make_prepare_call(node, frame, site.wiring.env)
+    prepare = make_prepare_call(node, frame, site.wiring)
 
     def describe(state: Mapping[str, Any]) -> Effect:
         return effect_of(prepare(state, get_runtime(HostContext).context))

@@ -20,6 +20,7 @@ from oas_compiler.build.flows import build
 from oas_compiler.checks.concealed import Labels
 from oas_compiler.checks.running import STRUCTURE, run_rules
 from oas_compiler.checks.subject import Subject
+from oas_compiler.document.extended import read_extended
 from oas_compiler.document.load import load
 from oas_compiler.document.policy import USUAL_POLICY, LoaderPolicy
 from oas_compiler.document.registry import ComponentsInput, join, read_registry
@@ -195,7 +196,8 @@ def subject_of(
 ) -> Subject:
     """The document as the subject of rules, without its package; findings are recorded."""
     read = respelled(read, findings)
-    value = fill_environment(read.value, env) if env else read.value
+    value = read_extended(read.value)
+    value = fill_environment(value, env) if env else value
     return _build_subject(read, value, findings, tools)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from oas_compiler.document.types import known_types
+from oas_compiler.document.types import is_known
 from oas_compiler.kinds.registry import find_kind
 
 USUALLY_BLOCKED: Final = ("StdioTransport",)
@@ -122,10 +122,11 @@ def _measure(component_type: str, entries: Collection[str]) -> int | None:
 
 def _find_above(component_type: str) -> str:
     """The type above; empty for a `Component`, and for types that nobody knows."""
+    if component_type in ABOVE or component_type == "Component":
+        return ABOVE.get(component_type, "")
     if find_kind(component_type) is not None:
         return "Node"
-    usual = "Component" if component_type in known_types() - {"Component"} else ""
-    return ABOVE.get(component_type, usual)
+    return "Component" if is_known(component_type) else ""
 
 
 USUAL_POLICY: Final = LoaderPolicy()

@@ -126,6 +126,11 @@ class OutputMessageNode(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PluginOutputMessageNode(OutputMessageNode):
+    """An OutputMessageNode whose message is an output, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BranchingNode(Node):
     mapping: tuple[tuple[str, str], ...] = ()
     """(JSON text of the value without string quotes, branch); anything else leaves by `default`."""

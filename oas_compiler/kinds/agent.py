@@ -15,6 +15,7 @@ from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.inference import next_only, specialised
 from oas_compiler.component.metadata import CHILD_KEYS, NODE_KEYS
 from oas_compiler.component.site import Site, common
+from oas_compiler.kinds.extended import MAPPINGS, Extended, is_empty
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.tool import build_tool
 from oas_compiler.kinds.unknown import build_unknown
@@ -60,6 +61,7 @@ AGENT = NodeKind(
         "metadata": replace(NODE_FIELDS["metadata"], refused=requires_approval),
         "agent": Field("component", "The agent that works.", required=True),
     },
+    extended=Extended("ExtendedAgentNode", {**MAPPINGS, "caller_input_mode": is_empty}),
     flows=("agent",),
     passage="all",
     behind="agent",

@@ -21,6 +21,7 @@ from oas_compiler.component.metadata import (
 )
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, JsonValue, Port
+from oas_compiler.kinds.extended import Extended, is_any, is_off, renames_nothing
 from oas_compiler.kinds.kind import NodeKind
 
 
@@ -106,6 +107,16 @@ INPUT_MESSAGE = NodeKind(
         "outputs": Field("list", "Exactly one output: the answer."),
         "message": Field("text", "The text; a template.", template=True),
     },
+    extended=Extended(
+        "PluginInputMessageNode",
+        {
+            "input_mapping": renames_nothing,
+            "output_mapping": is_any,  # names the one output, which is listed
+            "rephrase": is_off,
+            "llm_config": is_any,
+        },
+        {"message_template": "message"},
+    ),
     acts=False,
     shows_screens=True,
     shape="gate",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from oas_compiler.component.fields import Field
 from oas_compiler.component.metadata import Schema
 from oas_compiler.ir import Node
+from oas_compiler.kinds.extended import Extended
 
 if TYPE_CHECKING:
     from oas_compiler.component.site import Site
@@ -58,6 +59,8 @@ class NodeKind:
     """Other classes in the IR that its builder makes; for kinds of oasflow itself."""
     since: Version = FIRST
     """The first version of Agent Spec that has it."""
+    extended: Extended | None = None
+    """The type of another runtime that is read as this one where it says the same."""
     flows: tuple[str, ...] = ()
     """The fields that hold the flows that the node runs: a flow or a list of flows."""
     passage: Passage = "any"

@@ -11,6 +11,7 @@ from oas_compiler.component.inference import next_only, template_inputs
 from oas_compiler.component.requests import report_retry_policy
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port
+from oas_compiler.kinds.extended import MAPPINGS, Extended, is_empty, is_off
 from oas_compiler.kinds.kind import NodeKind
 
 
@@ -51,6 +52,10 @@ LLM = NodeKind(
             "text", "What it is asked; a template.", required=True, template=True
         ),
     },
+    extended=Extended(
+        "ExtendedLlmNode",
+        {**MAPPINGS, "prompt_template_object": is_empty, "send_message": is_off},
+    ),
     behind="llm_config",
     lowering="oas_compiler.lower.nodes.llm:lower_llm",
 )

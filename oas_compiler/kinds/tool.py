@@ -17,6 +17,7 @@ from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effe
 from oas_compiler.component.requests import REQUEST_FIELDS, read_request
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port
+from oas_compiler.kinds.extended import MAPPINGS, Extended, is_on
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.unknown import build_unknown
 
@@ -99,6 +100,7 @@ TOOL = NodeKind(
     build=build_tool,
     words="Calls a Python function of the host, an address or an MCP server, or asks the caller.",
     fields={**NODE_FIELDS, "tool": Field("component", "The tool that is called.", required=True)},
+    extended=Extended("ExtendedToolNode", {**MAPPINGS, "raise_exceptions": is_on}),
     behind="tool",
     is_call=True,
     shape="call",

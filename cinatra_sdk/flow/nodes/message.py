@@ -16,7 +16,7 @@ from cinatra_sdk.templates.rendering import Renderer, TemplateError
 
 
 def make_message(frame: Frame, *, message: str) -> NodeBody:
-    """message: a template over the node's inputs."""
+    """message: a template over the node's inputs; an output of the node gets the text."""
     renderer = Renderer(message)
 
     def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
@@ -24,7 +24,8 @@ def make_message(frame: Frame, *, message: str) -> NodeBody:
             text = renderer.text(frame.gather(state))
         except TemplateError as error:
             raise frame.failed(f"message: {error}") from None
-        update = frame.finish(state, {}, more=say(frame, state, text))
+        given = {port.title: text for port in frame.outputs}
+        update = frame.finish(state, given, more=say(frame, state, text))
         update[frame.channel]["message"] = text
         return update
 

@@ -13,11 +13,11 @@ A text is read as JSON only if a run can store the value: "NaN", "1e999" or an i
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any, Final
 
-from cinatra_sdk.templates.language import TemplateError, json_text
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 from cinatra_sdk.values.types import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
 from cinatra_sdk.values.work import TooMuchWork, Work
@@ -135,9 +135,12 @@ def _name_json_type(value: Any) -> str:
 def _cast_string(value: Any) -> Any:
     if isinstance(value, str):
         return value
+    if value is None:
+        return ""
     try:
-        return "" if value is None else json_text(value)
-    except TemplateError:
+        # With blanks, as the other runtimes of the language write it.
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
         raise CastError(f"a {type(value).__name__} cannot become a string: not JSON") from None
 
 

@@ -46,7 +46,7 @@ ROWS: list[tuple[list[Any], Any, Any]] = [
     ([port("a", "integer"), port("b", "integer", default=0)], {"a": 5}, {"a": 5, "b": 0}),
     ([port("out", "array", items={"type": "integer"})], [1, 2, 3], {"out": [1, 2, 3]}),
     ([port("out", "number")], 42, {"out": 42}),
-    ([port("out")], (1, 2), {"out": "[1,2]"}),
+    ([port("out")], (1, 2), {"out": "[1, 2]"}),
     ([port("a", "integer"), port("b")], (7, "ok"), {"a": 7, "b": "ok"}),
     (
         [port("a", "integer"), port("b", "object", **OBJECT), port("c", "array", items={})],

@@ -51,7 +51,7 @@ def test_the_whole_range_of_64_bit_passes(value: int) -> None:
         (None, NUMBER, None),
         ("null", BOOLEAN, None),
         ("[1, 2]", ArrayType(STRING), ["1", "2"]),
-        (["a", 1], STRING, '["a",1]'),
+        (["a", 1], STRING, '["a", 1]'),
         (None, STRING, ""),
     ],
 )

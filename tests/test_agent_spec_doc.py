@@ -28,7 +28,9 @@ def test_a_run_is_as_the_page_says(case: Case) -> None:
     assert ROWS[case.name][0] == format_result(run_ours(case))
 
 
-@pytest.mark.parametrize(("name", "document"), list(list_documents()), ids=lambda one: str(one)[:40])
+@pytest.mark.parametrize(
+    ("name", "document"), list(list_documents()), ids=lambda one: str(one)[:40]
+)
 def test_a_type_loads_as_the_page_says(name: str, document: dict[str, Any]) -> None:
     assert ROWS[name][0] == format_result(load_ours(document))
 

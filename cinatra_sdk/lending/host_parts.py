@@ -72,9 +72,9 @@ class HostParts:
     """Values of placeholders that flows and runs may read, by name.  Values may be secrets, so the
     database keeps only the names.
     """
-    secrets: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    secrets: Mapping[str, Any] | None = field(default_factory=dict, repr=False)
     """Values of the sensitive fields of a file that only names them, by `<id>.<field>`: a text, or an
-    object for `sensitive_headers`.
+    object for `sensitive_headers`.  None: nothing will be called, so that none is needed.
     """
     allowed_components: Collection[str] | None = None
     """Component types that flow files may use, with those below them; None: all but the blocked."""
@@ -116,7 +116,9 @@ class HostParts:
         object.__setattr__(self, "tools", functions)
         if self.models is not None and not callable(self.models):
             object.__setattr__(self, "models", MappingProxyType(dict(self.models)))
-        for name in ("tools", "env", "mcp", "secrets"):
+        if self.secrets is not None:
+            object.__setattr__(self, "secrets", MappingProxyType(dict(self.secrets)))
+        for name in ("tools", "env", "mcp"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         for name in ("allow", "graphs"):
             object.__setattr__(self, name, tuple(getattr(self, name)))

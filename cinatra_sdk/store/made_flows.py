@@ -73,16 +73,20 @@ class MadeFlows:
     def make_to_reject(self, connection: Rows, row: Row) -> DurableFlow:
         """The run's flow for a decision after which nothing runs: it needs no resources."""
         with self._lock:
-            return self._compile(connection, row, unfilled(row))
+            return self._compile(connection, row, unfilled(row), to_reject=True)
 
-    def _compile(self, connection: Rows, row: Row, values: Mapping[str, str]) -> DurableFlow:
-        key = (row["digest"], *sorted(values.items()))
+    def _compile(
+        self, connection: Rows, row: Row, values: Mapping[str, str], *, to_reject: bool = False
+    ) -> DurableFlow:
+        key = (row["digest"], to_reject, *sorted(values.items()))
         known = self._compiled.get(key)
         if known is not None:
             return known
         stored = one(connection, "load_flow", {"digest": row["digest"]})
         assert stored is not None  # the run's row refers to this flow
         host = self._host.with_parts(env=values, platform=Nowhere())
+        if to_reject:
+            host = host.with_parts(secrets=None)
         made = load_flow(bytes(stored["source"]), digest=row["digest"], host=host)
         return self._compiled.keep(key, made)
 

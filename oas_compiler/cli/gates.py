@@ -82,6 +82,8 @@ def approve(
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
@@ -97,6 +99,7 @@ def approve(
     """
     from cinatra_sdk.gates.decisions import UNSET, Decision
 
+    del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
 
     def decide(gate: Gate | None, who: str) -> Decision:
@@ -141,6 +144,8 @@ def reject(
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
@@ -158,6 +163,7 @@ def reject(
     def decide(_gate: Gate | None, who: str) -> Decision:
         return Decision.reject(by=who, reason=reason)
 
+    del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(
         env, base_url, allow, record, tenant=tenant, db=db, host=host, imports=False
     )
@@ -170,6 +176,8 @@ def deny(
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
@@ -187,6 +195,7 @@ def deny(
     def decide(_gate: Gate | None, who: str) -> Decision:
         return Decision.deny(by=who, reason=reason)
 
+    del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     return answer_gate("deny", target, decide, name_decider(by, given, reason, as_json))
 
@@ -216,6 +225,8 @@ def answer(
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
@@ -230,6 +241,7 @@ def answer(
     """
     from cinatra_sdk.gates.decisions import Decision
 
+    del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     words = list_options(("--value", value), ("--value-file", value_file), ("--text", text))
     words += list_options(*(("--select", one) for one in select or ()))

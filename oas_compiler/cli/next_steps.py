@@ -19,6 +19,7 @@ from typing import Final
 
 from oas_compiler.cli.opening import Own
 from oas_compiler.cli.safe import clean
+from oas_compiler.cli.sources import repeat_options
 
 DATABASE: Final = "DATABASE_URL"
 TENANT: Final = "OASFLOW_TENANT"
@@ -65,7 +66,7 @@ class GivenOptions:
             words += ["--record", self.own.record]
         if self.own.host:
             words += ["--host", self.own.host]
-        return words
+        return words + repeat_options()
 
     def _names_db(self) -> bool:
         return bool(self.db) and self.db != os.environ.get(DATABASE)

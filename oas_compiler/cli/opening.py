@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.inputs import names_without_value, placeholders
-from oas_compiler.cli.sources import blocked_components, component_files
+from oas_compiler.cli.sources import blocked_components, component_files, lent_secrets
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -105,6 +105,10 @@ class Own:
             settings=self.settings,
             record=self.record or parts.record,
             allow=self.allowed or (),
+            secrets={**lent_secrets(), **(parts.secrets or {})},
+            blocked_components=blocked_components()
+            if parts.blocked_components is None
+            else parts.blocked_components,
         )
 
 

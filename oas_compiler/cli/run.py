@@ -150,6 +150,8 @@ def resume(
     detach: Annotated[bool, typer.Option("--detach", help="Do not ask at the gates.")] = False,
     by: options.As = "",
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
@@ -165,6 +167,7 @@ def resume(
     """
     from oas_compiler.cli.drive import Drive
 
+    del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     if everything:
         if run or flow:

@@ -34,6 +34,8 @@ def settle(
     ] = "",
     by: options.As = "",
     env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
     base_url: options.BaseUrl = "",
     allow: options.Allow = None,
     record: options.Record = "",
@@ -52,6 +54,7 @@ def settle(
     if value is not None and not happened:
         raise Halt("--value goes with --happened: a call that was not made gave nothing")
     outputs: Any = None if value is None else inputs.json_value(value, "--value")
+    del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     terminal = Terminal.open(as_json=as_json)
     with opening.store(terminal, db, given.own) as store:

@@ -8,6 +8,9 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
+from cinatra_sdk.values.json_text import JsonValue
+from oas_compiler.cli.exits import Halt
+
 if TYPE_CHECKING:
     from oas_compiler.pipeline import Loading
 
@@ -37,6 +40,30 @@ def blocked_components() -> tuple[str, ...]:
     from oas_compiler.document.policy import USUALLY_BLOCKED
 
     return tuple(name for name in USUALLY_BLOCKED if name not in _UNBLOCKED.get())
+
+
+def lent_secrets() -> dict[str, JsonValue]:
+    """The values of sensitive fields in the files of `--components`.
+
+    Raises: `Halt` for a file that cannot be used.
+    """
+    files = component_files()
+    if files is None:
+        return {}
+    from oas_compiler.document.registry import read_registry
+    from oas_compiler.findings.finding import Findings
+
+    findings = Findings()
+    found = read_registry(list(files), findings)
+    if findings.errors:
+        raise Halt(f"--components: {findings.errors[0]}")
+    return dict(found.secrets)
+
+
+def repeat_options() -> list[str]:
+    """The options as a later command on the same run needs them."""
+    words = [word for file in component_files() or () for word in ("--components", file)]
+    return words + [word for name in _UNBLOCKED.get() for word in ("--unblock-component", name)]
 
 
 def loading() -> Loading:

@@ -9,29 +9,48 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cinatra_sdk.errors import NotConfigured
-from oas_compiler.document.sensitive import SecretMissing, find_secrets
-from oas_compiler.ir import JsonValue
+from oas_compiler.document.sensitive import SecretMissing, find_secrets, read_name
+from oas_compiler.ir import FlowIR, JsonValue, McpListNode, McpToolNode, walk
+from oas_compiler.ir.exporting import list_sealed
+
+_OF_SERVERS = (McpToolNode, McpListNode)
 
 
-def lend_secrets(value: JsonValue, secrets: Mapping[str, Any]) -> Any:
-    """`value` with the host's values.
+def lend_secrets(value: JsonValue, secrets: Mapping[str, Any] | None) -> Any:
+    """`value` with the host's values; secrets: None where nothing will be called.
 
     Raises: `NotConfigured` for a name without one.
     """
+    if secrets is None:
+        return {} if read_name(value) else value
     missing = ""
     try:
         return find_secrets(value, secrets)
     except SecretMissing as error:
         missing = str(error.args[0])
-    raise NotConfigured(
-        f"the file names '{missing}' without its value",
+    raise _refuse(missing)
+
+
+def require_secrets(flow: FlowIR, secrets: Mapping[str, Any] | None) -> None:
+    """Whether the host has a value for every name of the flow; a model's key may be missing.
+
+    Raises: `NotConfigured`.
+    """
+    transports = (node.server for _, node in walk(flow) if isinstance(node, _OF_SERVERS))
+    for held in (*list_sealed(flow), *(transport.settings for transport in transports)):
+        lend_secrets(held.value(), secrets)
+
+
+def list_secret_texts(secrets: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Every text among the values, to be cut out of whatever is kept."""
+    return tuple(_list_texts(dict(secrets or {})))
+
+
+def _refuse(name: str) -> NotConfigured:
+    return NotConfigured(
+        f"the file names '{name}' without its value",
         hint="give it in components= or HostParts(secrets=…); at the command line, --components",
     )
-
-
-def list_secret_texts(secrets: Mapping[str, Any]) -> tuple[str, ...]:
-    """Every text among the values, to be cut out of whatever is kept."""
-    return tuple(_list_texts(dict(secrets)))
 
 
 def _list_texts(value: Any) -> Iterator[str]:

@@ -28,7 +28,9 @@ _SETTINGS: Final = ("region", "compartment_id")
 _T = TypeVar("_T")
 
 
-def read_model_config(llm_config: Json, secrets: Mapping[str, Any] = _NO_SECRETS) -> ModelConfig:
+def read_model_config(
+    llm_config: Json, secrets: Mapping[str, Any] | None = _NO_SECRETS
+) -> ModelConfig:
     """The config; secrets: the host's values of sensitive fields.  A key without a value there is
     looked for in the environment.  What the file says wrongly was found when it was checked, and counts as absent.
     """
@@ -46,7 +48,7 @@ def read_model_config(llm_config: Json, secrets: Mapping[str, Any] = _NO_SECRETS
         api_type=_read(fields, "api_type", str, ""),
         parameters=_read(fields, "default_generation_parameters", dict, {}),
         retry=read_retry_policy(fields.get("retry_policy"))[0] or CallRetryPolicy(),
-        api_key=_read_key(fields, secrets) or _read_key(auth, secrets),
+        api_key=_read_key(fields, secrets or {}) or _read_key(auth, secrets or {}),
         settings={
             "auth_type": _read(auth, "component_type", str, ""),
             **{name: fields[name] for name in _SETTINGS if name in fields},

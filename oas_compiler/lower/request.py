@@ -83,7 +83,7 @@ class Request:
 
     @classmethod
     def of(
-        cls, node: ApiNode, env: Mapping[str, str], secrets: Mapping[str, Any] = _NO_SECRETS
+        cls, node: ApiNode, env: Mapping[str, str], secrets: Mapping[str, Any] | None = _NO_SECRETS
     ) -> Request:
         """secrets: the host's values of sensitive fields.
 

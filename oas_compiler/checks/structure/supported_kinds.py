@@ -17,7 +17,7 @@ from oas_compiler.document.types import fields_of, is_known, is_plugin_type
 from oas_compiler.document.used import list_used
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue, Place
-from oas_compiler.kinds.no_nodes import RUNNERS
+from oas_compiler.kinds.no_nodes import REASONS, RUNNERS
 from oas_compiler.kinds.registry import find_kind, find_refusal
 
 
@@ -71,7 +71,8 @@ def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
     foreign = not is_known(kind) and (is_plugin_type(kind) or "component_plugin_name" in value)
     known_root = is_root and is_known(kind) and kind != "Flow" and not can_stand_alone(kind)
     if kind in RUNNERS or (node_kind is not None and not node_kind.runs) or foreign or known_root:
-        yield label + (_describe_plugin(value) if foreign else "")
+        reason = f" ({REASONS[kind]})" if kind in REASONS else ""
+        yield label + (_describe_plugin(value) if foreign else reason)
         return
     for field, about in (fields_of(kind) or {}).items():
         if about.refused is not None and about.refused(value.get(field)):

@@ -10,6 +10,7 @@ A task that is not done is looked at again and again, for as long as its session
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
@@ -24,6 +25,7 @@ from cinatra_sdk.models.failures import is_lost
 
 COMPLETED: Final = "completed"
 INPUT_REQUIRED: Final = "input_required"
+_QUIET: Final = logging.NullHandler()
 _WAITS: Final = frozenset({"submitted", "working", "unspecified"})
 _T = TypeVar("_T")
 
@@ -85,6 +87,8 @@ async def _connect(way: AgentWay, stack: AsyncExitStack) -> Any:
         raise NotConfigured(
             "agents behind A2A need the package a2a-sdk", hint="pip install 'oasflow[a2a]'"
         ) from None
+    # Without a handler of the host's, Python would print the package's warnings.
+    logging.getLogger("a2a").addHandler(_QUIET)
     agent = way.agent
 
     async def require_open(request: Any) -> None:

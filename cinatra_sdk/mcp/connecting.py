@@ -8,6 +8,7 @@ Each request has a connection of its own, so that any process can go on with a r
 
 from __future__ import annotations
 
+import logging
 import os
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -18,6 +19,7 @@ from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.mcp.server import McpServer
 
 _CONNECT_SECONDS: Final = 30.0
+_QUIET: Final = logging.NullHandler()
 
 
 @asynccontextmanager
@@ -35,6 +37,8 @@ async def connect(server: McpServer, lent: Any) -> AsyncIterator[Any]:
         raise NotConfigured(
             "tools of MCP servers need the package mcp", hint="pip install 'oasflow[mcp]'"
         ) from None
+    # Without a handler of the host's, Python would print the package's tracebacks.
+    logging.getLogger("mcp").addHandler(_QUIET)
     async with AsyncExitStack() as stack:
         target = await _open_transport(server, stack) if lent is None else lent
         client = Client(target, read_timeout_seconds=server.read_timeout)

@@ -184,6 +184,29 @@ def test_a_call_that_fails_fails_the_run(tool: Any, words: str) -> None:
     assert "MCP server 'shop'" in str(ran.error)
 
 
+RUBBISH = "print('hello', flush=True)\nfor line in __import__('sys').stdin: print('{\"jsonrpc\": 7}', flush=True)"
+
+
+def test_rubbish_of_a_server_is_no_traceback() -> None:
+    """In a process of its own: pytest has handlers for what a package logs."""
+    transport = {
+        **STDIO,
+        "args": ["-c", RUBBISH],
+        "session_parameters": {"read_timeout_seconds": 1.0},
+    }
+    tool = {**SEARCH, "client_transport": transport, "retry_policy": {"max_attempts": 0}}
+    program = f"""
+from tests.mcp.test_mcp_tools import *
+ran = drive(compile_flow({tool_flow(tool)!r}, host=OPEN), {{"query": "bee"}}, platform=NOWHERE)
+print(ran.error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "MCP server 'shop' failed" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("transport", "words"),
     [

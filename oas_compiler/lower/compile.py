@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Unpack
 
 from cinatra_sdk.errors import NotConfigured
@@ -31,6 +31,9 @@ def compile_flow(
     mcp: Mapping[str, Any] | None = None,
     env: Mapping[str, str] | None = None,
     components: ComponentsInput | None = None,
+    secrets: Mapping[str, Any] | None = None,
+    allowed_components: Collection[str] | None = None,
+    blocked_components: Collection[str] | None = None,
     host: HostParts | None = None,
     max_steps: int = MAX_STEPS,
     fuse: bool = True,
@@ -53,7 +56,10 @@ def compile_flow(
     components: what the file refers to and does not define: a file of components, several, or
               components and values by their ids.  They become part of what is stored with runs, but
               for the values of sensitive fields (`api_key`, `sensitive_headers`, …): those are lent by
-              the process, as `HostParts.secrets`.
+              the process.
+    secrets:  values of sensitive fields that the file or its components only name, by `<id>.<field>`.
+    allowed_components, blocked_components: the component types that the file may use, each with those
+              below it; as usual all but `StdioTransport`, which starts programs.
     host:     these parts and others (policy, budget, credentials) in one record, of whose variables
               the flow gets those that its file names; a part that is given both ways is refused.
     max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
@@ -75,7 +81,16 @@ def compile_flow(
         raise ValueError(f"max_steps is a whole number from 1 on, and not {max_steps!r:.100}")
     if max_parallel is not None and (type(max_parallel) is not int or max_parallel < 1):
         raise ValueError(f"max_parallel is a whole number from 1 on, and not {max_parallel!r:.100}")
-    given = {"platform": platform, "tools": tools, "models": models, "mcp": mcp, "env": env}
+    given = {
+        "platform": platform,
+        "tools": tools,
+        "models": models,
+        "mcp": mcp,
+        "env": env,
+        "secrets": secrets,
+        "allowed_components": allowed_components,
+        "blocked_components": blocked_components,
+    }
     parts = join_parts(host, given, "compile_flow()")
     # Without `env`: its values are secrets, and get into a request only, when it is sent.
     compiled = compile_ir(

@@ -207,6 +207,7 @@ def test_headers_that_are_named_are_lent() -> None:
 
 
 def test_headers_without_a_value_are_told() -> None:
+    compile_flow(calling(ref("call.sensitive_headers")), secrets={"call.sensitive_headers": {}})
     with pytest.raises(NotConfigured, match=r"'call\.sensitive_headers' without its value"):
         drive(compile_flow(calling(ref("call.sensitive_headers"))), {"topic": "x"})
 
@@ -285,5 +286,9 @@ def test_every_type_of_the_language_has_its_place() -> None:
 def test_a_blocked_type_is_refused_with_its_place() -> None:
     with pytest.raises(CompileError, match="OAS094 the component type OpenAiConfig is blocked"):
         compile_flow(asking(MODEL), host=HostParts(blocked_components=["LlmConfig"]))
+    with pytest.raises(CompileError, match="OAS094"):
+        compile_flow(asking(MODEL), blocked_components=["LlmConfig"])
+    with pytest.raises(CompileError, match="is not among the allowed types"):
+        compile_flow(asking(MODEL), allowed_components=["Flow", "Node"])
     with pytest.raises(TypeError, match="as a list"):
         compile_flow(asking(MODEL), host=HostParts(blocked_components="LlmConfig"))

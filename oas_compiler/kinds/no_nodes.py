@@ -29,13 +29,14 @@ AGENTS: Final = frozenset({"A2AAgent", "Agent", "ManagerWorkers", "SpecializedAg
 """The agents that run."""
 
 RUNNERS: Final = AGENT_TYPES - AGENTS
+"""Component types, other than nodes, that would act at run time, which is not implemented."""
+
 REASONS: Final = {
     "OciAgent": "its service has no public description",
     "OpenAiAgent": "its service has no public description in Agent Spec",
     "RemoteAgent": "it is abstract: an A2AAgent runs",
 }
 """Why a runner does not run."""
-"""Component types, other than nodes, that would act at run time, which is not implemented."""
 
 TRANSFORMS: Final = frozenset(
     {"ConversationSummarizationTransform", "MessageSummarizationTransform"}

@@ -12,7 +12,8 @@ host, a fork) goes out of the node as out of any other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -33,9 +34,41 @@ from cinatra_sdk.flow.inner import (
     leave_rejected,
     own_namespace,
 )
+from cinatra_sdk.flow.insides import make_inside
+from cinatra_sdk.flow.plan import FlowPlan, NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.values.json_text import Json
 
 State = Mapping[str, Any]
+CAUGHT_BRANCH: Final = "caught_exception_branch"
+CAUGHT_INFO: Final = "caught_exception_info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catch(NodeWork):
+    """Runs a flow; where it fails, the outputs have their defaults, `caught_exception_info` says why,
+    and the node leaves by `caught_exception_branch`.
+    """
+
+    kind: ClassVar[str] = "CatchExceptionNode"
+    flow: FlowPlan
+    tells_message: bool = False
+    """Whether the info has the text of the error, not only its node and kind."""
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        ports = site.plan.outputs
+        return make_caught(
+            site.frame,
+            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            branch=CAUGHT_BRANCH,
+            info=CAUGHT_INFO,
+            defaults={port.title: port.default for port in ports if port.default is not None},
+            tells_message=self.tells_message,
+        )
 
 
 def make_caught(

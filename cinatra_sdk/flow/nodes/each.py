@@ -7,8 +7,8 @@ outputs z 3 and 4                    ->   [3, 4], or their sum, average, greates
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -27,10 +27,15 @@ from cinatra_sdk.flow.inner import (
     leave_rejected,
     scope_inside,
 )
+from cinatra_sdk.flow.insides import make_inside
+from cinatra_sdk.flow.plan import FlowPlan, NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.gates.gate import label_item
 from cinatra_sdk.values.types import ArrayType, ScalarType, Type
 
 State = Mapping[str, Any]
+ITERATED: Final = "iterated_"
+COLLECTED: Final = "collected_"
 _NUMBER: Final = ScalarType("number")
 
 
@@ -64,6 +69,67 @@ class Collected:
     """Title of the inner flow's output."""
     reducer: str
     """`append`, `sum`, `average`, `max` or `min`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map(NodeWork):
+    """Runs a flow once for each element, one after the other.
+
+    The input `iterated_x` feeds the flow's `x`, and `collected_y` collects its `y`.
+    """
+
+    kind: ClassVar[str] = "MapNode"
+    flow: FlowPlan
+    iterates: Mapping[str, bool] = field(default_factory=dict)
+    """Input of the node → whether what feeds it is gone through; where none is named, its value
+    decides.
+    """
+    reducers: Mapping[str, str] = field(default_factory=dict)
+    """Output of the flow → `append`, `sum`, `average`, `max` or `min`."""
+    takes_failures: bool = False
+    """Whether an element that fails gives null, and the others go on."""
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        types = {port.title: port.type for port in self.flow.inputs}
+        inputs = []
+        for port in site.plan.inputs:
+            inner = port.title.removeprefix(ITERATED)
+            iterates = self.iterates.get(port.title)
+            inputs.append(
+                MappedInput(title=port.title, inner=inner, type=types[inner], iterates=iterates)
+            )
+        outputs = [
+            Collected(title=COLLECTED + title, inner=title, reducer=reducer)
+            for title, reducer in self.reducers.items()
+        ]
+        own = {one.title for one in outputs}
+        return make_each(
+            site.frame,
+            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            inputs=inputs,
+            outputs=outputs,
+            takes_failures=self.takes_failures,
+            # The output for what failed; there is none where the flow has one of the name.
+            errors=next((one.title for one in site.plan.outputs if one.title not in own), ""),
+            at_once=self._bound(site),
+        )
+
+    def _bound(self, _site: NodeSite) -> int | None:
+        return 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelMap(Map):
+    """A map whose rounds run at the same time."""
+
+    kind: ClassVar[str] = "ParallelMapNode"
+
+    def _bound(self, site: NodeSite) -> int | None:
+        return site.wiring.max_parallel
 
 
 def make_each(

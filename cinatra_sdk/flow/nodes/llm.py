@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
@@ -15,16 +15,39 @@ from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.values.json_text import NOTHING, Json
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 if TYPE_CHECKING:
     from cinatra_sdk.models.asking import Live, ModelAnswer, ModelQuestion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmQuestion(NodeWork):
+    """Asks a language model once; a single text output is what it says, others come by schema."""
+
+    kind: ClassVar[str] = "LlmNode"
+    acts: ClassVar[bool] = True
+    prompt: str
+    """A template over the node's inputs."""
+    llm: Json = NOTHING
+    """The model and its settings: an LlmConfig of Agent Spec."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        settings = LlmSettings(
+            render=make_render(site.frame, self.prompt, "prompt"),
+            model=read_model_settings(site.wiring, self.llm),
+        )
+        return make_llm(site.frame, settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

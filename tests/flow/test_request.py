@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk.flow.request import Request
 from cinatra_sdk.templates.language import TemplateError
 from oas_compiler.ir import ApiNode, Json
-from oas_compiler.lower.request import Request
 
 ENV = {"TENANT": "acme", "CRM": "https://crm.example.com/v1/"}
 

@@ -1,4 +1,4 @@
-"""The request of an ApiNode, made from the author's templates, a run's values and placeholders.
+"""A request, made from the author's templates, a run's values and placeholders.
 
 In: the templates of one node, and the host's placeholders (`env=`).  Out: `Request`, whose
 `rendered` gives url, headers, query and body twice: as they are sent, and as they may be shown.
@@ -22,18 +22,18 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, ShownCall
+from cinatra_sdk.templates.environment import fill_environment
 from cinatra_sdk.templates.language import TemplateError, json_text
 from cinatra_sdk.templates.rendering import Renderer
 from cinatra_sdk.templates.urls import render_url
-from oas_compiler.ir import ApiNode
-from oas_compiler.lower.lent_secrets import lend_secrets
-from oas_compiler.templates.reading import fill_environment
+from cinatra_sdk.values.json_text import Json, SealedJson
+from cinatra_sdk.values.sensitive import lend_secrets
 
 _PLATFORM: Final = re.compile(r"\{\{[-+]?\s*CINATRA_BASE_URL\s*[-+]?\}\}")
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#{}]+(?:[/?#]|\Z)")
@@ -60,6 +60,25 @@ class Rendered:
     """The same as it may be shown, where placeholders are in it."""
 
 
+class WrittenRequest(Protocol):
+    """A request as its author wrote it: texts are templates."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def data(self) -> Json | None: ...
+    @property
+    def headers(self) -> Json: ...
+    @property
+    def query(self) -> Json: ...
+    @property
+    def sensitive_headers(self) -> SealedJson: ...
+    @property
+    def url_allow_list(self) -> tuple[str, ...] | None: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """The templates of one node."""
@@ -83,30 +102,34 @@ class Request:
 
     @classmethod
     def of(
-        cls, node: ApiNode, env: Mapping[str, str], secrets: Mapping[str, Any] | None = _NO_SECRETS
+        cls,
+        written: WrittenRequest,
+        env: Mapping[str, str],
+        secrets: Mapping[str, Any] | None = _NO_SECRETS,
     ) -> Request:
         """secrets: the host's values of sensitive fields.
 
         Raises: `NotConfigured` for a name without one.
         """
-        sensitive = lend_secrets(node.sensitive_headers.value(), secrets)
-        begin = _PLATFORM.match(node.url)
-        rest = node.url[begin.end() :] if begin else node.url
+        sensitive = lend_secrets(written.sensitive_headers.value(), secrets)
+        url = written.url
+        begin = _PLATFORM.match(url)
+        rest = url[begin.end() :] if begin else url
         marks = {name: f"\ue000{_NONCE}:{name}\ue001" for name in env}
         filled = fill_environment(rest, marks)
         return cls(
-            method=Renderer(node.method),
+            method=Renderer(written.method),
             platform=begin is not None,
-            origin_by_value=begin is None and not _ORIGIN.match(node.url),
+            origin_by_value=begin is None and not _ORIGIN.match(url),
             origin_by_placeholder=begin is None and bool(_MARKED_ORIGIN.match(str(filled))),
             url=Renderer(filled),
-            headers=Renderer(fill_environment(node.headers.value(), marks)),
-            query=Renderer(fill_environment(node.query.value(), marks)),
+            headers=Renderer(fill_environment(written.headers.value(), marks)),
+            query=Renderer(fill_environment(written.query.value(), marks)),
             body=None
-            if node.data is None
-            else Renderer(fill_environment(node.data.value(), marks)),
+            if written.data is None
+            else Renderer(fill_environment(written.data.value(), marks)),
             sensitive_headers=Renderer(fill_environment(sensitive, marks)),
-            url_allow_list=_fill_entries(node.url_allow_list, env),
+            url_allow_list=_fill_entries(written.url_allow_list, env),
             env=dict(env),
         )
 

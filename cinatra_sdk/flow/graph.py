@@ -1,6 +1,6 @@
-"""A checked flow as a LangGraph `StateGraph`: one graph node per OAS node, under its OAS id.
+"""A flow as a LangGraph `StateGraph`: one graph node for each of its nodes, under the same id.
 
-In: `FlowIR` and the host's settings (`Wiring`).  Out: a `StateGraph`, not yet compiled.
+In: `FlowPlan` and the host's settings (`Wiring`).  Out: a `StateGraph`, not yet compiled.
 
 State, one channel per node (a merged state would make checkpoints grow quadratically):
 
@@ -11,6 +11,7 @@ State, one channel per node (a merged state would make checkpoints grow quadrati
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from langchain_core.messages import BaseMessage
@@ -22,6 +23,7 @@ from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.engine import node_runnable
+from cinatra_sdk.flow.framing import frame_of
 from cinatra_sdk.flow.fusing import ComputingLevel
 from cinatra_sdk.flow.names import (
     BRANCH,
@@ -35,18 +37,13 @@ from cinatra_sdk.flow.names import (
     in_a_picture,
     node_name,
 )
+from cinatra_sdk.flow.plan import FlowPlan, NodePlan, Path
+from cinatra_sdk.flow.site import NodeSite, Wiring
 from cinatra_sdk.flow.step import async_step, step
-from cinatra_sdk.flow.updates import CompareOutputs
 from cinatra_sdk.flow.visiting import Surroundings
 from cinatra_sdk.governed.growing import Conversation, Decisions
 from cinatra_sdk.governed.state import FirstText, HostOnly, Record, TerminalWins, Turn
 from cinatra_sdk.values.validation.references import load_schemas
-from oas_compiler.ir import EndNode, FlowIR, Node, Path
-from oas_compiler.kinds.registry import kind_of, name_package_of
-from oas_compiler.lower.framing import frame_of
-from oas_compiler.lower.outputs import require_outputs
-from oas_compiler.lower.registry import LoweringSite, Wiring, lower_node
-from oas_compiler.text.safe import safe
 
 _GOVERNED: dict[str, Any] = {
     "bearer_token": Annotated[str, HostOnly],
@@ -71,10 +68,10 @@ _DRAWN = {ord(c): ord(c) + 0xFEE0 for c in '%{}[]<>"`;#|&\\'}
 _OUTPUT_KEYS = (OUTPUTS, BRANCH, MESSAGES, DECISIONS, "status", "rejected_at")
 
 
-def lower_flow(
-    flow: FlowIR, wiring: Wiring, *, around: Path = (), depth: int = 0
+def make_graph(
+    flow: FlowPlan, wiring: Wiring, *, around: Path = (), depth: int = 0
 ) -> StateGraph[Any, HostContext, Any, Any]:
-    """The graph of `flow`; a checked flow always lowers."""
+    """The graph of `flow`; around, depth: of a flow inside a node."""
     load_schemas()
     record = Annotated[dict[str, Any], Record]
     keys = {
@@ -89,34 +86,29 @@ def lower_flow(
         output_schema=_make_typed_dict("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
     )
     level = ComputingLevel() if wiring.fuse else None
-    places = lower_places(flow, wiring, around, depth)
+    places = make_places(flow, wiring, around, depth)
     for site, body in places:
         if level is not None:
-            level.add_node(site.frame, body, _choose_comparison(site))
+            level.add_node(site.frame, body, site.plan.work.compare)
     for site, body in places:
         _add_graph_node(graph, site, body, keys, level)
     graph.add_edge(START, node_name(flow.start))
     return graph
 
 
-def lower_places(
-    flow: FlowIR, wiring: Wiring, around: Path, depth: int, *, inline: bool = False
-) -> list[tuple[LoweringSite, NodeBody]]:
+def make_places(
+    flow: FlowPlan, wiring: Wiring, around: Path, depth: int, *, inline: bool = False
+) -> list[tuple[NodeSite, NodeBody]]:
     """Every node of the flow with its place."""
     places = []
     for node in flow.nodes:
-        frame = frame_of(
-            flow,
-            node,
-            around,
-            max_steps=wiring.max_steps,
-            digest=wiring.digest,
-            effects=wiring.effects,
+        frame = frame_of(flow, node, around, wiring)
+        site = NodeSite(
+            plan=node, flow=flow, frame=frame, wiring=wiring, depth=depth, inline=inline
         )
-        site = LoweringSite(
-            node=node, flow=flow, frame=frame, wiring=wiring, depth=depth, inline=inline
-        )
-        places.append((site, lower_node(site)))
+        body = node.work.make_body(site)
+        chooses = body.chooses or node.branches not in (("next",), ())
+        places.append((site, replace(body, chooses=chooses)))
     return places
 
 
@@ -133,12 +125,12 @@ def _input_keys(depth: int) -> dict[str, Any]:
 
 def _add_graph_node(
     graph: StateGraph[Any, Any, Any, Any],
-    site: LoweringSite,
+    site: NodeSite,
     body: NodeBody,
     keys: Any,
     level: ComputingLevel | None,
 ) -> None:
-    node = site.node
+    node = site.plan
     name = node_name(node.id)
     # A node that acts looks whether somebody ended the run meanwhile.
     endings = ("rejected_at", "status") if body.acts else ()
@@ -156,44 +148,40 @@ def _add_graph_node(
     )
     if level is not None:
         return  # every node leaves by a Command; pictures are drawn without this
-    if isinstance(node, EndNode):
+    if not node.branches:
         graph.add_edge(name, END)
     elif not body.chooses:
         graph.add_edge(name, node_name(site.frame.routes["next"]))
 
 
 def _make_runnable(
-    site: LoweringSite, body: NodeBody, level: ComputingLevel | None
+    site: NodeSite, body: NodeBody, level: ComputingLevel | None
 ) -> Runnable[Any, Any]:
     about = list_surroundings(site, level)
-    made = node_runnable(node_name(site.node.id), step(about, body), async_step(about, body))
+    made = node_runnable(node_name(site.plan.id), step(about, body), async_step(about, body))
     return made if body.acts else does_not_act(made)
 
 
-def list_surroundings(site: LoweringSite, level: ComputingLevel | None) -> Surroundings:
+def list_surroundings(site: NodeSite, level: ComputingLevel | None) -> Surroundings:
     return Surroundings(
         frame=site.frame,
         placeholders=tuple(site.wiring.env.values()),
-        compare=_choose_comparison(site),
+        compare=site.plan.work.compare,
         level=level,
     )
 
 
-def _choose_comparison(site: LoweringSite) -> CompareOutputs | None:
-    return require_outputs if name_package_of(kind_of(site.node)) is not None else None
-
-
-def _describe_node(site: LoweringSite) -> dict[str, Any]:
+def _describe_node(site: NodeSite) -> dict[str, Any]:
     """The metadata of a node for Studio: its OAS name and the author's id."""
-    node: Node = site.node
+    node: NodePlan = site.plan
     return {
-        "oas_name": safe(node.name).translate(_DRAWN),
+        "oas_name": (node.shown or node.name).translate(_DRAWN),
         "oas_id": in_a_picture(node.id),
-        "oas_type": type(node).__name__,
+        "oas_type": node.work.kind,
     }
 
 
-def _list_destinations(site: LoweringSite) -> dict[str, str] | tuple[str, ...]:
+def _list_destinations(site: NodeSite) -> dict[str, str] | tuple[str, ...]:
     """Where a node that chooses can go, with the branch's name: Studio draws these."""
     if set(site.frame.routes) <= {"next"}:
         return tuple(node_name(target) for target in site.frame.routes.values())

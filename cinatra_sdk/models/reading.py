@@ -1,4 +1,4 @@
-"""The `llm_config` of a node in the IR -> the `ModelConfig` that the SDK connects.
+"""An LlmConfig as Agent Spec writes it -> the `ModelConfig` that is connected.
 
 {"component_type": "VllmConfig", "model_id": "llama", "url": "http://host:8000"}
     ->  ModelConfig(type="VllmConfig", provider="vllm", model="llama", url=…)
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 from cinatra_sdk.models.config import ModelConfig
+from cinatra_sdk.values.json_text import Json
 from cinatra_sdk.values.retry_policy import CallRetryPolicy, read_retry_policy
-from oas_compiler.document.sensitive import read_name
-from oas_compiler.ir import Json
+from cinatra_sdk.values.sensitive import read_name
 
 _PROVIDERS: Final = {
     "OpenAiConfig": "openai",

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.flow.casting import caster
 from cinatra_sdk.flow.frame import Frame, InputPlan, InputSource, pin_of
 from cinatra_sdk.flow.names import channel_of
-from oas_compiler.ir import AT_MOST_ONCE, AgentShortenNode, FlowIR, Node, Path, Port, StartNode
-from oas_compiler.lower.reopening import returning_to
+from cinatra_sdk.flow.plan import FlowPlan, NodePlan, Path
+from cinatra_sdk.flow.site import Wiring
+from cinatra_sdk.values.ports import TypedPort
 
 
-def frame_of(
-    flow: FlowIR, node: Node, around: Path, *, max_steps: int, digest: str, effects: Effects
-) -> Frame:
+def frame_of(flow: FlowPlan, node: NodePlan, around: Path, wiring: Wiring) -> Frame:
     """The frame of `node`; `around`: the nodes that run its flow, from the outermost on."""
     where = "/".join((*around, node.id))
     return Frame(
@@ -24,37 +22,36 @@ def frame_of(
         routes=flow.routes_of(node.id),
         branches=node.branches,
         outputs=node.outputs,
-        kind=type(node).__name__,
-        risk=node.risk_class or node.behind.risk_class,
-        once=node.effect == AT_MOST_ONCE,
-        max_steps=max_steps,
-        pin=pin_of(digest, around),
+        kind=node.work.kind,
+        risk=node.risk,
+        once=node.once,
+        max_steps=wiring.max_steps,
+        pin=pin_of(wiring.digest, around),
         where=where,
         output_where=f"output of node '{where}'",
-        effects=effects,
+        effects=wiring.effects,
     )
 
 
-def _list_turn_channels(flow: FlowIR, node: Node) -> tuple[str, ...]:
+def _list_turn_channels(flow: FlowPlan, node: NodePlan) -> tuple[str, ...]:
     """A StartNode also passes the turn to itself, to ask for the next missing input, and so does a
-    node that asks before it acts, and one that makes summaries; a finalize whose choice can be recorded no more passes it back to
+    node that asks before it acts; a finalize whose choice can be recorded no more passes it back to
     the node that resolved its slot.
     """
-    passes_to_itself = isinstance(node, (StartNode, AgentShortenNode)) or node.behind.asks_person
-    own = (node.id,) if passes_to_itself else returning_to(flow, node)
+    own = (node.id,) if node.work.asks_person or node.work.repeats else node.after
     return tuple(channel_of(source) for source in (*own, *flow.sources_of(node.id)))
 
 
-def _plan_input(flow: FlowIR, node: Node, port: Port) -> InputPlan:
+def _plan_input(flow: FlowPlan, node: NodePlan, port: TypedPort) -> InputPlan:
     sources = []
-    for edge in flow.feeds.get((node.id, port.title), ()):
-        output = next(p for p in flow.by_id[edge.source].outputs if p.title == edge.output)
+    for feed in flow.feeds_of(node.id, port.title):
+        output = next(p for p in flow.by_id[feed.source].outputs if p.title == feed.output)
         sources.append(
             InputSource(
-                channel=channel_of(edge.source),
-                output=edge.output,
+                channel=channel_of(feed.source),
+                output=feed.output,
                 cast=caster(output.type, port.type),
-                edge=f"{edge.source}.{edge.output}",
+                edge=f"{feed.source}.{feed.output}",
             )
         )
     return InputPlan(title=port.title, sources=tuple(sources), default=port.default)

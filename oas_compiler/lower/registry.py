@@ -9,7 +9,7 @@ function itself (`packages.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -17,14 +17,15 @@ from typing import Any
 
 from cinatra_sdk.flow.plan import FlowPlan, NodeWork
 from cinatra_sdk.flow.site import Wiring
+from cinatra_sdk.values.ports import TypedPort
 from oas_compiler.control.approval import Approval
-from oas_compiler.ir import FlowIR, Node, Path
+from oas_compiler.ir import FlowIR, Node, Path, Port
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.packages import describe_error
 from oas_compiler.kinds.registry import kind_of, name_package_of
 from oas_compiler.lower.packages import LoweringSite, PackageWork, refuse_lowering
 
-__all__ = ["LoweringSite", "PlanSite", "Wiring", "load_lowering", "plan_work"]
+__all__ = ["LoweringSite", "PlanSite", "Wiring", "load_lowering", "plain_ports", "plan_work"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,11 @@ class PlanSite:
     approval: Approval
     inside: tuple[FlowPlan, ...] = ()
     """The plans of the flows that the node runs."""
+
+
+def plain_ports(ports: Iterable[Port]) -> tuple[TypedPort, ...]:
+    """Ports without their places in the file and other facts that no run needs."""
+    return tuple(port.plain() for port in ports)
 
 
 def plan_work(site: PlanSite) -> NodeWork:

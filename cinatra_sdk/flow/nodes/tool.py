@@ -25,7 +25,7 @@ from langgraph.runtime import Runtime, get_runtime
 
 from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
-from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.errors import NodeFailed, NotConfigured
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.effects import effect_of
@@ -56,6 +56,11 @@ class ToolCall(NodeWork):
         return self.confirmed
 
     def make_body(self, site: NodeSite) -> NodeBody:
+        if self.tool not in site.wiring.tools:
+            raise NotConfigured(
+                f"node '{site.frame.where}' calls the tool '{self.tool}', which this process was not given",
+                hint="give it with tools=…, or HostParts(tools=…); at the command line, --host MODULE:FACTORY",
+            )
         return _make_tool(site, self)
 
 

@@ -19,7 +19,7 @@ from oas_compiler.ir import (
     AgentShortenNode,
     RemoteAgentNode,
 )
-from oas_compiler.lower.registry import PlanSite
+from oas_compiler.lower.registry import PlanSite, plain_ports
 
 
 def lower_agent(site: PlanSite) -> NodeWork:
@@ -31,13 +31,13 @@ def lower_agent(site: PlanSite) -> NodeWork:
             model=node.model,
             tools=_list_tools(node.tools),
             toolboxes=_list_toolboxes(node.toolboxes),
-            results=node.results,
+            results=plain_ports(node.results),
         )
     if isinstance(node, AgentShortenNode):
         return _lower_shortening(node)
     if isinstance(node, RemoteAgentNode):
         way = RemoteAgentWay(url=node.url, settings=node.settings, headers=node.headers)
-        return RemoteAgentTalk(way=way, results=node.results, message=node.message)
+        return RemoteAgentTalk(way=way, results=plain_ports(node.results), message=node.message)
     assert isinstance(node, AgentNode)
     return Agent(flow=site.inside[0], alone=node.is_apart)
 
@@ -49,7 +49,7 @@ def _lower_model(node: AgentModelNode) -> AgentStep:
         tools=_list_tools(node.tools),
         toolboxes=_list_toolboxes(node.toolboxes),
         shortened_by=node.shortened_by,
-        results=node.results,
+        results=plain_ports(node.results),
         message=node.message,
         optional=(ASK,),
     )
@@ -74,8 +74,8 @@ def _list_tools(tools: tuple[ir.AgentTool, ...]) -> tuple[OfferedTool, ...]:
             name=tool.name,
             description=tool.description,
             node=tool.node,
-            inputs=tool.inputs,
-            outputs=tool.outputs,
+            inputs=plain_ports(tool.inputs),
+            outputs=plain_ports(tool.outputs),
             hands_over=tool.hands_over,
         )
         for tool in tools

@@ -11,7 +11,7 @@ from cinatra_sdk.mcp.transport import McpWay
 from oas_compiler import ir
 from oas_compiler.ir import AgentCallsNode, ClientToolNode, McpListNode, McpToolNode, RemoteToolNode
 from oas_compiler.lower.nodes.api import lower_remote_tool
-from oas_compiler.lower.registry import PlanSite
+from oas_compiler.lower.registry import PlanSite, plain_ports
 
 
 def lower_tool(site: PlanSite) -> NodeWork:
@@ -47,7 +47,9 @@ def _lower_tool_list(node: McpListNode) -> McpToolList:
         server=_read_transport(node.server),
         retry=node.retry,
         names=node.names,
-        signatures=tuple(Signature(tool=tool.name, inputs=tool.inputs) for tool in node.signatures),
+        signatures=tuple(
+            Signature(tool=tool.name, inputs=plain_ports(tool.inputs)) for tool in node.signatures
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from cinatra_sdk.flow.nodes.end import End
 from cinatra_sdk.flow.nodes.start import Start
 from cinatra_sdk.flow.plan import FlowPlan, NodePlan, PlannedRoute
-from oas_compiler.emit.python_text import Call, Expression, Listing, Name, Table, write
+from oas_compiler.emit.python_text import CallText, DictText, Expression, ListText, NameText, write
 from oas_compiler.emit.records import Records
 from oas_compiler.lower.packages import PackageWork
 
@@ -70,14 +70,14 @@ def write_flows(plan: FlowPlan, records: Records, variables: Variables) -> Itera
     if plan.outputs:
         made.append(("outputs", records.write_ports(plan.outputs)))
     function = records.take("cinatra_sdk.flow.building", "FlowGraph")
-    lines = [_assign(name, Call(function, made)), ""]
+    lines = [_assign(name, CallText(function, made)), ""]
     flows = variables.by_identity
     lines += [write(_add_node(plan, node, name, records, flows)) for node in plan.nodes]
     lines += ["", *(write(call) for call in _add_edges(plan, name))]
     yield "\n".join(lines) + "\n"
 
 
-def _assign(name: str, call: Call) -> str:
+def _assign(name: str, call: CallText) -> str:
     return f"{name} = " + write(call, before=len(name) + 3)
 
 
@@ -87,7 +87,7 @@ def _name_if_other(name: str, node_id: str) -> list[tuple[str, Expression]]:
 
 def _add_node(
     plan: FlowPlan, node: NodePlan, name: str, records: Records, flows: Mapping[int, str]
-) -> Call:
+) -> CallText:
     if isinstance(node.work, PackageWork):
         raise EmitRefused(
             f"node '{node.id}' is a {node.work.component.component_type}, a kind that an installed "
@@ -101,15 +101,15 @@ def _add_node(
     arguments += [("shown", node.shown)] if node.shown else []
     arguments += [("inputs", records.write_ports(node.inputs))] if node.inputs else []
     feeds = _list_feeds(plan, node)
-    arguments += [("feeds", Table(feeds))] if feeds else []
+    arguments += [("feeds", DictText(feeds))] if feeds else []
     if node.outputs and not _has_outputs_of_inputs(node):
         arguments.append(("outputs", records.write_ports(node.outputs)))
     if node.branches != _list_usual_branches(plan, node):
-        arguments.append(("branches", Listing(node.branches)))
+        arguments.append(("branches", ListText(node.branches)))
     arguments += [("risk", node.risk)] if node.risk else []
     arguments += [("once", True)] if node.once else []
-    arguments += [("after", Listing(node.after))] if node.after else []
-    return Call(f"{name}.add_node", arguments)
+    arguments += [("after", ListText(node.after))] if node.after else []
+    return CallText(f"{name}.add_node", arguments)
 
 
 def _has_outputs_of_inputs(node: NodePlan) -> bool:
@@ -121,12 +121,12 @@ def _list_feeds(plan: FlowPlan, node: NodePlan) -> list[tuple[Expression, Expres
     for one in node.inputs:
         sources = [_write_source(feed.source, feed.output) for feed in plan.feeds_of(node.id, one.title)]  # fmt: skip
         if sources:
-            found.append((one.title, sources[0] if len(sources) == 1 else Listing(sources)))
+            found.append((one.title, sources[0] if len(sources) == 1 else ListText(sources)))
     return found
 
 
 def _write_source(node: str, output: str) -> Expression:
-    return Listing([node, output], "()") if "." in output else f"{node}.{output}"
+    return ListText([node, output], "()") if "." in output else f"{node}.{output}"
 
 
 def _list_usual_branches(plan: FlowPlan, node: NodePlan) -> tuple[str, ...]:
@@ -135,18 +135,18 @@ def _list_usual_branches(plan: FlowPlan, node: NodePlan) -> tuple[str, ...]:
     return tuple(route.branch for route in plan.routes if route.source == node.id)
 
 
-def _add_edges(plan: FlowPlan, name: str) -> Iterator[Call]:
-    yield Call(f"{name}.add_edge", [("", Name("START")), ("", plan.start)])
+def _add_edges(plan: FlowPlan, name: str) -> Iterator[CallText]:
+    yield CallText(f"{name}.add_edge", [("", NameText("START")), ("", plan.start)])
     routes: dict[str, list[PlannedRoute]] = {}
     for route in plan.routes:
         routes.setdefault(route.source, []).append(route)
     for source, ways in routes.items():
         if len(ways) == 1:
             branch = [] if ways[0].branch == _NEXT else [("branch", ways[0].branch)]
-            yield Call(f"{name}.add_edge", [("", source), ("", ways[0].target), *branch])
+            yield CallText(f"{name}.add_edge", [("", source), ("", ways[0].target), *branch])
         else:
-            targets = Table([(way.branch, way.target) for way in ways])
-            yield Call(f"{name}.add_branches", [("", source), ("", targets)])
+            targets = DictText([(way.branch, way.target) for way in ways])
+            yield CallText(f"{name}.add_branches", [("", source), ("", targets)])
     for node in plan.nodes:
         if isinstance(node.work, End):
-            yield Call(f"{name}.add_edge", [("", node.id), ("", Name("END"))])
+            yield CallText(f"{name}.add_edge", [("", node.id), ("", NameText("END"))])

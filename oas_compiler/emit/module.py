@@ -13,7 +13,7 @@ from typing import Final
 
 from oas_compiler.control.steering import autonomous_slots
 from oas_compiler.emit.flows import Variables, write_flows
-from oas_compiler.emit.python_text import Call, Expression, Listing, Name, write
+from oas_compiler.emit.python_text import CallText, Expression, ListText, NameText, write
 from oas_compiler.emit.records import Records, write_json
 from oas_compiler.emit.sensitive import LentNames
 from oas_compiler.emit.stamp import write_stamp
@@ -148,13 +148,16 @@ def _write_import(module: str, names: list[str]) -> str:
 
 
 def _write_flow_call(flow: Flow, variable: str) -> str:
-    arguments: list[tuple[str, Expression]] = [("", Name(variable)), ("module", Name("__name__"))]
+    arguments: list[tuple[str, Expression]] = [
+        ("", NameText(variable)),
+        ("module", NameText("__name__")),
+    ]
     policy = flow.approval_policy
     if policy.get("steps"):
         arguments.append(("policy", write_json(policy)))
     if flow.guards:
-        guards = [Listing(list(guard), "()") for guard in flow.guards]
-        arguments.append(("guards", Listing(guards)))
+        guards = [ListText(list(guard), "()") for guard in flow.guards]
+        arguments.append(("guards", ListText(guards)))
     if flow.steering:
         arguments.append(("steering", write_json(flow.steering)))
     answers = autonomous_slots(flow.ir)
@@ -162,4 +165,4 @@ def _write_flow_call(flow: Flow, variable: str) -> str:
         arguments.append(("answers", write_json(answers)))
     if flow.max_parallel is not None:
         arguments.append(("max_parallel", flow.max_parallel))
-    return "flow = " + write(Call("written_flow", arguments), before=7)
+    return "flow = " + write(CallText("written_flow", arguments), before=7)

@@ -1,6 +1,6 @@
 r"""Python expressions, laid out in lines of at most a hundred letters.
 
-    write(Call("port", [("", "topic"), ("default", None)]))   ->   port("topic", default=None)
+    write(CallText("port", [("", "topic"), ("default", None)]))   ->   port("topic", default=None)
 
 Texts come out as literals that evaluate to the same text, whatever stands in them: a file is no
 source of code.
@@ -20,14 +20,14 @@ _SHORT_ESCAPES: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\\": "\\\\"}
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NameText:
     """Code as it is: `STRING`, `review.plan()`."""
 
     code: str
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallText:
     """A call; an argument without a name stands by its place."""
 
     function: str
@@ -35,7 +35,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListText:
     """A list, or a tuple."""
 
     items: Sequence[Expression]
@@ -43,13 +43,15 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DictText:
     """A dict."""
 
     members: Sequence[tuple[Expression, Expression]]
 
 
-Expression: TypeAlias = "Name | Call | Listing | Table | str | int | float | bool | None"
+Expression: TypeAlias = (
+    "NameText | CallText | ListText | DictText | str | int | float | bool | None"
+)
 
 
 def write(expression: Expression, *, indent: int = 0, before: int = 0, after: int = 0) -> str:
@@ -84,22 +86,22 @@ def _escape(letter: str, mark: str) -> str:
 
 
 def _write_flat(expression: Expression) -> str:
-    if isinstance(expression, Name):
+    if isinstance(expression, NameText):
         return expression.code
     if isinstance(expression, str):
         return quote(expression)
-    if isinstance(expression, Call):
+    if isinstance(expression, CallText):
         given = (
             f"{name}={_write_flat(value)}" if name else _write_flat(value)
             for name, value in expression.arguments
         )
         return f"{expression.function}({', '.join(given)})"
-    if isinstance(expression, Listing):
+    if isinstance(expression, ListText):
         opened, closed = expression.brackets[0], expression.brackets[1]
         items = [_write_flat(item) for item in expression.items]
         last = "," if len(items) == 1 and opened == "(" else ""
         return f"{opened}{', '.join(items)}{last}{closed}"
-    if isinstance(expression, Table):
+    if isinstance(expression, DictText):
         members = (f"{_write_flat(key)}: {_write_flat(value)}" for key, value in expression.members)
         return "{" + ", ".join(members) + "}"
     return repr(expression)
@@ -109,11 +111,11 @@ def _is_long(expression: Expression) -> bool:
     """Whether a text stands in it that is better read in several lines."""
     if isinstance(expression, str):
         return len(expression) > _LONG and "\n" in expression.rstrip("\n")
-    if isinstance(expression, Call):
+    if isinstance(expression, CallText):
         return any(_is_long(value) for _, value in expression.arguments)
-    if isinstance(expression, Listing):
+    if isinstance(expression, ListText):
         return any(_is_long(item) for item in expression.items)
-    if isinstance(expression, Table):
+    if isinstance(expression, DictText):
         return any(_is_long(value) for _, value in expression.members)
     return False
 
@@ -129,9 +131,9 @@ def _write_broken(expression: Expression, indent: int, flat: str) -> Iterator[st
         yield "("
         yield from (pad + quote(line) for line in lines)
         yield end + ")"
-    elif isinstance(expression, Call) and expression.arguments:
+    elif isinstance(expression, CallText) and expression.arguments:
         if len(expression.arguments) == 1 and isinstance(
-            expression.arguments[0][1], (Table, Listing)
+            expression.arguments[0][1], (DictText, ListText)
         ):
             # `Json.of({…})`: the brackets of the one argument are enough.
             name, value = expression.arguments[0]
@@ -143,13 +145,13 @@ def _write_broken(expression: Expression, indent: int, flat: str) -> Iterator[st
             begin = f"{name}=" if name else ""
             yield pad + begin + write(value, indent=inner, before=inner + len(begin), after=1) + ","
         yield end + ")"
-    elif isinstance(expression, Listing) and expression.items:
+    elif isinstance(expression, ListText) and expression.items:
         opened, closed = expression.brackets[0], expression.brackets[1]
         yield opened
         for item in expression.items:
             yield pad + write(item, indent=inner, before=inner, after=1) + ","
         yield end + closed
-    elif isinstance(expression, Table) and expression.members:
+    elif isinstance(expression, DictText) and expression.members:
         yield "{"
         for key, value in expression.members:
             begin = f"{_write_flat(key)}: "

@@ -28,7 +28,7 @@ from cinatra_sdk.values.types import (
     Type,
     UnionType,
 )
-from oas_compiler.emit.python_text import Call, Expression, Listing, Name, Table
+from oas_compiler.emit.python_text import CallText, DictText, Expression, ListText, NameText
 from oas_compiler.emit.sensitive import LentNames
 from oas_compiler.ir import JsonValue
 
@@ -52,7 +52,7 @@ class Records:
         self.imports.setdefault(module, set()).add(name)
         return name
 
-    def write_record(self, record: Any, owner: str, flows: Mapping[int, str]) -> Call:
+    def write_record(self, record: Any, owner: str, flows: Mapping[int, str]) -> CallText:
         """A frozen record; owner: the node that has it.  flows: `id()` of a plan → its variable."""
         kind = type(record)
         arguments: list[tuple[str, Expression]] = []
@@ -61,12 +61,12 @@ class Records:
             if _is_usual(field, value):
                 continue
             arguments.append((field.name, self._write(value, field.name, owner, flows)))
-        return Call(self.take(kind.__module__, kind.__name__), arguments)
+        return CallText(self.take(kind.__module__, kind.__name__), arguments)
 
-    def write_ports(self, ports: Sequence[TypedPort]) -> Listing:
-        return Listing([self.write_port(one) for one in ports])
+    def write_ports(self, ports: Sequence[TypedPort]) -> ListText:
+        return ListText([self.write_port(one) for one in ports])
 
-    def write_port(self, one: TypedPort) -> Call:
+    def write_port(self, one: TypedPort) -> CallText:
         arguments: list[tuple[str, Expression]] = [("", one.title)]
         if one.type != ANY:
             arguments.append(("", self._write_type(one.type)))
@@ -74,16 +74,16 @@ class Records:
             arguments.append(("schema", write_json(one.schema.value())))
         if one.default is not None:
             arguments.append(("default", write_json(one.default.value())))
-        return Call(self.take("cinatra_sdk.values.ports", "port"), arguments)
+        return CallText(self.take("cinatra_sdk.values.ports", "port"), arguments)
 
     def _write(self, value: Any, field: str, owner: str, flows: Mapping[int, str]) -> Expression:
         if isinstance(value, SealedJson):
             return self._write_sealed(value, field, owner)
         if isinstance(value, Json):
             shown = self._names.replace_fields(owner, value.value())
-            return Call(f"{self.take('cinatra_sdk.values.json_text', 'Json')}.of", [("", write_json(shown))])  # fmt: skip
+            return CallText(f"{self.take('cinatra_sdk.values.json_text', 'Json')}.of", [("", write_json(shown))])  # fmt: skip
         if isinstance(value, FlowPlan):
-            return Name(f"{flows[id(value)]}.plan()")
+            return NameText(f"{flows[id(value)]}.plan()")
         if isinstance(value, TypedPort):
             return self.write_port(value)
         if isinstance(value, (ScalarType, ArrayType, ObjectType, UnionType)):
@@ -92,12 +92,12 @@ class Records:
             return self.write_record(value, owner, flows)
         if isinstance(value, frozenset):
             items = [self._write(item, field, owner, flows) for item in sorted(value)]
-            return Call("frozenset", [("", Listing(items))] if items else [])
+            return CallText("frozenset", [("", ListText(items))] if items else [])
         if isinstance(value, (tuple, list)):
             items = [self._write(item, field, owner, flows) for item in value]
-            return Listing(items, "()")
+            return ListText(items, "()")
         if isinstance(value, Mapping):
-            return Table(
+            return DictText(
                 [(key, self._write(one, field, owner, flows)) for key, one in value.items()]
             )
         assert value is None or isinstance(value, (str, int, float)), value
@@ -115,33 +115,33 @@ class Records:
         else:
             shown = self._names.replace_all(owner, field, held)
         name = self.take("cinatra_sdk.values.json_text", "SealedJson")
-        return Call(f"{name}.of", [("", write_json(shown))])
+        return CallText(f"{name}.of", [("", write_json(shown))])
 
     def _write_type(self, of: Type) -> Expression:
         if isinstance(of, ScalarType):
-            return Name(self.take(_TYPES, _SCALARS[of]))
+            return NameText(self.take(_TYPES, _SCALARS[of]))
         if isinstance(of, ArrayType):
-            return Call(self.take(_TYPES, "ArrayType"), [("", self._write_type(of.items))])
+            return CallText(self.take(_TYPES, "ArrayType"), [("", self._write_type(of.items))])
         if isinstance(of, UnionType):
-            options = Listing([self._write_type(one) for one in of.options], "()")
-            return Call(self.take(_TYPES, "UnionType"), [("", options)])
+            options = ListText([self._write_type(one) for one in of.options], "()")
+            return CallText(self.take(_TYPES, "UnionType"), [("", options)])
         arguments: list[tuple[str, Expression]] = []
         if of.properties:
-            members = [Listing([name, self._write_type(one)], "()") for name, one in of.properties]
-            arguments.append(("properties", Listing(members, "()")))
+            members = [ListText([name, self._write_type(one)], "()") for name, one in of.properties]
+            arguments.append(("properties", ListText(members, "()")))
         if of.additional != ANY:
             allowed = None if of.additional is None else self._write_type(of.additional)
             arguments.append(("additional", allowed))
         if of.required:
-            arguments.append(("required", Listing(of.required, "()")))
-        return Call(self.take(_TYPES, "ObjectType"), arguments)
+            arguments.append(("required", ListText(of.required, "()")))
+        return CallText(self.take(_TYPES, "ObjectType"), arguments)
 
 
 def write_json(value: JsonValue) -> Expression:
     if isinstance(value, dict):
-        return Table([(key, write_json(member)) for key, member in value.items()])
+        return DictText([(key, write_json(member)) for key, member in value.items()])
     if isinstance(value, list):
-        return Listing([write_json(item) for item in value])
+        return ListText([write_json(item) for item in value])
     return value
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oas_compiler.emit.module import emit_module
-from oas_compiler.emit.python_text import WIDTH, Call, Listing, Name, quote, write
+from oas_compiler.emit.python_text import WIDTH, CallText, ListText, NameText, quote, write
 from oas_compiler.emit.records import write_json
 from tests.emit.modules import compile_whole, import_text
 from tests.flows import end, flow_of, message, port, start
@@ -44,19 +44,19 @@ def test_a_text_of_many_lines_evaluates_to_itself(text: str, indent: int) -> Non
 
 def test_lines_are_no_longer_than_the_width() -> None:
     words = "many words that go on and on, " * 20
-    call = Call(
-        "f", [("", words), ("items", Listing([words, {"a": 1}.__len__()])), ("x", Name("X"))]
+    call = CallText(
+        "f", [("", words), ("items", ListText([words, {"a": 1}.__len__()])), ("x", NameText("X"))]
     )
     assert max(map(len, write(call).splitlines())) <= WIDTH
 
 
 def test_a_short_call_stays_on_its_line() -> None:
-    call = Call("port", [("", "topic"), ("", Name("STRING")), ("default", None)])
+    call = CallText("port", [("", "topic"), ("", NameText("STRING")), ("default", None)])
     assert write(call) == 'port("topic", STRING, default=None)'
 
 
 def test_a_tuple_of_one_keeps_its_comma() -> None:
-    assert write(Listing(["a"], "()")) == '("a",)'
+    assert write(ListText(["a"], "()")) == '("a",)'
 
 
 HOSTILE = '"""\nimport os\nos.environ["OWNED"] = "yes"\n"""'

@@ -120,6 +120,16 @@ BUILDING: tuple[Rule, ...] = (
         good='subflow: "outputs": [{"title": "text", "type": "string", "default": ""}]',
     ),
     Rule(
+        code="OAS078",
+        name="default-not-castable",
+        severity="error",
+        summary="A default of a plain Agent Spec document cannot become a value of the declared type.",
+        fix="Write a default of the type; null is one of a string, and where the type names null.",
+        source="Agent Spec, properties",
+        bad='{"title": "count", "type": "integer", "default": "5"}',
+        good='{"title": "count", "type": "integer", "default": 5}',
+    ),
+    Rule(
         code="OAS080",
         name="invalid-template",
         severity="error",

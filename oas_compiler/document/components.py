@@ -10,7 +10,6 @@ A component is opened once, however many references lead to it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Final
 
 from oas_compiler.component.component import Component, with_article
@@ -28,7 +27,7 @@ from oas_compiler.document.types import fields_of
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue
 from oas_compiler.kinds.registry import BUILT_IN, find_kind
-from oas_compiler.templates.plain_language import find_wider, speaks_wider, write_templates
+from oas_compiler.templates.plain_language import find_wider, write_templates
 from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
 from oas_compiler.text.safe import safe
@@ -100,7 +99,7 @@ class ComponentReader:
     def _read_template(self, member: JsonValue, pointer: str) -> JsonValue:
         """Templates as the document's language means them."""
         written = write_templates(member)
-        if written == member or self._speaks_wider:
+        if written == member or not self._document.is_plain:
             return member
         wider = find_wider(member)
         if wider:
@@ -112,10 +111,6 @@ class ComponentReader:
                 "before this one",
             )
         return written
-
-    @cached_property
-    def _speaks_wider(self) -> bool:
-        return speaks_wider(self._document.source.value)
 
     def _has_shape(
         self, located: Located, name: str, member: JsonValue, table: Mapping[str, Field] | None

@@ -21,9 +21,6 @@ _PLACEHOLDER: Final = re.compile(r"\{\{\s*\w+\s*\}\}")
 _MARK: Final = re.compile(r"\{(?=[{%#])")
 _WRITTEN: Final = '{{ "{" }}'
 _WIDER: Final = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
-_PLATFORM: Final = "CINATRA_BASE_URL"
-_FOREIGN: Final = ("Plugin", "Extended")
-"""Begin the types of WayFlow, whose templates are Jinja's."""
 
 
 def write_templates(value: JsonValue) -> JsonValue:
@@ -40,26 +37,6 @@ def write_templates(value: JsonValue) -> JsonValue:
 def find_wider(value: JsonValue) -> str:
     """The first text between marks that only a wider language reads; empty without any."""
     return next(_iterate_wider(value), "")
-
-
-def speaks_wider(document: JsonValue) -> bool:
-    """Whether a document's templates are of the wider language: it is Cinatra's, or WayFlow's."""
-    waiting = [document]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            if _PLATFORM in one:
-                return True
-        elif isinstance(one, list):
-            waiting += one
-        elif isinstance(one, dict):
-            kind, metadata = one.get("component_type"), one.get("metadata")
-            if isinstance(kind, str) and kind.startswith(_FOREIGN):
-                return True
-            if isinstance(metadata, dict) and "cinatra" in metadata:
-                return True
-            waiting += one.values()
-    return False
 
 
 def _write_template(text: str) -> str:

@@ -86,6 +86,10 @@ INFERRED: dict[str, tuple[Any, Ports, Ports]] = {
     "call with outputs": (api(outputs=[B]), {}, {"b": "integer"}),
     "call with names in its address": (api(url="https://h.example/{{a}}/{{c}}"), {"a": "any", "c": "any"}, {"response": "any"}),
     "call with a name in its method": (api(http_method="{{a}}"), {"a": "any"}, {"response": "any"}),
+    "call with a name in the address of its description": (
+        api(api_spec_uri="https://h.example/{{a}}.json"), {"a": "any"}, {"response": "any"}),
+    "call with a name in a sensitive header": (
+        api(sensitive_headers={"X-Key": "{{a}}"}), {"a": "any"}, {"response": "any"}),
     "call with names in query and headers": (
         api(query_params={"q": "{{a}}"}, headers={"X-H": "{{b}}"}), {"a": "any", "b": "any"}, {"response": "any"}),
     "call with names deep in its data": (

@@ -121,7 +121,13 @@ def test_the_words_of_langchain_are_understood(
 
 @pytest.mark.parametrize(
     "decisions",
-    [[], [{"type": "approve"}] * 2, [{"type": "edit", "edited_action": {}}], ["approve"], "approve"],
+    [
+        [],
+        [{"type": "approve"}] * 2,
+        [{"type": "edit", "edited_action": {}}],
+        ["approve"],
+        "approve",
+    ],
 )
 def test_other_decisions_of_langchain_are_refused(decisions: Any) -> None:
     with pytest.raises(AnswerInvalid):

@@ -116,6 +116,8 @@ class Journal:
             try:
                 while added.wait() and not ended.wait(self._pause):
                     added.clear()
+                    if ended.is_set():  # meanwhile: nobody sets `added` again
+                        return
                     self.keep()
             except BaseException as error:  # noqa: BLE001 - raised in the node's own thread
                 broken.append(error)
@@ -185,6 +187,8 @@ class Journal:
                 if await _is_set_within(ended, self._pause):
                     return
                 added.clear()
+                if ended.is_set():  # meanwhile: nobody sets `added` again
+                    return
                 await self.akeep()
 
         self._wake = added.set

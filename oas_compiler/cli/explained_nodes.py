@@ -66,7 +66,7 @@ def nodes_view(explained: Explanation) -> RenderableType:
 def title_of(node: NodeFacts, *, full: bool = False) -> Text:
     mark, colour = ("◆", "yellow") if node.gate is not None else ("●", "cyan")
     title = Text.assemble((mark, colour), " ", (clean(node.path if full else node.id), "bold"))
-    title.append(f"  {node.type}", NOTE)
+    title.append(f"  {node.role or node.type}", NOTE)
     facts = []
     if node.steps:
         facts.append(f"step{'s' if len(node.steps) > 1 else ''} {', '.join(map(str, node.steps))}")
@@ -103,6 +103,10 @@ def _format_facts(node: NodeFacts, full: bool) -> Table:
         table.add_row(word("child"), Text(clean(node.package)))
     if node.call is not None:
         table.add_row(word("calls"), _format_call(node))
+    if node.confirmed:
+        table.add_row(word("asks"), Text("a person, each time before it works"))
+    if full and node.prompt:
+        table.add_row(word("prompt"), Text(clean(node.prompt, lines=True)))
     if len(node.ways) == 1:
         table.add_row(word("then"), Text(clean(node.ways[0].to) or "nowhere"))
     return table

@@ -39,6 +39,7 @@ from oas_compiler.pipeline import USUAL_LOADING, Loading, compile_ir
 from oas_compiler.templates.reading import strings
 from oas_compiler.text.source import Source, SourceInput, read_source
 
+_OF_AGENTS = (ir.AgentModelNode, ir.AgentCallsNode, ir.AgentShortenNode, ir.RemoteAgentNode)
 _ENVIRONMENT = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
 
 
@@ -146,6 +147,9 @@ class _Explaining:
             steps=tuple(self._steps.get(node.id, ())) if len(path) == 1 else (),
             package=node.package_name if isinstance(node, ir.FlowNode) else "",
             flows=_list_inner_flows(node, path),
+            role=_describe_role(node),
+            confirmed=node.behind.asks_person,
+            prompt=_find_prompt(node),
         )
 
     def outputs(self) -> tuple[Write, ...]:
@@ -221,3 +225,17 @@ def _list_slot_ids(flow: FlowIR) -> Iterator[str]:
 def _read_manifest_text(package: Package | None, key: str) -> str:
     value = package.manifest.get(key) if package is not None else None
     return value if isinstance(value, str) else ""
+
+
+def _describe_role(node: Node) -> str:
+    """What a node does in the flow of an agent; empty for a node that stands in the file."""
+    kind = kind_of(node)
+    if type(node) is kind.node or not isinstance(node, _OF_AGENTS) or not callable(kind.caption):
+        return ""
+    return kind.caption(node)
+
+
+def _find_prompt(node: Node) -> str:
+    if isinstance(node, ir.AgentModelNode):
+        return node.system_prompt
+    return node.prompt_template if isinstance(node, ir.LlmNode) else ""

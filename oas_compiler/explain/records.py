@@ -195,6 +195,12 @@ class NodeFacts:
     """For a FlowNode: the child agent that it runs."""
     flows: tuple[InnerFlow, ...] = ()
     """Of a node that runs several flows these; in JSON left out where it is empty."""
+    role: str = ""
+    """Of a node in the flow of an agent: `asks the model`; in JSON left out where it is empty."""
+    confirmed: bool = False
+    """Whether a person confirms each call or each work of it; in JSON left out where it is false."""
+    prompt: str = ""
+    """The template that a model is asked with; in JSON left out where it is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,6 +304,10 @@ class Explanation:
         return described
 
 
+_RARE: Final = ("flows", "role", "confirmed", "prompt")
+"""Facts that few nodes have."""
+
+
 def _mask_secrets(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
         return without_secrets(value)
@@ -317,8 +327,10 @@ def _encode_json(value: object) -> JsonValue:
         members = {one.name: getattr(value, one.name) for one in fields(value)}
         if members.get("default", value) is None:
             del members["default"]  # null would mean a default of null
-        if isinstance(value, NodeFacts) and not value.flows:
-            del members["flows"]
+        if isinstance(value, NodeFacts):
+            members = {
+                name: member for name, member in members.items() if member or name not in _RARE
+            }
         return {name: _encode_json(member) for name, member in members.items()}
     if isinstance(value, tuple):
         return [_encode_json(item) for item in value]

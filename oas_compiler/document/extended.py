@@ -1,5 +1,8 @@
 """Components of WayFlow that say nothing more than those of the language, as those of the language.
 
+Before that, ports that nodes rename get the nodes' own names (`renaming.py`), and edges carry the
+variables of flows (`variables.py`).
+
     {"component_type": "ExtendedToolNode", "raise_exceptions": true, …}    ->  {"component_type": "ToolNode", …}
     {"component_type": "ExtendedToolNode", "raise_exceptions": false, …}   stays as it is, and is refused
 
@@ -14,6 +17,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
+from oas_compiler.document.renaming import rename_ports
+from oas_compiler.document.types import is_plugin_type
+from oas_compiler.document.variables import read_variables, wire_variables
 from oas_compiler.ir import JsonValue
 from oas_compiler.kinds.extended import Extended, Same, is_any, is_empty
 from oas_compiler.kinds.registry import BUILT_IN
@@ -26,7 +32,7 @@ def _is_unset(value: JsonValue) -> bool:
 _TIMES: Final[Mapping[str, Same]] = {"timeout": is_any, "sse_read_timeout": is_any}
 _CERTIFICATES: Final = {"ssl_ca_cert": "ca_file"}
 _NO_NODES: Final[Mapping[str, Extended]] = {
-    "Flow": Extended("ExtendedFlow", {"context_providers": is_empty, "state": is_empty}),
+    "Flow": Extended("ExtendedFlow", {"context_providers": is_empty}),
     "Agent": Extended(
         "ExtendedAgent",
         {
@@ -66,6 +72,7 @@ def read_extended(value: JsonValue) -> JsonValue:
     """The document with the types of the language where they say the same."""
     if not _names_any(value):
         return value
+    value = wire_variables(rename_ports(read_variables(value)))
     return _read(value)
 
 
@@ -84,7 +91,7 @@ def _names_any(value: JsonValue) -> bool:
         one = stack.pop()
         if isinstance(one, dict):
             kind = one.get("component_type")
-            if isinstance(kind, str) and kind in _list_readings():
+            if isinstance(kind, str) and is_plugin_type(kind):
                 return True
             stack += one.values()
         elif isinstance(one, list):

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from cinatra_sdk.agents.offered import SUBMIT, OfferedTool, OfferedToolbox, describe_function
 from cinatra_sdk.agents.seeing import list_seen
 from cinatra_sdk.agents.shortening import Seen, see
-from cinatra_sdk.effects import EffectResult, aperform, perform
+from cinatra_sdk.effects import aperform, perform
 from cinatra_sdk.effects.effect import Usage, hash_json
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import LimitExceeded
@@ -61,6 +61,8 @@ class AgentSettings:
     """What the agent has to give before it ends."""
     message: str = ""
     """The input with what the caller says; empty: there is none."""
+    greeting: tuple[str, str] | None = None
+    """Where nobody has spoken: a tool by which a person is asked, and what; None: the model speaks."""
     optional: tuple[str, ...] = ()
     """Names of tools that a model without tools can do without."""
 
@@ -93,6 +95,15 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
     """The body of the node that asks the model of an agent."""
     asker = ModelAsker(frame=frame, settings=settings.model)
 
+    def greet(state: State, runtime: Runtime[HostContext]) -> dict[str, Any] | None:
+        """The agent's own first question to a person; None: the model is asked."""
+        if settings.greeting is None or frame.visit(state) > 1:
+            return None
+        if read_conversation(state, runtime.context):
+            return None
+        values = frame.gather(state)
+        return None if _read_message(settings, values) else _ask_first(*settings.greeting)
+
     def prepare(state: State, runtime: Runtime[HostContext]) -> tuple[PreparedQuery, str]:
         if frame.visit(state) > MAX_STEPS:
             raise LimitExceeded(
@@ -115,25 +126,37 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         )
         return asker.prepare(state, runtime.context, query), said
 
-    def leave(state: State, said: str, made: EffectResult) -> dict[str, Any]:
-        assert isinstance(made.value, dict)  # made by `_StepQuery`, or stored from it
+    def leave(state: State, said: str, answer: Any) -> dict[str, Any]:
+        assert isinstance(answer, dict)  # made by `_StepQuery`, or stored from it
         spoken = hear(frame, state, said) if said else []
-        spoken += ask_for_calls(frame, state, made.value)
-        return frame.finish(state, {ANSWER: made.value}, more={MESSAGES: spoken})
+        spoken += ask_for_calls(frame, state, answer)
+        return frame.finish(state, {ANSWER: answer}, more={MESSAGES: spoken})
 
     def run(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
+        greeting = greet(state, runtime)
+        if greeting is not None:
+            return leave(state, "", greeting)
         asked, said = prepare(state, runtime)
         made = perform(asked.effect, asked.answer, context_of(runtime.context).door)
-        return leave(state, said, made)
+        return leave(state, said, made.value)
 
     async def arun(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
+        greeting = greet(state, runtime)
+        if greeting is not None:
+            return leave(state, "", greeting)
         asked, said = prepare(state, runtime)
         made = await aperform(asked.effect, asked.aanswer, context_of(runtime.context).door)
-        return leave(state, said, made)
+        return leave(state, said, made.value)
 
     lists = (channel_of(box.lists) for box in settings.toolboxes)
     reads = (MESSAGES, *lists, *(one.channel for one in settings.shortenings))
     return NodeBody(run=run, arun=arun, reads=reads, acts=True, performs=True)
+
+
+def _ask_first(tool: str, question: str) -> dict[str, JsonValue]:
+    """A question to a person, in the form of a model's answer."""
+    call: JsonValue = {"id": "call_1_greeting", "name": tool, "args": {"question": question}}
+    return {"text": "", "calls": [call]}
 
 
 def _require_names_apart(frame: Frame, functions: Sequence[Mapping[str, Any]]) -> None:

@@ -78,6 +78,7 @@ def build_workers(
 def build_question(site: Site, agent: LoadedAgent, prefix: str = "") -> Iterator[Made]:
     """The question to a person, for an agent that may ask one."""
     asks = agent.component.flag("human_in_the_loop", default=True)
+    asks = asks and agent.component.fields.get("caller_input_mode") != "never"
     if agent.special is not None:
         asks = agent.special.flag("human_in_the_loop", default=asks)
     if not asks:

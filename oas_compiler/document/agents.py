@@ -79,7 +79,15 @@ class AgentReader:
                 return self._read_remote(inside)
             case "Swarm":
                 return self._read_swarm(inside)
-        return self._read_agent(inside)
+        return self._read_extended(inside)
+
+    def _read_extended(self, at: Located) -> Loaded | None:
+        """An agent with those that it may give work to, which only WayFlow's have."""
+        agent = self._read_agent(at)
+        workers = self._read_workers(agent.component, "agents", at)
+        if not workers:
+            return agent
+        return self._keep_small(agent.component, replace(agent, workers=workers))
 
     def _read_agent(self, at: Located) -> LoadedAgent:
         component = self._components.read(at)
@@ -97,21 +105,24 @@ class AgentReader:
         group = self._components.read(at)
         manager = self._behind.locate(group, "group_manager", at)
         found = None if manager is None else self._read_member(manager, "group_manager", group)
-        workers = []
-        for index, entry in enumerate(group.items("workers") or ()):
-            pointer = f"{group.at('workers')}/{index}"
-            worker = self._document.locate(Located(entry, pointer, at.scope))
-            if worker is not None:
-                workers.append(self._read_member(worker, f"workers/{index}", group))
+        more = self._read_workers(group, "workers", at)
         if found is None or manager is None:
             return None
-        more = tuple(worker for worker in workers if worker is not None)
         if not isinstance(found, LoadedAgent):
             pointer = group.at("group_manager")
             report_wrong_type(self._document, pointer, '"group_manager"', "an Agent", manager)
             return None
         made = replace(found, shown=group, workers=(*found.workers, *more))
         return self._keep_small(group, made)
+
+    def _read_workers(self, group: Component, field: str, at: Located) -> tuple[Loaded, ...]:
+        found = []
+        for index, entry in enumerate(group.items(field) or ()):
+            pointer = f"{group.at(field)}/{index}"
+            worker = self._document.locate(Located(entry, pointer, at.scope))
+            if worker is not None:
+                found.append(self._read_member(worker, f"{field}/{index}", group))
+        return tuple(worker for worker in found if worker is not None)
 
     def _read_remote(self, at: Located) -> LoadedRemoteAgent | None:
         component = self._components.read(at)
@@ -154,7 +165,7 @@ class AgentReader:
 
     def _read_special(self, at: Located) -> LoadedAgent | None:
         component = self._components.read(at)
-        base = self._locate(component, "agent", "Agent", at)
+        base = self._locate(component, "agent", "Agent", at, or_types=("ExtendedAgent",))
         parameters = self._locate(
             component, "agent_specialization_parameters", "AgentSpecializationParameters", at
         )
@@ -175,11 +186,17 @@ class AgentReader:
         )
 
     def _locate(
-        self, component: Component, name: str, component_type: str, at: Located
+        self,
+        component: Component,
+        name: str,
+        component_type: str,
+        at: Located,
+        *,
+        or_types: tuple[str, ...] = (),
     ) -> Located | None:
         target = self._behind.locate(component, name, at)
         pointer = f"{component.pointer}/{name}"
-        if target is not None and target.component_type != component_type:
+        if target is not None and target.component_type not in (component_type, *or_types):
             wanted = f"an {component_type}"
             report_wrong_type(self._document, pointer, f'"{name}"', wanted, target)
             return None

@@ -25,29 +25,10 @@ from oas_compiler.kinds.extended import Extended, Same, is_any, is_empty
 from oas_compiler.kinds.registry import BUILT_IN
 
 
-def _is_unset(value: JsonValue) -> bool:
-    return value in (None, "N/A")
-
-
 _TIMES: Final[Mapping[str, Same]] = {"timeout": is_any, "sse_read_timeout": is_any}
 _CERTIFICATES: Final = {"ssl_ca_cert": "ca_file"}
 _NO_NODES: Final[Mapping[str, Extended]] = {
     "Flow": Extended("ExtendedFlow", {"context_providers": is_empty}),
-    "Agent": Extended(
-        "ExtendedAgent",
-        {
-            "context_providers": is_empty,
-            "agents": is_empty,
-            "flows": is_empty,
-            "agent_template": is_empty,
-            "initial_message": _is_unset,
-            "caller_input_mode": is_any,  # see `_complete`
-            "can_finish_conversation": is_any,
-            "max_iterations": is_any,
-            "raise_exceptions": is_any,
-            "strict_output_validation": is_any,
-        },
-    ),
     "Swarm": Extended("PluginSwarm"),
     "ManagerWorkers": Extended("PluginManagerWorkers"),
     "MCPTool": Extended("PluginMCPTool"),
@@ -123,9 +104,6 @@ def _read(value: JsonValue) -> JsonValue:
 def _complete(found: Mapping[str, JsonValue], plain: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """What a type of WayFlow says by itself."""
     match found["component_type"]:
-        case "ExtendedAgent":
-            if found.get("caller_input_mode") == "never":
-                plain["human_in_the_loop"] = False
         case "PluginInputMessageNode":
             mapping = found.get("output_mapping")
             named = mapping.get(_USER_INPUT) if isinstance(mapping, dict) else None

@@ -53,7 +53,7 @@ def read_behind(document: Document, node: Located) -> Behind:
         return Behind(asks_person=True)
     behind = (read_cinatra(found.value) if found is not None else None) or {}
     asks = _read(found, "requires_confirmation") is True
-    if node.component_type == "AgentNode":
+    if node.component_type in ("AgentNode", "ExtendedAgentNode"):
         own = read_cinatra(node.value) or {}
         asks = asks or own.get("requiresApproval", behind.get("requiresApproval")) is True
     risk = behind.get("riskClass")

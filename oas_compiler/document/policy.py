@@ -30,7 +30,7 @@ _BELOW: Final[Mapping[str, tuple[str, ...]]] = {
         "Node", "AgenticComponent", "Tool", "MCPToolSpec", "AgentSpecializationParameters",
     ),
     "AgenticComponent": (
-        "Flow", "RemoteAgent", "Agent", "ManagerWorkers", "SpecializedAgent", "Swarm",
+        "Flow", "RemoteAgent", "Agent", "ExtendedAgent", "ManagerWorkers", "SpecializedAgent", "Swarm",
     ),
     "RemoteAgent": ("A2AAgent", "OciAgent", "OpenAiAgent"),
     "Tool": ("BuiltinTool", "ClientTool", "RemoteTool", "ServerTool", "MCPTool"),

@@ -68,6 +68,8 @@ class AgentModelNode(Node):
     """What the agent has to give before it ends."""
     message: str = ""
     """The input with what the caller says; empty: there is none."""
+    greeting: str = ""
+    """What the agent asks a person where nobody has spoken; empty: its model speaks first."""
     shortened_by: tuple[str, ...] = ()
     """Ids of the nodes that make summaries of the conversation, in their order."""
 

@@ -242,6 +242,31 @@ class ParallelMapNode(MapNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtendedMapNode(Node):
+    """Runs the subflow once for each element of `iterated_input`, of which it takes parts.
+
+    Other inputs are the same in every round; an output is the list of the values of the subflow's
+    output of the same name.
+    """
+
+    subflow: FlowIR
+    unpack: tuple[tuple[str, str], ...] = ()
+    """(input of the subflow, way from an element to its value)."""
+    is_parallel: bool = False
+    max_workers: int | None = None
+    """Rounds at a time, at most."""
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtendedParallelMapNode(ExtendedMapNode):
+    """An ExtendedMapNode whose rounds always run at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelFlowNode(Node):
     """Runs its subflows at the same time."""
 

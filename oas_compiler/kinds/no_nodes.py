@@ -12,6 +12,7 @@ AGENT_TYPES: Final = frozenset(
     {
         "A2AAgent",
         "Agent",
+        "ExtendedAgent",
         "ManagerWorkers",
         "OciAgent",
         "OpenAiAgent",
@@ -25,7 +26,9 @@ AGENT_TYPES: Final = frozenset(
 TOOLS: Final = frozenset({"BuiltinTool", "ServerTool", "RemoteTool", "ClientTool", "MCPTool"})
 """The tools that a ToolNode runs."""
 
-AGENTS: Final = frozenset({"A2AAgent", "Agent", "ManagerWorkers", "SpecializedAgent", "Swarm"})
+AGENTS: Final = frozenset(
+    {"A2AAgent", "Agent", "ExtendedAgent", "ManagerWorkers", "SpecializedAgent", "Swarm"}
+)
 """The agents that run."""
 
 RUNNERS: Final = AGENT_TYPES - AGENTS

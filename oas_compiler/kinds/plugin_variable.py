@@ -24,6 +24,7 @@ VARIABLE_NODE: Final = "PluginVariableNode"
 OVERWRITE: Final = "overwrite"
 MERGE: Final = "merge"
 INSERT: Final = "insert"
+_CARRIER: Final = "variable "
 _OPERATIONS: Final = (OVERWRITE, MERGE, INSERT)
 
 
@@ -38,7 +39,12 @@ class PluginVariableNode(Node):
 
 def name_carrier(variable: str) -> str:
     """The port by which a variable goes from node to node; no author can give it."""
-    return f"variable {variable}"
+    return f"{_CARRIER}{variable}"
+
+
+def is_carrier(title: str) -> bool:
+    """Whether a port carries a variable."""
+    return title.startswith(_CARRIER)
 
 
 def list_titles(properties: JsonValue) -> tuple[str, ...]:

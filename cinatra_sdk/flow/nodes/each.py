@@ -2,6 +2,7 @@
 
 {"x": [1, 2]}, broadcast {"y": 5}    ->   rounds {"x": 1, "y": 5} and {"x": 2, "y": 5}
 outputs z 3 and 4                    ->   [3, 4], or their sum, average, greatest or least
+{"x": [{"a": 1}]}, unpacked by .a    ->   the round {"a": 1}
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from cinatra_sdk.flow.inner import (
     scope_inside,
 )
 from cinatra_sdk.gates.gate import label_item
+from cinatra_sdk.values.json_paths import JsonPath, PathError, take_path
 from cinatra_sdk.values.types import ArrayType, ScalarType, Type
 
 State = Mapping[str, Any]
@@ -41,11 +43,13 @@ class MappedInput:
     title: str
     """Of the node's input, `iterated_x`."""
     inner: str
-    """Of the inner flow's input, `x`."""
+    """Of the inner flow's input, `x`; empty: nothing goes in."""
     type: Type
     """Of the inner flow's input."""
     iterates: bool | None
     """Whether what feeds it is a list of such values; None: its value decides."""
+    path: JsonPath | None = None
+    """The part of an element that goes in, cast to the type; None: the element as it is."""
 
     def is_list(self, value: Any) -> bool:
         if self.iterates is not None or not isinstance(value, list):
@@ -125,6 +129,7 @@ def _spread_inputs(
     """
     plans = {plan.title: plan for plan in frame.inputs}
     lists: dict[str, list[Any]] = {}
+    takers: list[MappedInput] = []
     same: dict[str, Any] = {}
     for one in inputs:
         value = frame.look_up(plans[one.title], state)
@@ -132,8 +137,9 @@ def _spread_inputs(
             continue
         if not one.is_list(value):
             same[one.inner] = value
-        elif isinstance(value, list):
-            lists[one.title] = value
+        elif isinstance(value, list) or (one.path is not None and isinstance(value, dict)):
+            lists[one.title] = value if isinstance(value, list) else _list_entries(value)
+            takers.append(one)
         else:
             raise frame.failed(f"input '{one.title}' is to be a list, and is not")
     if not lists:
@@ -145,12 +151,32 @@ def _spread_inputs(
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"'{title}' has {length}" for title, length in lengths.items())
         raise frame.failed(f"its lists are of different lengths: {told}")
-    names = {one.title: one.inner for one in inputs}
     count = next(iter(lengths.values()))
     return [
-        {**same, **{names[title]: values[place] for title, values in lists.items()}}
+        {
+            **same,
+            **{
+                one.inner: _take(frame, one, lists[one.title][place], place)
+                for one in takers
+                if one.inner
+            },
+        }
         for place in range(count)
     ]
+
+
+def _list_entries(value: Mapping[str, Any]) -> list[Any]:
+    """The elements of an object, for paths."""
+    return [{"_key": key, "_value": one} for key, one in value.items()]
+
+
+def _take(frame: Frame, one: MappedInput, element: Any, place: int) -> Any:
+    if one.path is None:
+        return element
+    try:
+        return cast(take_path(one.path, element), one.type)
+    except (PathError, CastError) as error:
+        raise frame.failed(f"input '{one.inner}' of {_name_item(place)}: {error}") from None
 
 
 def _list_values(one: Collected, results: Sequence[InnerResult]) -> list[Any]:

@@ -55,6 +55,7 @@ def _lower_model(site: LoweringSite, node: AgentModelNode) -> NodeBody:
         shortenings=_list_shortenings(site, node.shortened_by),
         results=node.results,
         message=node.message,
+        greeting=(ASK, node.greeting) if node.greeting else None,
         optional=(ASK,),
     )
     return make_agent_step(site.frame, settings)

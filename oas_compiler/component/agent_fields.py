@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field, is_used
+from oas_compiler.component.prompt_templates import is_unusual_template
 from oas_compiler.ir import JsonValue
 
 
@@ -52,7 +53,9 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "context_providers": Field(
             "list", "Functions that give values of the prompt.", refused=is_used
         ),
-        "agent_template": Field("any", "Its own way to ask the model.", refused=is_used),
+        "agent_template": Field(
+            "any", "Its own way to ask the model.", refused=is_unusual_template
+        ),
         "max_iterations": Field("any", "How often the model is asked.", is_read=False),
         "can_finish_conversation": Field("any", "Whether it may end.", is_read=False),
         "raise_exceptions": Field("any", "Whether a tool may fail.", is_read=False),

@@ -24,7 +24,6 @@ from oas_compiler.ir import JsonValue
 from oas_compiler.kinds.extended import Extended, Same, is_any, is_empty
 from oas_compiler.kinds.registry import BUILT_IN
 
-
 _TIMES: Final[Mapping[str, Same]] = {"timeout": is_any, "sse_read_timeout": is_any}
 _CERTIFICATES: Final = {"ssl_ca_cert": "ca_file"}
 _NO_NODES: Final[Mapping[str, Extended]] = {

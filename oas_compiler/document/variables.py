@@ -91,9 +91,7 @@ def _list_edges(
                     }
 
 
-def _add_edges(
-    value: JsonValue, more: Mapping[int, list[dict[str, JsonValue]]]
-) -> JsonValue:
+def _add_edges(value: JsonValue, more: Mapping[int, list[dict[str, JsonValue]]]) -> JsonValue:
     if isinstance(value, list):
         return [_add_edges(one, more) for one in value]
     if not isinstance(value, dict):

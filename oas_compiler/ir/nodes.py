@@ -162,10 +162,12 @@ class FlowNode(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRegexNode(Node):
-    """PluginRegexNode: `output` is a list of matches, or the first match (a string)."""
+    """PluginRegexNode: `output` is a list of matches, or one match (a string)."""
 
     pattern: str
     first_only: bool = False
+    takes_last: bool = False
+    """Whether that is the last one, and not the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +215,15 @@ class LlmNode(Node):
     prompt_template: str
     llm_config: Json = NOTHING
     """The model and its settings: its component, with the references of its own fields resolved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtendedLlmNode(LlmNode):
+    """An LlmNode that may tell its model more before the prompt, and say the answer."""
+
+    before: tuple[tuple[str, str], ...] = ()
+    """(`system`, `user` or `assistant`, template), or (`conversation`, "") for what was said."""
+    says: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,6 +295,33 @@ class CatchExceptionNode(Node):
     subflow: FlowIR
     tells_message: bool = False
     """Whether that has the text of the error, not only its node and kind."""
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginCatchExceptionNode(Node):
+    """Runs the subflow, and leaves by a branch for the exception that one of its tools raises."""
+
+    subflow: FlowIR
+    except_on: tuple[tuple[str, str], ...] = ()
+    """(class of the exception, branch)."""
+    catches_all: bool = False
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginRetryNode(Node):
+    """Runs the subflow again until its output `success` says so, at most `trials` times."""
+
+    subflow: FlowIR
+    success: str
+    trials: int = 5
 
     @property
     def subflows(self) -> tuple[FlowIR, ...]:

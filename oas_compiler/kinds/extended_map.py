@@ -84,7 +84,9 @@ def _read_workers(site: Site) -> int | None:
     value = site.component.fields.get("max_workers")
     if value is None or (type(value) is int and value >= 1):
         return value if isinstance(value, int) else None
-    site.error("OAS022", f"max_workers of {site.label} must be a whole number from 1", "max_workers")
+    site.error(
+        "OAS022", f"max_workers of {site.label} must be a whole number from 1", "max_workers"
+    )
     return None
 
 

@@ -108,7 +108,9 @@ def _read_operations(site: Site, written: tuple[Port, ...]) -> dict[str, str]:
                 hint=hint or f"one of {', '.join(_OPERATIONS)}",
             )
         elif not _can_be(str(word), port):
-            message = f'{site.label} has the operation "{word}" for "{port.title}", which is no list'
+            message = (
+                f'{site.label} has the operation "{word}" for "{port.title}", which is no list'
+            )
             hint = "only lists take elements; lists and objects can be merged"
             site.error("OAS022", message, "write_operations", hint=hint)
         operations[port.title] = str(word) if word in _OPERATIONS else OVERWRITE

@@ -6,7 +6,16 @@ from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.flow.casting import caster
 from cinatra_sdk.flow.frame import Frame, InputPlan, InputSource, pin_of
 from cinatra_sdk.flow.names import channel_of
-from oas_compiler.ir import AT_MOST_ONCE, AgentShortenNode, FlowIR, Node, Path, Port, StartNode
+from oas_compiler.ir import (
+    AT_MOST_ONCE,
+    AgentShortenNode,
+    FlowIR,
+    Node,
+    Path,
+    PluginRetryNode,
+    Port,
+    StartNode,
+)
 from oas_compiler.lower.reopening import returning_to
 
 
@@ -37,10 +46,11 @@ def frame_of(
 
 def _list_turn_channels(flow: FlowIR, node: Node) -> tuple[str, ...]:
     """A StartNode also passes the turn to itself, to ask for the next missing input, and so does a
-    node that asks before it acts, and one that makes summaries; a finalize whose choice can be recorded no more passes it back to
+    node that asks before it acts, one that makes summaries, and one that runs its flow again; a finalize whose choice can be recorded no more passes it back to
     the node that resolved its slot.
     """
-    passes_to_itself = isinstance(node, (StartNode, AgentShortenNode)) or node.behind.asks_person
+    passing = (StartNode, AgentShortenNode, PluginRetryNode)
+    passes_to_itself = isinstance(node, passing) or node.behind.asks_person
     own = (node.id,) if passes_to_itself else returning_to(flow, node)
     return tuple(channel_of(source) for source in (*own, *flow.sources_of(node.id)))
 

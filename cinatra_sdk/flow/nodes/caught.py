@@ -12,7 +12,7 @@ host, a fork) goes out of the node as out of any other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -38,6 +38,13 @@ from cinatra_sdk.values.json_text import Json
 State = Mapping[str, Any]
 
 
+_NOBODY: Final[Mapping[str, str]] = {}
+
+
+def _name_error(error: Exception) -> str:
+    return str(getattr(error, "raised", "") or getattr(error, "code", "") or "failed")
+
+
 def make_caught(
     frame: Frame,
     inner: FlowInside,
@@ -46,31 +53,44 @@ def make_caught(
     info: str,
     defaults: Mapping[str, Json],
     tells_message: bool,
+    name: str = "",
+    by_name: Mapping[str, str] = _NOBODY,
 ) -> NodeBody:
-    """branch: the way out where the flow fails.  info: the output that describes the error.
+    """branch: the way out where the flow fails; empty: only exceptions of `by_name` are caught.
+    info: the output that describes the error.
     defaults: output → its value where the flow fails.  tells_message: whether the info has the text
     of the error, without the run's credentials; else only the node and the kind of error.
+    name: the output with the class of the exception that a tool raised, else the kind of error.
+    by_name: such a class → another way out.
     """
+    nothing = {info: None, **({name: None} if name else {})}
+    nothing |= {title: defaults[title].value() for title in nothing if title in defaults}
 
     def leave(entry: InnerEntry, result: State) -> Any:
         ended = inner.read(result, entry.scope)
         if ended.rejected_at:
             return leave_rejected(frame, entry.state, [ended])
-        outputs = {**ended.outputs, info: None}
+        outputs = {**ended.outputs, **nothing}
         return frame.finish(entry.state, outputs, branch=ended.branch, more=join_talk([ended]))
+
+    def find_way(error: Exception) -> str:
+        """The way out after an error; empty: it is not caught."""
+        return by_name.get(_name_error(error), branch) if is_failure(error) else ""
 
     def go_on(entry: InnerEntry, error: Exception, decided: list[Any]) -> Any:
         outputs = {title: default.value() for title, default in defaults.items()}
         outputs[info] = str(error) if tells_message else describe_failure(error)
+        if name:
+            outputs[name] = _name_error(error)
         more = join_talk([InnerResult(decisions=tuple(decided))])
-        return frame.finish(entry.state, outputs, branch=branch, more=more)
+        return frame.finish(entry.state, outputs, branch=find_way(error), more=more)
 
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         entry, own = enter_with_own_inputs(frame, state), own_namespace(runtime)
         try:
             return leave(entry, inner.run(entry, config, runtime, own))
         except FAILURES as error:
-            if not is_failure(error):
+            if not find_way(error):
                 raise
             place = place_of(config, runtime.execution_info) if inner.asks else None
             return go_on(entry, error, [] if place is None else read_decided(place, own))
@@ -80,7 +100,7 @@ def make_caught(
         try:
             return leave(entry, await inner.arun(entry, config, runtime, own))
         except FAILURES as error:
-            if not is_failure(error):
+            if not find_way(error):
                 raise
             place = place_of(config, runtime.execution_info) if inner.asks else None
             return go_on(entry, error, [] if place is None else await aread_decided(place, own))

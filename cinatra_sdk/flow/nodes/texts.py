@@ -12,19 +12,25 @@ from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
 
 
-def make_regex(frame: Frame, *, text: str, output: str, pattern: str, first: bool) -> NodeBody:
-    """text, output: titles of the input and the output.  first: the first match alone."""
+def make_regex(
+    frame: Frame, *, text: str, output: str, pattern: str, first: bool, last: bool = False
+) -> NodeBody:
+    """text, output: titles of the input and the output.  first: the first match alone; last: in its
+    place the last one.
+    """
     matcher = Matcher(pattern)
 
     def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         searched = frame.gather(state)[text]
         try:
-            value: Any = matcher.first(searched) if first else matcher.all(searched)
+            value: Any = matcher.first(searched) if first and not last else matcher.all(searched)
         except SearchStopped as error:
             raise frame.failed(
                 f"regex_pattern: {error}",
                 hint="write the pattern without a repetition inside a repetition",
             ) from None
+        if first and last:
+            value = value[-1] if value else ""
         return frame.finish(state, {output: value})
 
     async def arun(state: Mapping[str, Any], runtime: object) -> dict[str, Any]:

@@ -21,8 +21,7 @@ def lower_extended_map(site: LoweringSite) -> NodeBody:
         lower_inner(site, node.subflow, frame.path, as_graph=False),
         inputs=list(_list_inputs(node)),
         outputs=[
-            Collected(title=port.title, inner=port.title, reducer="append")
-            for port in node.outputs
+            Collected(title=port.title, inner=port.title, reducer="append") for port in node.outputs
         ],
         at_once=_count_at_once(site, node),
     )
@@ -35,9 +34,7 @@ def _list_inputs(node: ExtendedMapNode) -> Iterator[MappedInput]:
     for title, way in node.unpack:
         path = parse_path(way)
         assert path is not None  # its builder saw to that
-        yield MappedInput(
-            title=ITERATED, inner=title, type=types[title], iterates=True, path=path
-        )
+        yield MappedInput(title=ITERATED, inner=title, type=types[title], iterates=True, path=path)
     for port in node.inputs:
         if port.title != ITERATED:
             yield MappedInput(

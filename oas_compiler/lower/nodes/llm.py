@@ -8,12 +8,12 @@ from typing import Any
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.model_effects import ModelSettings
-from cinatra_sdk.flow.nodes.llm import LlmSettings, make_llm
+from cinatra_sdk.flow.nodes.llm import LlmSettings, MessageSettings, make_llm
 from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.platform.simulated import SimulatedPlatform
 from cinatra_sdk.templates.language import TemplateError
 from cinatra_sdk.templates.rendering import Renderer
-from oas_compiler.ir import Json, LlmNode
+from oas_compiler.ir import ExtendedLlmNode, Json, LlmNode
 from oas_compiler.lower.lent_secrets import list_secret_texts
 from oas_compiler.lower.model_config import read_model_config
 from oas_compiler.lower.registry import LoweringSite
@@ -22,9 +22,15 @@ from oas_compiler.lower.registry import LoweringSite
 def lower_llm(site: LoweringSite) -> NodeBody:
     node = site.node
     assert isinstance(node, LlmNode)
+    before = node.before if isinstance(node, ExtendedLlmNode) else ()
     settings = LlmSettings(
         render=make_render(site.frame, node.prompt_template, "prompt"),
         model=read_model_settings(site, node.llm_config),
+        before=tuple(
+            MessageSettings(role=role, render=make_render(site.frame, text, "prompt"))
+            for role, text in before
+        ),
+        says=isinstance(node, ExtendedLlmNode) and node.says,
     )
     return make_llm(site.frame, settings)
 

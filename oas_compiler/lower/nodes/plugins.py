@@ -17,6 +17,7 @@ def lower_regex(site: LoweringSite) -> NodeBody:
         output=node.outputs[0].title,
         pattern=node.pattern,
         first=node.first_only,
+        last=node.takes_last,
     )
 
 

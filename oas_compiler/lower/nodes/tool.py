@@ -32,6 +32,7 @@ from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.nodes.client_tool import make_client_tool
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
+from cinatra_sdk.flow.nodes.telling_errors import make_telling
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
 from oas_compiler.ir import (
@@ -42,12 +43,20 @@ from oas_compiler.ir import (
     RemoteToolNode,
     ToolNode,
 )
+from oas_compiler.kinds.tool import tells_errors
 from oas_compiler.lower.nodes.mcp import lower_mcp_tool, lower_tool_list
 from oas_compiler.lower.nodes.remote_tool import lower_remote_tool
 from oas_compiler.lower.registry import LoweringSite
 
 
 def lower_tool(site: LoweringSite) -> NodeBody:
+    """A tool of WayFlow's node may tell its error as its output."""
+    body = _lower_raising(site)
+    told = [port.title for port in site.node.outputs] if tells_errors(site.node) else []
+    return make_telling(site.frame, body, output=told[0]) if told else body
+
+
+def _lower_raising(site: LoweringSite) -> NodeBody:
     node, frame = site.node, site.frame
     if isinstance(node, RemoteToolNode):
         return lower_remote_tool(site)
@@ -159,7 +168,9 @@ class _Tool:
     def _describe(self, error: Exception) -> NodeFailed:
         # Its cause tells the door whether a later try may help; the step around the node cuts it off.
         name = type(error).__name__
-        return self.frame.failed(f"tool '{self.node.tool_name}' raised {name}: {error}")
+        failed = self.frame.failed(f"tool '{self.node.tool_name}' raised {name}: {error}")
+        failed.raised = name
+        return failed
 
 
 def _outputs_of(made: EffectResult) -> dict[str, Any]:

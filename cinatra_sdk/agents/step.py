@@ -95,15 +95,6 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
     """The body of the node that asks the model of an agent."""
     asker = ModelAsker(frame=frame, settings=settings.model)
 
-    def greet(state: State, runtime: Runtime[HostContext]) -> dict[str, Any] | None:
-        """The agent's own first question to a person; None: the model is asked."""
-        if settings.greeting is None or frame.visit(state) > 1:
-            return None
-        if read_conversation(state, runtime.context):
-            return None
-        values = frame.gather(state)
-        return None if _read_message(settings, values) else _ask_first(*settings.greeting)
-
     def prepare(state: State, runtime: Runtime[HostContext]) -> tuple[PreparedQuery, str]:
         if frame.visit(state) > MAX_STEPS:
             raise LimitExceeded(
@@ -133,7 +124,7 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         return frame.finish(state, {ANSWER: answer}, more={MESSAGES: spoken})
 
     def run(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
-        greeting = greet(state, runtime)
+        greeting = _greet(frame, settings, state, runtime)
         if greeting is not None:
             return leave(state, "", greeting)
         asked, said = prepare(state, runtime)
@@ -141,7 +132,7 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         return leave(state, said, made.value)
 
     async def arun(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
-        greeting = greet(state, runtime)
+        greeting = _greet(frame, settings, state, runtime)
         if greeting is not None:
             return leave(state, "", greeting)
         asked, said = prepare(state, runtime)
@@ -153,8 +144,18 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
     return NodeBody(run=run, arun=arun, reads=reads, acts=True, performs=True)
 
 
-def _ask_first(tool: str, question: str) -> dict[str, JsonValue]:
-    """A question to a person, in the form of a model's answer."""
+def _greet(
+    frame: Frame, settings: AgentSettings, state: State, runtime: Runtime[HostContext]
+) -> dict[str, JsonValue] | None:
+    """The agent's own first question to a person, in the form of a model's answer.
+
+    None: somebody has spoken, or the agent has no question, so its model is asked.
+    """
+    if settings.greeting is None or frame.visit(state) > 1:
+        return None
+    if read_conversation(state, runtime.context) or _read_message(settings, frame.gather(state)):
+        return None
+    tool, question = settings.greeting
     call: JsonValue = {"id": "call_1_greeting", "name": tool, "args": {"question": question}}
     return {"text": "", "calls": [call]}
 

@@ -1,4 +1,4 @@
-"""Ways into a JSON value, in the part of jq's language that only looks things up.
+r"""Ways into a JSON value, in the part of jq's language that only looks things up.
 
     parse_path(".items[0].name")    ->  JsonPath(("items", 0, "name"))
     parse_path("[.[].title]")       ->  JsonPath((EACH, "title"), collects=True): a list

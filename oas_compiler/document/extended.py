@@ -65,6 +65,14 @@ def _list_readings() -> dict[str, tuple[str, Extended]]:
     return {one.component_type: (base, one) for base, one in {**_NO_NODES, **of_nodes}.items()}
 
 
+def list_differences(component: Mapping[str, JsonValue]) -> list[str]:
+    """The fields by which a component of WayFlow says more than the type that it extends."""
+    kind = component.get("component_type")
+    known = _list_readings().get(kind) if isinstance(kind, str) else None
+    more = known[1].more if known is not None else {}
+    return [name for name, same in more.items() if not same(component.get(name))]
+
+
 def _names_any(value: JsonValue) -> bool:
     stack = [value]
     while stack:
@@ -86,6 +94,8 @@ def _read(value: JsonValue) -> JsonValue:
         return value
     found = {name: _read(member) for name, member in value.items()}
     kind = found.get("component_type")
+    if kind == "PluginGetChatHistoryNode":
+        return _read_history(found)
     known = _list_readings().get(kind) if isinstance(kind, str) else None
     if known is None:
         return found
@@ -98,6 +108,16 @@ def _read(value: JsonValue) -> JsonValue:
         if name not in reading.more
     }
     return _complete(found, {**plain, "component_type": base})
+
+
+def _read_history(found: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """A node that reads the conversation: null says something there, and elsewhere nothing."""
+    made = dict(found)
+    if found.get("message_types", "") is None:
+        made["message_types"] = []
+    if found.get("output_template", "") is None and not found.get("outputs"):
+        made["outputs"] = [{"title": "chat_history", "type": "array"}]
+    return made
 
 
 def _complete(found: Mapping[str, JsonValue], plain: dict[str, JsonValue]) -> dict[str, JsonValue]:

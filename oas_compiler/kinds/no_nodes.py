@@ -41,6 +41,27 @@ REASONS: Final = {
 }
 """Why a runner does not run."""
 
+FOREIGN_REASONS: Final = (
+    (
+        "Plugin",
+        "ContextProvider",
+        "a value that is fetched whenever it is read; let a node give it",
+    ),
+    (
+        "PluginDatastore",
+        "Node",
+        "datastores are not reached from here; call a tool that reaches one",
+    ),
+    ("Plugin", "OutputParser", "the text of a model is not parsed; let it give several outputs"),
+    ("Plugin", "EmbeddingConfig", "there is no search here; call a tool that searches"),
+    ("PluginSearch", "", "there is no search here; call a tool that searches"),
+    ("PluginVector", "", "there is no search here; call a tool that searches"),
+    ("Plugin", "Datastore", "datastores are not reached from here"),
+    ("PluginToolFromToolBox", "", "a tool is taken from its server by an MCPTool"),
+    ("Plugin", "Transform", "messages reach the model as its provider takes them"),
+)
+"""(how a type of WayFlow begins, how it ends, why it does not run)."""
+
 TRANSFORMS: Final = frozenset(
     {"ConversationSummarizationTransform", "MessageSummarizationTransform"}
 )

@@ -12,6 +12,7 @@ host, a fork) goes out of the node as out of any other.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -33,16 +34,12 @@ from cinatra_sdk.flow.inner import (
     leave_rejected,
     own_namespace,
 )
-from cinatra_sdk.values.json_text import Json
+from cinatra_sdk.values.json_text import Json, JsonValue
 
 State = Mapping[str, Any]
 
 
 _NOBODY: Final[Mapping[str, str]] = {}
-
-
-def _name_error(error: Exception) -> str:
-    return str(getattr(error, "raised", "") or getattr(error, "code", "") or "failed")
 
 
 def make_caught(
@@ -63,47 +60,38 @@ def make_caught(
     name: the output with the class of the exception that a tool raised, else the kind of error.
     by_name: such a class → another way out.
     """
-    nothing = {info: None, **({name: None} if name else {})}
-    nothing |= {title: defaults[title].value() for title in nothing if title in defaults}
-
-    def leave(entry: InnerEntry, result: State) -> Any:
-        ended = inner.read(result, entry.scope)
-        if ended.rejected_at:
-            return leave_rejected(frame, entry.state, [ended])
-        outputs = {**ended.outputs, **nothing}
-        return frame.finish(entry.state, outputs, branch=ended.branch, more=join_talk([ended]))
-
-    def find_way(error: Exception) -> str:
-        """The way out after an error; empty: it is not caught."""
-        return by_name.get(_name_error(error), branch) if is_failure(error) else ""
-
-    def go_on(entry: InnerEntry, error: Exception, decided: list[Any]) -> Any:
-        outputs = {title: default.value() for title, default in defaults.items()}
-        outputs[info] = str(error) if tells_message else describe_failure(error)
-        if name:
-            outputs[name] = _name_error(error)
-        more = join_talk([InnerResult(decisions=tuple(decided))])
-        return frame.finish(entry.state, outputs, branch=find_way(error), more=more)
+    caught = _Caught(
+        frame=frame,
+        inner=inner,
+        branch=branch,
+        info=info,
+        defaults=defaults,
+        tells_message=tells_message,
+        name=name,
+        by_name=by_name,
+    )
 
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         entry, own = enter_with_own_inputs(frame, state), own_namespace(runtime)
         try:
-            return leave(entry, inner.run(entry, config, runtime, own))
+            return caught.leave(entry, inner.run(entry, config, runtime, own))
         except FAILURES as error:
-            if not find_way(error):
+            if not caught.find_way(error):
                 raise
             place = place_of(config, runtime.execution_info) if inner.asks else None
-            return go_on(entry, error, [] if place is None else read_decided(place, own))
+            return caught.go_on(entry, error, [] if place is None else read_decided(place, own))
 
     async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         entry, own = enter_with_own_inputs(frame, state), own_namespace(runtime)
         try:
-            return leave(entry, await inner.arun(entry, config, runtime, own))
+            return caught.leave(entry, await inner.arun(entry, config, runtime, own))
         except FAILURES as error:
-            if not find_way(error):
+            if not caught.find_way(error):
                 raise
             place = place_of(config, runtime.execution_info) if inner.asks else None
-            return go_on(entry, error, [] if place is None else await aread_decided(place, own))
+            return caught.go_on(
+                entry, error, [] if place is None else await aread_decided(place, own)
+            )
 
     return NodeBody(
         run=run,
@@ -114,3 +102,44 @@ def make_caught(
         subgraph=inner.graph,
         chooses=True,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Caught:
+    """How one node leaves, by what its flow came to; the fields are those of `make_caught`."""
+
+    frame: Frame
+    inner: FlowInside
+    branch: str
+    info: str
+    defaults: Mapping[str, Json]
+    tells_message: bool
+    name: str
+    by_name: Mapping[str, str]
+
+    def leave(self, entry: InnerEntry, result: State) -> Any:
+        ended = self.inner.read(result, entry.scope)
+        if ended.rejected_at:
+            return leave_rejected(self.frame, entry.state, [ended])
+        nothing = {title: self._read_default(title) for title in (self.info, self.name) if title}
+        outputs, more = {**ended.outputs, **nothing}, join_talk([ended])
+        return self.frame.finish(entry.state, outputs, branch=ended.branch, more=more)
+
+    def find_way(self, error: Exception) -> str:
+        """The way out after an error; empty: it is not caught."""
+        return self.by_name.get(_name_error(error), self.branch) if is_failure(error) else ""
+
+    def go_on(self, entry: InnerEntry, error: Exception, decided: list[Any]) -> Any:
+        outputs = {title: default.value() for title, default in self.defaults.items()}
+        outputs[self.info] = str(error) if self.tells_message else describe_failure(error)
+        if self.name:
+            outputs[self.name] = _name_error(error)
+        more = join_talk([InnerResult(decisions=tuple(decided))])
+        return self.frame.finish(entry.state, outputs, branch=self.find_way(error), more=more)
+
+    def _read_default(self, title: str) -> JsonValue:
+        return self.defaults[title].value() if title in self.defaults else None
+
+
+def _name_error(error: Exception) -> str:
+    return str(getattr(error, "raised", "") or getattr(error, "code", "") or "failed")

@@ -66,8 +66,9 @@ def make_llm(frame: Frame, settings: LlmSettings) -> NodeBody:
 
     def prepare(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> PreparedQuery:
         values = frame.gather(state)
-        query = _LlmQuery(
+        query = LlmQuery(
             frame=frame,
+            outputs=frame.outputs,
             prompt=settings.render(values),
             before=tuple(_list_before(settings.before, values, state, runtime.context)),
         )
@@ -114,21 +115,22 @@ def _as_text(outputs: Mapping[str, Any]) -> str:
 
 
 def _outputs_of(made: EffectResult) -> dict[str, Any]:
-    assert isinstance(made.value, dict)  # made by `_LlmQuery`, or stored from it
+    assert isinstance(made.value, dict)  # made by `LlmQuery`, or stored from it
     return made.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _LlmQuery:
-    """The prompt of one visit."""
+class LlmQuery:
+    """The prompt of one visit, and what its answer gives."""
 
     frame: Frame
+    outputs: tuple[TypedPort, ...]
     prompt: str = field(repr=False)
     before: tuple[BaseMessage, ...] = field(default=(), repr=False)
 
     @property
     def declared(self) -> tuple[DeclaredOutput, ...]:
-        return tuple(declare(port) for port in self.frame.outputs)
+        return tuple(declare(port) for port in self.outputs)
 
     def describe(self, config: ModelConfig) -> JsonValue:
         asked: dict[str, JsonValue] = {"prompt": self.prompt, "model": config.capability}
@@ -157,7 +159,7 @@ class _LlmQuery:
         found = declared_outputs(call, response)
         defaults = {
             port.title: port.default.value()
-            for port in self.frame.outputs
+            for port in self.outputs
             if port.default is not None and port.title not in found
         }
         return {**found, **defaults}
@@ -165,12 +167,12 @@ class _LlmQuery:
     def _question(self) -> ModelQuestion:
         from cinatra_sdk.models.asking import ModelQuestion
 
-        return ModelQuestion(prompt=self.prompt, outputs=self.frame.outputs, before=self.before)
+        return ModelQuestion(prompt=self.prompt, outputs=self.outputs, before=self.before)
 
     def _read(self, answer: ModelAnswer) -> tuple[JsonValue, Usage]:
         outputs = without_governed(answer.outputs, where="what the model answered")
         values: dict[str, JsonValue] = {}
-        for port in self.frame.outputs:
+        for port in self.outputs:
             try:
                 values[port.title] = cast(outputs[port.title], port.type)
             except CastError as error:

@@ -8,6 +8,7 @@ Source: WayFlow's `ExtendedMapNode`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from cinatra_sdk.values.json_paths import parse_path
@@ -60,6 +61,7 @@ def _read_unpack(site: Site, subflow: ir.FlowIR) -> tuple[tuple[str, str], ...]:
         elif not isinstance(way, str) or parse_path(way) is None:
             hint = "write a path, such as .name, .items[0] or ._value; the rest of jq is not read"
             site.findings.error("OAS090", f"not supported yet: {label} needs jq", place, hint=hint)
+            read.append((title, "."))  # it never runs
         else:
             read.append((title, way))
     return tuple(read)
@@ -90,7 +92,7 @@ def _read_workers(site: Site) -> int | None:
     return None
 
 
-_FIELDS: Final = {
+MAP_FIELDS: Final[Mapping[str, Field]] = {
     **PLUGIN_FIELDS,
     "flow": SUBFLOW,
     "unpack_input": Field("object", "Input of the flow → the way from an element to its value."),
@@ -103,19 +105,9 @@ EXTENDED_MAP = NodeKind(
     build=build_extended_map,
     words="Runs a flow once for each element of a list, with parts of the element.",
     fields={
-        **_FIELDS,
+        **MAP_FIELDS,
         "parallel_execution": Field("flag", "Whether the rounds run at the same time."),
     },
-    flows=("flow",),
-    acts=False,
-    lowering="oas_compiler.lower.nodes.extended_map:lower_extended_map",
-)
-EXTENDED_PARALLEL_MAP = NodeKind(
-    component_type="ExtendedParallelMapNode",
-    node=ir.ExtendedParallelMapNode,
-    build=build_extended_map,
-    words="Runs a flow for each element of a list at the same time, with parts of the element.",
-    fields=_FIELDS,
     flows=("flow",),
     acts=False,
     lowering="oas_compiler.lower.nodes.extended_map:lower_extended_map",

@@ -16,22 +16,21 @@ def make_regex(
     frame: Frame, *, text: str, output: str, pattern: str, first: bool, last: bool = False
 ) -> NodeBody:
     """text, output: titles of the input and the output.  first: the first match alone; last: in its
-    place the last one.
+    place the last one.  Empty matches do not count; of a pattern with one group, the group does.
     """
     matcher = Matcher(pattern)
 
     def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         searched = frame.gather(state)[text]
         try:
-            value: Any = matcher.first(searched) if first and not last else matcher.all(searched)
+            found = [part for part in matcher.all_parts(searched) if part]
         except SearchStopped as error:
             raise frame.failed(
                 f"regex_pattern: {error}",
                 hint="write the pattern without a repetition inside a repetition",
             ) from None
-        if first and last:
-            value = value[-1] if value else ""
-        return frame.finish(state, {output: value})
+        one = (found[-1] if last else found[0]) if found else ""
+        return frame.finish(state, {output: one if first else found})
 
     async def arun(state: Mapping[str, Any], runtime: object) -> dict[str, Any]:
         # A search may take its time, and the loop serves other runs meanwhile.

@@ -107,6 +107,7 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "key_file": Field("text", "File of the client's private key."),
         "cert_file": Field("text", "File of the client's certificate."),
         "ssl_ca_cert": Field("text", "File of the authorities that are trusted."),
+        "retry_policy": Field("any", "How a request that failed is repeated.", is_read=False),
     },
     "MessageSummarizationTransform": {
         **_TRANSFORM,

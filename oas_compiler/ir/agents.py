@@ -127,6 +127,8 @@ class McpTransport:
     """Its fields, but for those with secrets."""
     sensitive: SealedJson = NOTHING_SEALED
     """Headers and variables that nobody shows."""
+    login: SealedJson = NOTHING_SEALED
+    """Its login by OAuth, with the fields of the client below `client`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,9 +36,18 @@ def require_secrets(flow: FlowIR, secrets: Mapping[str, Any] | None) -> None:
 
     Raises: `NotConfigured`.
     """
-    transports = (node.server for _, node in walk(flow) if isinstance(node, _OF_SERVERS))
-    for held in (*list_sealed(flow), *(transport.settings for transport in transports)):
+    servers = [node.server for _, node in walk(flow) if isinstance(node, _OF_SERVERS)]
+    logins = {id(server.login) for server in servers}  # a token stands for all their values
+    sealed = (held for held in list_sealed(flow) if id(held) not in logins)
+    for held in (*sealed, *(server.settings for server in servers)):
         lend_secrets(held.value(), secrets)
+
+
+def lend_text(value: object, secrets: Mapping[str, Any] | None) -> str:
+    """A text, or the host's in place of its name; empty where there is none."""
+    name = read_name(value)
+    found = (secrets or {}).get(name) if name else value
+    return found if isinstance(found, str) else ""
 
 
 def list_secret_texts(secrets: Mapping[str, Any] | None) -> tuple[str, ...]:

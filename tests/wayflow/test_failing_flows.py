@@ -53,7 +53,7 @@ def test_an_exception_goes_by_the_branch_of_its_name(x: int, said: Any, outputs:
 
 
 def test_without_a_failure_the_names_are_empty() -> None:
-    ran = drive(compile_flow(catching(**BOTH), tools={"work": lambda x: str(x)}), {"x": 7})
+    ran = drive(compile_flow(catching(**BOTH), tools={"work": lambda x: f"{x}"}), {"x": 7})
     assert (ran.messages, ran.outputs) == ((), {"exception_name": "", "y": "7"})
 
 

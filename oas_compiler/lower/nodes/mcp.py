@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.mcp.login import McpLogin
 from cinatra_sdk.mcp.server import McpServer, Transport
 from cinatra_sdk.mcp.tool import McpAccess, McpToolSettings, make_mcp_tool
 from cinatra_sdk.mcp.toolbox import Signature, ToolboxSettings, make_tool_list
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from oas_compiler import ir
 from oas_compiler.ir import AgentCallsNode, McpListNode, McpToolNode
-from oas_compiler.lower.lent_secrets import lend_secrets, list_secret_texts
+from oas_compiler.lower.lent_secrets import lend_secrets, lend_text, list_secret_texts
 from oas_compiler.lower.nodes.llm import find_simulation, make_allowance
 from oas_compiler.lower.registry import LoweringSite, Wiring
 from oas_compiler.templates.reading import fill_environment
@@ -76,12 +77,34 @@ def _read_server(
         args=tuple(str(one) for one in fields.get("args") or ()),
         env=_read_texts(sensitive.get("env")),
         read_timeout=_read_seconds(timeout),
+        login=_read_login(server.login.mapping(), wiring),
         retry=retry or CallRetryPolicy(),
         **{
             name: value
             for name in ("id", "name", "url", "command", "cwd", "key_file", "cert_file", "ca_file")
             if isinstance(value := fields.get(name), str)
         },
+    )
+
+
+def _read_login(fields: dict[str, Any], wiring: Wiring) -> McpLogin | None:
+    if not fields:
+        return None
+    secrets, client = wiring.host.secrets, fields.get("client") or {}
+    scopes, own = fields.get("scopes"), str(fields.get("id", ""))
+
+    def read(value: object) -> str:
+        found: Any = fill_environment(lend_text(value, secrets), wiring.env)
+        return found if isinstance(found, str) else ""
+
+    return McpLogin(
+        id=own,
+        issuer=read(fields.get("issuer")),
+        scopes=" ".join(map(str, scopes)) if isinstance(scopes, list) else str(scopes or ""),
+        client_id=read(client.get("client_id")),
+        client_secret=read(client.get("client_secret")),
+        sends_secret_in_body=client.get("token_endpoint_auth_method") == "client_secret_post",
+        access_token=(secrets or {}).get(f"{own}.access_token"),
     )
 
 

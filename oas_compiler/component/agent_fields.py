@@ -6,19 +6,10 @@ Source: Agent Spec, Agent, SpecializedAgent, ManagerWorkers, Swarm and A2AAgent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field, is_used
 from oas_compiler.component.prompt_templates import is_unusual_template
-from oas_compiler.ir import JsonValue
-
-
-def requires_approval(metadata: JsonValue) -> bool:
-    """Whether a person has to approve before the agent works, which is not asked yet."""
-    cinatra = metadata.get("cinatra") if isinstance(metadata, dict) else None
-    return isinstance(cinatra, dict) and cinatra.get("requiresApproval") is True
-
 
 _TRANSFORM: Final[Mapping[str, Field]] = {
     **COMPONENT_FIELDS,
@@ -32,7 +23,6 @@ _TRANSFORM: Final[Mapping[str, Field]] = {
 _AGENT: Final[Mapping[str, Field]] = {
     **COMPONENT_FIELDS,
     **PORT_FIELDS,
-    "metadata": replace(COMPONENT_FIELDS["metadata"], refused=requires_approval),
     "llm_config": Field("component", "The model that is asked at each step.", required=True),
     "system_prompt": Field(
         "text", "What the agent is told at first; a template.", required=True, template=True

@@ -71,8 +71,20 @@ def build_workers(
             place=site.place(worker.shown.pointer),
             subflow=flow,
             is_apart=True,
+            behind=_read_worker_facts(worker),
         )
         yield _offer(name, worker.shown, node), node
+
+
+def _read_worker_facts(worker: Loaded) -> ir.Behind:
+    inside = (worker.component,) if isinstance(worker, LoadedAgent) else ()
+    asks = any(requires_approval(one) for one in (worker.shown, *inside))
+    return ir.Behind(asks_person=True) if asks else ir.NO_BEHIND
+
+
+def requires_approval(agent: Component) -> bool:
+    """Whether a person has to approve before the agent works."""
+    return agent.cinatra.get("requiresApproval") is True
 
 
 def build_question(site: Site, agent: LoadedAgent, prefix: str = "") -> Iterator[Made]:

@@ -61,6 +61,14 @@ def read_behind(document: Document, node: Located) -> Behind:
     return Behind(risk_class=risk, asks_person=asks) if risk or asks else NO_BEHIND
 
 
+def read_agent_facts(agent: Located) -> Behind:
+    """The facts about an agent that is a document by itself."""
+    own = read_cinatra(agent.value) or {}
+    risk = own.get("riskClass")
+    asks = own.get("requiresApproval") is True
+    return Behind(risk_class=risk if isinstance(risk, str) else "", asks_person=asks)
+
+
 def read_facts(tool: Located) -> Behind:
     """The facts about a tool of an agent."""
     risk = (read_cinatra(tool.value) or {}).get("riskClass")

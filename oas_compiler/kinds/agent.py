@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component.agent_fields import requires_approval
+from oas_compiler.component.agent import LoadedAgent
+from oas_compiler.component.agent_tools import requires_approval
 from oas_compiler.component.agents import build_agent_flow
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.inference import next_only, specialised
@@ -46,8 +47,17 @@ def make_agent(
         branches=next_only(site),
         subflow=flow,
         is_apart=agent is None,
-        behind=site.facts_behind,
+        behind=_read_facts(site),
     )
+
+
+def _read_facts(site: Site) -> ir.Behind:
+    """What the file says of the agent, and of the agent that it is made of."""
+    agent = site.agent
+    inside = isinstance(agent, LoadedAgent) and agent.component is not agent.shown
+    if inside and isinstance(agent, LoadedAgent) and requires_approval(agent.component):
+        return replace(site.facts_behind, asks_person=True)
+    return site.facts_behind
 
 
 def _describe(node: ir.Node) -> str:
@@ -68,7 +78,6 @@ AGENT = NodeKind(
     words="Lets an agent, or a flow in its place, work.",
     fields={
         **NODE_FIELDS,
-        "metadata": replace(NODE_FIELDS["metadata"], refused=requires_approval),
         "agent": Field("component", "The agent that works.", required=True),
     },
     flows=("agent",),

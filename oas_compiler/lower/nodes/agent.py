@@ -8,6 +8,7 @@ from cinatra_sdk.agents.shortening import Seen, Shortening, make_shortening
 from cinatra_sdk.agents.step import AgentSettings, make_agent_step
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.names import channel_of
+from cinatra_sdk.flow.nodes.approved import make_approved
 from cinatra_sdk.flow.nodes.subflow import make_subflow
 from oas_compiler import ir
 from oas_compiler.component.agent_words import ASK
@@ -43,6 +44,8 @@ def lower_agent(site: LoweringSite) -> NodeBody:
         return lower_remote_agent(site, node)
     assert isinstance(node, AgentNode)
     inner = lower_inner(site, node.subflow, frame.path, as_graph=True, alone=node.is_apart)
+    if node.behind.asks_person:
+        return make_approved(frame, inner, agent=node.subflow.name, name=node.name)
     return make_subflow(frame, inner)
 
 

@@ -62,7 +62,8 @@ def _read_pattern(site: Site) -> tuple[str, bool]:
     match = given.get("match", "first") if isinstance(given, dict) else ""
     known = flags is None or (type(flags) is int and not flags & ~sum(_FLAGS))
     if isinstance(pattern, str) and known and match in ("first", "last"):
-        letters = "".join(letter for bit, letter in _FLAGS.items() if (flags or 0) & bit)  # type: ignore[operator]
+        bits = flags if isinstance(flags, int) else 0
+        letters = "".join(letter for bit, letter in _FLAGS.items() if bits & bit)
         return (f"(?{letters}){pattern}" if letters else pattern), match == "last"
     if "regex_pattern" not in site.component.unread:
         site.error(

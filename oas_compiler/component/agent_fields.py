@@ -39,7 +39,7 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "initial_message": Field("text", "What the agent asks where nobody has spoken."),
         "caller_input_mode": Field("any", "`never`: the agent may not ask a person."),
         "agents": Field("list", "The agents that it may give work to."),
-        "flows": Field("list", "The flows that it may run.", refused=is_used),
+        "flows": Field("list", "The flows that it may run."),
         "context_providers": Field(
             "list", "Functions that give values of the prompt.", refused=is_used
         ),

@@ -76,6 +76,23 @@ def build_workers(
         yield _offer(name, worker.shown, node), node
 
 
+def build_flow_tools(site: Site, agent: LoadedAgent, prefix: str = "") -> Iterator[Made]:
+    """The flows that it may run: their inputs are the arguments, their outputs the result."""
+    for loaded in agent.flows:
+        assert site.build_flow is not None  # every builder of agents is given it
+        flow = site.build_flow(loaded)
+        name = make_name(loaded.component.name)
+        node = ir.AgentNode(
+            id=_make_id(name, prefix),
+            name=loaded.component.name,
+            inputs=flow.inputs,
+            outputs=flow.outputs,
+            place=site.place(loaded.component.pointer),
+            subflow=flow,
+        )
+        yield _offer(name, loaded.component, node), node
+
+
 def _read_worker_facts(worker: Loaded) -> ir.Behind:
     inside = (worker.component,) if isinstance(worker, LoadedAgent) else ()
     asks = any(requires_approval(one) for one in (worker.shown, *inside))

@@ -18,6 +18,7 @@ from oas_compiler.component.agent_toolboxes import MadeToolbox, build_toolboxes
 from oas_compiler.component.agent_tools import (
     BuildTool,
     Made,
+    build_flow_tools,
     build_question,
     build_tools,
     build_workers,
@@ -134,6 +135,7 @@ class _Builder:
         yield from build_tools(self.site, agent, self.build_tool, prefix)
         for box in boxes:
             yield from box.tools
+        yield from build_flow_tools(self.site, agent, prefix)
         yield from build_workers(
             self.site,
             agent,

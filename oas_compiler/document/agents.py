@@ -1,4 +1,4 @@
-"""An agent of the file in, the agent with its model and tools out.
+"""An agent of the file in, the agent with its model, tools, flows and workers out.
 
 {"component_type": "Agent", "llm_config": {"$component_ref": "gpt"}, "tools": […], …}
     ->  spec.LoadedAgent(component=…, model=Component(type="OpenAiConfig", …), tools=(…))
@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from oas_compiler.component.agent import (
     Loaded,
     LoadedAgent,
+    LoadedFlowTool,
     LoadedRemoteAgent,
     LoadedTool,
     LoadedToolbox,
@@ -30,14 +31,21 @@ from oas_compiler.kinds.no_nodes import AGENTS, RUNNERS, TRANSFORMS
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
 
+LoadFlow = Callable[[Located], LoadedFlowTool | None]
+
 
 class AgentReader:
     """Opens the agents of one document."""
 
     def __init__(
-        self, document: Document, components: ComponentReader, behind: BehindReader
+        self,
+        document: Document,
+        components: ComponentReader,
+        behind: BehindReader,
+        load_flow: LoadFlow,
     ) -> None:
         self._document = document
+        self._load_flow = load_flow
         self._components = components
         self._behind = behind
         self._agents: dict[str, Loaded | None] = {}
@@ -85,9 +93,20 @@ class AgentReader:
         """An agent with those that it may give work to, which only WayFlow's have."""
         agent = self._read_agent(at)
         workers = self._read_workers(agent.component, "agents", at)
-        if not workers:
+        flows = tuple(self._read_flows(agent.component, at))
+        if not workers and not flows:
             return agent
-        return self._keep_small(agent.component, replace(agent, workers=workers))
+        made = replace(agent, workers=workers, flows=flows)
+        return self._keep_small(agent.component, made)
+
+    def _read_flows(self, agent: Component, at: Located) -> Iterator[LoadedFlowTool]:
+        for target, pointer in self._locate_entries(agent, "flows", "a flow", at):
+            if target.component_type != "Flow":
+                report_wrong_type(self._document, pointer, "a flow of an agent", "a Flow", target)
+                continue
+            flow = self._load_flow(target)
+            if flow is not None:
+                yield flow
 
     def _read_agent(self, at: Located) -> LoadedAgent:
         component = self._components.read(at)

@@ -80,7 +80,7 @@ def test_a_message_that_says_more_is_refused(field: str, value: Any) -> None:
     "more",
     [
         {"context_providers": [{"component_type": "PluginConstantContextProvider", "id": "c"}]},
-        {"flows": [{"component_type": "Flow", "id": "f"}]},
+        {"agent_template": {"component_type": "PluginPromptTemplate", "id": "t"}},
     ],
 )
 def test_an_agent_that_says_more_is_refused_with_its_type(more: Any) -> None:

@@ -11,7 +11,7 @@ from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check
 from tests.agents.agent_flows import TEXT, agent
-from tests.flows import end, flow_of, message, plain, port, start
+from tests.flows import end, flow_of, message, node, plain, port, start
 from tests.wayflow.nodes import PLUGIN, around, extended, inner, template
 
 
@@ -61,7 +61,6 @@ def test_the_agents_of_an_agent_work_for_it() -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("flows", [{"component_type": "Flow", "id": "f"}]),
         ("context_providers", [{"component_type": "PluginConstantContextProvider", "id": "c"}]),
         ("agent_template", {"component_type": "PluginPromptTemplate", "id": "t", "native_tool_calling": False}),
     ],
@@ -69,6 +68,27 @@ def test_the_agents_of_an_agent_work_for_it() -> None:
 def test_an_agent_that_says_more_is_refused_with_the_field(field: str, value: Any) -> None:
     told = [one.message for one in check(written(**{field: value})).errors if one.code == "OAS090"]
     assert any(f'ExtendedAgent "helper" with {field}' in text for text in told)
+
+
+def test_a_flow_of_an_agent_is_a_tool_of_its_model() -> None:
+    tell = inner(
+        template("tell", "{{ who }} sent", inputs=[port("who")]), [port("who")], [port("output")]
+    )
+    call = {"name": "Order", "args": {"who": "Ada"}}
+    model = ScriptedModel([ScriptedReply(tool_calls=(call,)), "It is done."])
+    flow = {**tell, "name": "Order", "description": "Orders something."}
+    ran = drive(compile_flow(written(flows=[flow]), models={"*": model}), {"user_message": "Order"})
+    assert ran.messages[-1] == "It is done."
+    assert model.asked[0].tools[0]["function"]["description"] == "Orders something."
+    assert "Ada sent" in str(model.asked[1].messages[-1].content)
+
+
+def test_a_flow_that_runs_the_agent_that_runs_it_is_found() -> None:
+    work = node("AgentNode", "again", agent={"$component_ref": "me"})
+    flow = {**inner(work, [], []), "id": "loop", "name": "Loop"}
+    me = {**written(flows=[flow]), "id": "me"}
+    document = {"$component_ref": "me", "$referenced_components": {"me": me}}
+    assert "OAS015" in {one.code for one in check(document).errors}
 
 
 def test_a_template_that_only_has_the_prompt_and_the_conversation_says_nothing_more() -> None:

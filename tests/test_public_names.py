@@ -100,6 +100,7 @@ EXPORTED = {
     "cinatra_sdk.models": [
         "ModelConfig",
         "ModelUsage",
+        "NodeUsage",
         "Models",
         "RecordingModel",
         "ReplayingModel",

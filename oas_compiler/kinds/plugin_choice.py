@@ -23,6 +23,8 @@ STEPS: Final = "next_steps"
 """The name of the choices in the prompt."""
 SELECTED: Final = "selected_choice"
 SAID: Final = "llm_output"
+_INPUT: Final = "input"
+"""What the choice is about; the node has it whatever its prompt says."""
 _DEFAULT: Final = "default"
 _USUAL_TOKENS: Final = 7
 USUAL_PROMPT: Final = """Choose the task that fits a request, and answer with its name and nothing else.
@@ -72,9 +74,8 @@ def _infer_inputs(site: Site, prompt: str) -> tuple[Port, ...]:
         message = f"the template is not valid: {error}"
         site.error("OAS080", message, "prompt_template", hint=error.hint)
         return ()
-    return tuple(
-        Port(title=name, type=STRING, place=site.place()) for name in names if name != STEPS
-    )
+    titles = dict.fromkeys((_INPUT, *(name for name in names if name != STEPS)))
+    return tuple(Port(title=title, type=STRING, place=site.place()) for title in titles)
 
 
 def _read_choices(site: Site) -> tuple[tuple[str, str, str], ...]:

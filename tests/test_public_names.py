@@ -100,8 +100,8 @@ EXPORTED = {
     "cinatra_sdk.models": [
         "ModelConfig",
         "ModelUsage",
-        "NodeUsage",
         "Models",
+        "NodeUsage",
         "RecordingModel",
         "ReplayingModel",
         "ScriptedModel",

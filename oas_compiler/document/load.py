@@ -21,7 +21,6 @@ from oas_compiler.document.inside import (
     USUAL_FLOW_FIELDS,
     is_inside_unread,
     list_members,
-    read_agent_facts,
     read_behind,
 )
 from oas_compiler.document.node_types import can_be_node, can_stand_alone, is_misspelt
@@ -29,7 +28,7 @@ from oas_compiler.document.scope import Document, Located
 from oas_compiler.document.spec import ControlEdge, DataLink, LoadedFlow
 from oas_compiler.document.types import is_known
 from oas_compiler.document.wrong_type import report_no_component, report_wrong_type
-from oas_compiler.ir import Behind, Gap
+from oas_compiler.ir import Gap
 from oas_compiler.kinds.no_nodes import AGENT_TYPES, AGENTS
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
@@ -161,16 +160,10 @@ class _Loader:
             subflows={own: self._load_subflows(node, at, (), gaps)},
             behind={} if behind is None else {own: behind},
             agents=agents,
-            facts_behind={own: self._read_facts_alone(at)},
+            facts_behind={own: read_behind(self._document, at)},
             gaps=tuple(gaps),
             is_alone=True,
         )
-
-    def _read_facts_alone(self, at: Located) -> Behind:
-        """The facts about what a document of one node or agent runs."""
-        if at.component_type in AGENTS:
-            return read_agent_facts(at)
-        return read_behind(self._document, at)
 
     def _load_behind(self, node: Component, at: Located) -> Component | None:
         """The tool, agent or model that a node runs."""

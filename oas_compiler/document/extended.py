@@ -65,6 +65,11 @@ def _list_readings() -> dict[str, tuple[str, Extended]]:
     return {one.component_type: (base, one) for base, one in {**_NO_NODES, **of_nodes}.items()}
 
 
+def list_extended() -> frozenset[str]:
+    """The types of WayFlow that can be read as types of the language."""
+    return frozenset(_list_readings())
+
+
 def list_differences(component: Mapping[str, JsonValue]) -> list[str]:
     """The fields by which a component of WayFlow says more than the type that it extends."""
     kind = component.get("component_type")

@@ -58,6 +58,7 @@ FOREIGN_REASONS: Final = (
     ("PluginVector", "", "there is no search here; call a tool that searches"),
     ("Plugin", "Datastore", "datastores are not reached from here"),
     ("PluginToolFromToolBox", "", "a tool is taken from its server by an MCPTool"),
+    ("PluginToolBox", "", "it is abstract: an MCPToolBox runs"),
     ("Plugin", "Transform", "messages reach the model as its provider takes them"),
 )
 """(how a type of WayFlow begins, how it ends, why it does not run)."""

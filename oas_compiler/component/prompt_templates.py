@@ -107,4 +107,8 @@ PROMPT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         kind: {**COMPONENT_FIELDS} for kind in sorted(_HARMLESS)
     },
 }  # fmt: skip
-PROMPT_WORDS: Final[Mapping[str, str]] = {TEMPLATE: "The messages that a model is asked with."}
+PROMPT_WORDS: Final[Mapping[str, str]] = {
+    TEMPLATE: "The messages that a model is asked with.",
+    "PluginCoalesceSystemMessagesTransform": "Puts the first messages of the system together.",
+    "PluginRemoveEmptyNonUserMessageTransform": "Leaves out empty messages.",
+}

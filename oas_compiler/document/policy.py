@@ -24,7 +24,7 @@ _BELOW: Final[Mapping[str, tuple[str, ...]]] = {
         "ComponentWithIO", "ControlFlowEdge", "DataFlowEdge", "ToolBox", "Datastore",
         "OracleDatabaseConnectionConfig", "PostgresDatabaseConnectionConfig", "LlmConfig",
         "GeminiAuthConfig", "OciClientConfig", "AuthConfig", "OAuthClientConfig", "ClientTransport",
-        "A2AConnectionConfig", "MessageTransform", "RetryPolicy", "PKCEPolicy",
+        "A2AConnectionConfig", "MessageTransform", "RetryPolicy", "PKCEPolicy", "PluginPromptTemplate",
     ),
     "ComponentWithIO": (
         "Node", "AgenticComponent", "Tool", "MCPToolSpec", "AgentSpecializationParameters",
@@ -57,6 +57,7 @@ _BELOW: Final[Mapping[str, tuple[str, ...]]] = {
     "StreamableHTTPTransport": ("StreamableHTTPmTLSTransport",),
     "MessageTransform": (
         "MessageSummarizationTransform", "ConversationSummarizationTransform",
+        "PluginCoalesceSystemMessagesTransform", "PluginRemoveEmptyNonUserMessageTransform",
     ),
 }  # fmt: skip
 ABOVE: Final[Mapping[str, str]] = {

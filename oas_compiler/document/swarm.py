@@ -203,8 +203,8 @@ class SwarmReader:
 
     def _report_approval(self, agent: Component) -> None:
         self._document.findings.error(
-            "OAS090",
-            f"not supported yet: {label_of(agent)} with requiresApproval, to which others hand over",
+            "OAS022",
+            f"{label_of(agent)} requires approval, and others of its Swarm hand over to it without",
             self._document.source.place(agent.at("metadata")),
             hint="require the approval of the AgentNode over the Swarm, or of the agent's tools",
         )

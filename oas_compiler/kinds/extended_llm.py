@@ -33,8 +33,10 @@ def build_extended_llm(site: Site) -> ir.Node:
             "prompt_template",
         )
     if isinstance(given, dict) and change_messages(given.get("pre_rendering_transforms")):
-        message = f"not supported yet: {site.label} with a template that shortens the conversation"
-        site.error("OAS090", message, "prompt_template_object", hint="let an Agent ask the model")
+        message = (
+            f"the template of {site.label} shortens the conversation, which only an agent does"
+        )
+        site.error("OAS022", message, "prompt_template_object", hint="let an Agent ask the model")
     *before, (role, last) = messages or (("user", ""),)
     if role != "user":
         before, last = [*messages], ""

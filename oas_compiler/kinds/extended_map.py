@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from cinatra_sdk.values.json_paths import parse_path
 from oas_compiler import ir
 from oas_compiler.component.fields import PLUGIN_FIELDS, SUBFLOW, Field
 from oas_compiler.component.inference import next_only, specialised
+from oas_compiler.component.json_paths import needs_jq, read_ways
 from oas_compiler.component.site import Site, common
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import ANY, ArrayType, Port
@@ -50,21 +50,15 @@ def build_extended_map(site: Site) -> ir.Node:
 
 def _read_unpack(site: Site, subflow: ir.FlowIR) -> tuple[tuple[str, str], ...]:
     known = {port.title for port in subflow.inputs}
-    read: list[tuple[str, str]] = []
-    for title, way in site.component.mapping("unpack_input").items():
+    given = site.component.mapping("unpack_input")
+    for title in given.keys() - known:
         place = site.place(child(site.component.at("unpack_input"), title))
-        label = f'the part "{title[:80]}" that {site.label} takes'
-        if title not in known:
-            message = f"{label} is no input of its flow"
-            hint = nearest(title, known, site.findings)
-            site.findings.error("OAS022", message, place, hint=hint)
-        elif not isinstance(way, str) or parse_path(way) is None:
-            hint = "write a path, such as .name, .items[0] or ._value; the rest of jq is not read"
-            site.findings.error("OAS090", f"not supported yet: {label} needs jq", place, hint=hint)
-            read.append((title, "."))  # it never runs
-        else:
-            read.append((title, way))
-    return tuple(read)
+        message = f'the part "{title[:80]}" that {site.label} takes is no input of its flow'
+        hint = nearest(title, known, site.findings)
+        site.findings.error("OAS022", message, place, hint=hint)
+    ways = dict(read_ways(given))
+    # what needs jq was reported, and never runs
+    return tuple((title, ways.get(title, ".")) for title in given if title in known)
 
 
 def _read_outputs(site: Site, subflow: ir.FlowIR) -> tuple[Port, ...]:
@@ -95,7 +89,9 @@ def _read_workers(site: Site) -> int | None:
 MAP_FIELDS: Final[Mapping[str, Field]] = {
     **PLUGIN_FIELDS,
     "flow": SUBFLOW,
-    "unpack_input": Field("object", "Input of the flow → the way from an element to its value."),
+    "unpack_input": Field(
+        "object", "Input of the flow → the way from an element to its value.", refused=needs_jq
+    ),
     "max_workers": Field("any", "Rounds at a time, at most."),
 }
 

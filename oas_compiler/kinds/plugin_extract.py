@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from cinatra_sdk.values.json_paths import parse_path
 from oas_compiler.component.fields import PLUGIN_FIELDS, Field, is_used
 from oas_compiler.component.inference import exactly_one, next_only, specialised
+from oas_compiler.component.json_paths import needs_jq, read_ways
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import STRING, Node, Port
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.text.marks import child
 
 _TEXT: Final = "text"
 
@@ -39,24 +38,8 @@ def build_extract(site: Site) -> Node:
         inputs=inputs,
         outputs=specialised(site, "outputs", outputs, "output_values"),
         branches=next_only(site),
-        ways=_read_ways(site),
+        ways=read_ways(given),
     )
-
-
-def _read_ways(site: Site) -> tuple[tuple[str, str], ...]:
-    found: list[tuple[str, str]] = []
-    for title, way in site.component.mapping("output_values").items():
-        if isinstance(way, str) and parse_path(way) is not None:
-            found.append((title, way))
-            continue
-        site.findings.error(
-            "OAS090",
-            f'not supported yet: the value "{title[:80]}" of {site.label} needs jq',
-            site.place(child(site.component.at("output_values"), title)),
-            hint="write a path, such as .name, .items[0] or [.items[].name]; "
-            "the rest of jq is not read",
-        )
-    return tuple(found)
 
 
 PLUGIN_EXTRACT = NodeKind(
@@ -66,7 +49,9 @@ PLUGIN_EXTRACT = NodeKind(
     words="Takes values out of a text with JSON in it.",
     fields={
         **PLUGIN_FIELDS,
-        "output_values": Field("object", "Output → the way to its value.", required=True),
+        "output_values": Field(
+            "object", "Output → the way to its value.", required=True, refused=needs_jq
+        ),
         "retry": Field("flag", "Whether a model mends the JSON.", refused=is_used),
         "llm_config": Field("any", "The model that mends it.", is_read=False),
     },

@@ -103,7 +103,7 @@ def test_an_agent_of_a_swarm_that_requires_approval_is_refused() -> None:
         "relationships": [[{"$component_ref": "helper"}, {"$component_ref": "other"}]],
         "$referenced_components": {"helper": agent(outputs=TEXT), "other": other},
     }  # fmt: skip
-    told = [one.message for one in check(agent_flow(swarm, TEXT)).errors if one.code == "OAS090"]
+    told = [one.message for one in check(agent_flow(swarm, TEXT)).errors if one.code == "OAS022"]
     assert told == [
-        'not supported yet: the Agent "other" with requiresApproval, to which others hand over'
+        'the Agent "other" requires approval, and others of its Swarm hand over to it without'
     ]

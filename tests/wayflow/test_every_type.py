@@ -13,9 +13,79 @@ from tests.flows import plain
 from tests.wayflow.nodes import PLUGIN
 from tests.wayflow.test_agents import written
 
-NODES = ["ExtendedAgentNode", "ExtendedLlmNode", "ExtendedMapNode", "ExtendedParallelFlowNode", "ExtendedParallelMapNode", "ExtendedToolNode", "PluginCatchExceptionNode", "PluginChoiceNode", "PluginConstantValuesNode", "PluginExtractNode", "PluginGetChatHistoryNode", "PluginInputMessageNode", "PluginOutputMessageNode", "PluginReadVariableNode", "PluginRegexNode", "PluginRetryNode", "PluginTemplateNode", "PluginVariableNode", "PluginWriteVariableNode"]
-OTHERS = ["ExtendedAgent", "ExtendedFlow", "PluginCoalesceSystemMessagesTransform", "PluginMCPTool", "PluginMCPToolBox", "PluginMCPToolSpec", "PluginManagerWorkers", "PluginPromptTemplate", "PluginRemoveEmptyNonUserMessageTransform", "PluginSSETransport", "PluginSSEmTLSTransport", "PluginStdioTransport", "PluginStreamableHTTPTransport", "PluginStreamableHTTPmTLSTransport", "PluginSwarm"]
-REFUSED = ["PluginAppendTrailingSystemMessageToUserMessageTransform", "PluginCanonicalizationMessageTransform", "PluginConstantContextProvider", "PluginDatastoreCreateNode", "PluginDatastoreDeleteNode", "PluginDatastoreListNode", "PluginDatastoreQueryNode", "PluginDatastoreUpdateNode", "PluginFlowContextProvider", "PluginInMemoryDatastore", "PluginJsonOutputParser", "PluginJsonToolOutputParser", "PluginLlamaMergeToolRequestAndCallsTransform", "PluginOciGenAiEmbeddingConfig", "PluginOllamaEmbeddingConfig", "PluginOpenAiCompatibleEmbeddingConfig", "PluginOpenAiEmbeddingConfig", "PluginOracleDatabaseDatastore", "PluginPythonToolOutputParser", "PluginReactMergeToolRequestAndCallsTransform", "PluginReactToolOutputParser", "PluginRegexOutputParser", "PluginSearchConfig", "PluginSearchToolBox", "PluginSplitPromptOnMarkerMessageTransform", "PluginToolBox", "PluginToolContextProvider", "PluginToolFromToolBox", "PluginToolOutputParser", "PluginToolRequestAndCallsTransform", "PluginVectorConfig", "PluginVectorRetrieverConfig", "PluginVllmEmbeddingConfig"]
+NODES = [
+    "ExtendedAgentNode",
+    "ExtendedLlmNode",
+    "ExtendedMapNode",
+    "ExtendedParallelFlowNode",
+    "ExtendedParallelMapNode",
+    "ExtendedToolNode",
+    "PluginCatchExceptionNode",
+    "PluginChoiceNode",
+    "PluginConstantValuesNode",
+    "PluginExtractNode",
+    "PluginGetChatHistoryNode",
+    "PluginInputMessageNode",
+    "PluginOutputMessageNode",
+    "PluginReadVariableNode",
+    "PluginRegexNode",
+    "PluginRetryNode",
+    "PluginTemplateNode",
+    "PluginVariableNode",
+    "PluginWriteVariableNode",
+]
+OTHERS = [
+    "ExtendedAgent",
+    "ExtendedFlow",
+    "PluginCoalesceSystemMessagesTransform",
+    "PluginMCPTool",
+    "PluginMCPToolBox",
+    "PluginMCPToolSpec",
+    "PluginManagerWorkers",
+    "PluginPromptTemplate",
+    "PluginRemoveEmptyNonUserMessageTransform",
+    "PluginSSETransport",
+    "PluginSSEmTLSTransport",
+    "PluginStdioTransport",
+    "PluginStreamableHTTPTransport",
+    "PluginStreamableHTTPmTLSTransport",
+    "PluginSwarm",
+]
+REFUSED = [
+    "PluginAppendTrailingSystemMessageToUserMessageTransform",
+    "PluginCanonicalizationMessageTransform",
+    "PluginConstantContextProvider",
+    "PluginDatastoreCreateNode",
+    "PluginDatastoreDeleteNode",
+    "PluginDatastoreListNode",
+    "PluginDatastoreQueryNode",
+    "PluginDatastoreUpdateNode",
+    "PluginFlowContextProvider",
+    "PluginInMemoryDatastore",
+    "PluginJsonOutputParser",
+    "PluginJsonToolOutputParser",
+    "PluginLlamaMergeToolRequestAndCallsTransform",
+    "PluginOciGenAiEmbeddingConfig",
+    "PluginOllamaEmbeddingConfig",
+    "PluginOpenAiCompatibleEmbeddingConfig",
+    "PluginOpenAiEmbeddingConfig",
+    "PluginOracleDatabaseDatastore",
+    "PluginPythonToolOutputParser",
+    "PluginReactMergeToolRequestAndCallsTransform",
+    "PluginReactToolOutputParser",
+    "PluginRegexOutputParser",
+    "PluginSearchConfig",
+    "PluginSearchToolBox",
+    "PluginSplitPromptOnMarkerMessageTransform",
+    "PluginToolBox",
+    "PluginToolContextProvider",
+    "PluginToolFromToolBox",
+    "PluginToolOutputParser",
+    "PluginToolRequestAndCallsTransform",
+    "PluginVectorConfig",
+    "PluginVectorRetrieverConfig",
+    "PluginVllmEmbeddingConfig",
+]
 
 
 @pytest.mark.parametrize("kind", [*NODES, *OTHERS])

@@ -59,9 +59,7 @@ def test_an_element_without_the_part_fails_and_is_named() -> None:
 def test_a_part_that_needs_jq_is_refused() -> None:
     found = check(mapped({"who": ".name | ascii_downcase"}))
     assert [one.code for one in found.errors] == ["OAS090"]
-    assert (
-        'the part "who" that the ExtendedMapNode "each" takes needs jq' in found.errors[0].message
-    )
+    assert 'ExtendedMapNode "each" with unpack_input ("who" needs jq' in found.errors[0].message
 
 
 def test_a_part_for_no_input_of_the_flow_is_found() -> None:

@@ -79,8 +79,9 @@ def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
         yield label + (_describe_foreign(kind, value) if foreign else reason)
         return
     for field, about in (fields_of(kind) or {}).items():
-        if about.refused is not None and about.refused(value.get(field)):
-            yield f"{label} with {field}"
+        why = about.refused(value.get(field)) if about.refused is not None else False
+        if why:
+            yield f"{label} with {field}" + (f" ({why})" if isinstance(why, str) else "")
 
 
 def _describe_foreign(kind: str, value: Mapping[str, JsonValue]) -> str:

@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from benchmarks import (
     database,
     peer,
     runs,
+    shape_peers,
     shapes,
     steps,
 )
@@ -86,6 +88,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PYTHON",
         help="also the peers: of this interpreter, or installed by pip into a temporary folder",
     )
+    for name in shape_peers.PACKAGES:
+        parser.add_argument(
+            f"--{name}", metavar="PYTHON", help=f"shapes: also {name}, of this interpreter"
+        )
     parser.add_argument("--slowest", type=int, default=15, help="check: how many rules to show")
     parser.add_argument("--nodes", type=int, nargs="+", default=[10, 100, 300])
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 10000], help="of one output")
@@ -186,9 +192,16 @@ def _acting(asked: argparse.Namespace, machine: dict[str, Any]) -> dict[str, Any
 
 def _shapes(asked: argparse.Namespace) -> dict[str, Any]:
     result: dict[str, Any] = {}
-    for where in asked.where:
-        with steps.place(where, asked.dsn) as (saver, _rows):
-            found = list(shapes.measure(saver, repeat=asked.repeat or 9))
+    with ExitStack() as stack:
+        given = {name: getattr(asked, name) for name in shape_peers.PACKAGES}
+        names = [name for name in given if given[name] or asked.peer is not None]
+        pythons = stack.enter_context(shape_peers.find_interpreters(names, given))
+        for where in asked.where:
+            with (
+                steps.place(where, asked.dsn) as (saver, rows),
+                shape_peers.open_peers(pythons, where, rows) as peers,
+            ):
+                found = list(shapes.measure(saver, repeat=asked.repeat or 9, peers=peers))
             title = f"whole runs of three shapes, checkpoints: {where} (ms)"
             print(table(title, found), "\n", flush=True)
             result[where] = found

@@ -20,11 +20,12 @@ The folders, in the order in which a file meets them; each imports only those ab
     report       findings as JSON, SARIF, annotations
     pipeline.py  read -> document -> build -> check, as two functions
     draw         pictures
-    lower        checked IR -> a LangGraph StateGraph
+    lower        checked IR -> the plan of a graph, which the SDK makes
+    emit         the plan as a Python module
     explain diff deps edit    one folder per question; edit is `check --fix` and `wire-context`
     cli          all of it at the terminal
 
-Everything but `lower` and `cli` runs without LangGraph and without a database.
+Everything but `lower`, `emit` and `cli` runs without LangGraph and without a database.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 FLOORS: Final = (
     "ir", "findings", "text", "types", "templates", "component", "kinds", "document",
     "build", "package", "control", "facts",
-    "schema", "rewriting", "checks", "catalog", "report", "pipeline", "draw", "lower", "explain",
+    "schema", "rewriting", "checks", "catalog", "report", "pipeline", "draw", "lower", "emit", "explain",
     "diff", "deps", "edit", "cli",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""

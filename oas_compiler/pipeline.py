@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
+from cinatra_sdk.templates.environment import fill_environment
 from oas_compiler.build.flows import build
 from oas_compiler.checks.concealed import Labels
 from oas_compiler.checks.running import STRUCTURE, run_rules
@@ -32,7 +33,6 @@ from oas_compiler.findings.rules import CheckRule
 from oas_compiler.ir import FlowIR, JsonValue
 from oas_compiler.package.package import Package, find_package
 from oas_compiler.report.diagnostics import CompileError, Diagnostics
-from oas_compiler.templates.reading import fill_environment
 from oas_compiler.text.source import Source, SourceInput, file_name, read_source
 
 _MOST_ALIKE: Final = 3

@@ -20,7 +20,8 @@ def modules_after(code: str) -> set[str]:
         check=True,
     )
     # The words that both packages obey, and the packages around them, which import nothing.
-    words = {"cinatra_sdk", "cinatra_sdk.text", "cinatra_sdk.values", *WORDS}
+    around = {f"cinatra_sdk.{folder}" for folder in ("text", "values", "templates")}
+    words = {"cinatra_sdk", *around, *WORDS}
     return {name.split(".")[0] for name in shown.stdout.split() if name not in words}
 
 
@@ -86,3 +87,17 @@ def test_compiling_loads_only_the_rules_that_it_applies() -> None:
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     # What is shown of a flow covers the credentials that these two rules find.
     assert set(shown.stdout.split()) == {"OAS204", "OAS212"}
+
+
+@pytest.mark.parametrize("runs", [False, True], ids=["importing", "compiling and running a flow"])
+def test_nothing_of_a_model_is_loaded_before_one_is_asked(*, runs: bool) -> None:
+    source = Path(__file__).parent / "golden" / "kind_flow.json"
+    code = "import cinatra_sdk, oas_compiler"
+    if runs:
+        code = (
+            "from cinatra_sdk.testing import drive\n"
+            "from oas_compiler import compile_flow\n"
+            f"assert drive(compile_flow({str(source)!r}), answers=lambda gate: True)"
+        )
+    of_models = {"a2a", "anthropic", "langchain", "langchain_openai", "mcp", "openai", "tiktoken"}
+    assert modules_after(code) & of_models == set()

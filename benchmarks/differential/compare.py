@@ -31,7 +31,8 @@ PEERS: Final = {
 }
 _HEAD: Final = """# Agent Spec: what runs, beside other runtimes
 
-What each rule of the language means here is in [semantics.md](semantics.md).
+What each rule of the language means here is in [semantics.md](semantics.md) and [semantics-table.md](semantics-table.md).
+The cases of upstream's own tests are in [pick-list.md](pick-list.md).
 
 ## Runs
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.a2a.remote import RemoteAgent
+from cinatra_sdk.a2a.remote import RemoteAgent, RemoteAgentWay
 from cinatra_sdk.a2a.requesting import (
     COMPLETED,
     INPUT_REQUIRED,
@@ -32,7 +32,10 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.lent import find_simulation, make_allowance
 from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import ask_for_calls, hear, read_conversation
 from cinatra_sdk.flow.waiting import wait_for
 from cinatra_sdk.governed.keys import without_governed
@@ -51,6 +54,32 @@ QUESTION: Final = "question"
 ANSWER: Final = "answer"
 _TASK: Final = "task"
 """Of the record: the task of the agent, and its context, for the next message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteAgentTalk(NodeWork):
+    """Speaks to an agent; where the node has the branch `ask`, a person answers its questions."""
+
+    kind: ClassVar[str] = "RemoteAgentNode"
+    acts: ClassVar[bool] = True
+    way: RemoteAgentWay
+    results: tuple[TypedPort, ...] = ()
+    """What the agent has to give."""
+    message: str = ""
+    """The input with what the caller says; empty: the agent hears the last of the conversation."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        wiring, plan = site.wiring, site.plan
+        settings = RemoteAgentSettings(
+            agent=self.way.find_agent(plan.id, plan.name, wiring.env, wiring.host.secrets),
+            may_call=make_allowance(wiring.platform, wiring.host.allow),
+            simulation=find_simulation(wiring.platform),
+            secrets=wiring.lent_values,
+            results=self.results,
+            message=self.message,
+            may_ask=ASK in plan.branches,
+        )
+        return make_remote_agent(site.frame, settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

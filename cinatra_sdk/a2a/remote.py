@@ -2,7 +2,7 @@
 
 RemoteAgent(name="travel", url="https://travel.example", poll_interval=2.0)
 
-Source: Agent Spec, A2AAgent, A2AConnectionConfig and the session parameters; read by the compiler.
+Source: Agent Spec, A2AAgent, A2AConnectionConfig and the session parameters.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from cinatra_sdk.governed.secret_forms import SHORTEST_SECRET
+from cinatra_sdk.templates.environment import fill_environment
+from cinatra_sdk.values.json_text import NOTHING, NOTHING_SEALED, Json, SealedJson
+from cinatra_sdk.values.sensitive import lend_secrets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,3 +54,43 @@ class RemoteAgent:
     def secrets(self) -> tuple[str, ...]:
         """What must not be shown."""
         return tuple(one for one in self.headers.values() if len(one) >= SHORTEST_SECRET)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteAgentWay:
+    """The way to an agent, in the words of Agent Spec."""
+
+    url: str
+    settings: Json = NOTHING
+    """`name`, `connection` and `session`: the agent's name and the fields of its configurations."""
+    headers: SealedJson = NOTHING_SEALED
+
+    def find_agent(
+        self, node: str, name: str, env: Mapping[str, str], secrets: Mapping[str, Any] | None
+    ) -> RemoteAgent:
+        """The agent; node, name: of the node that speaks to it.
+
+        Raises: `NotConfigured` for a sensitive field without a value.
+        """
+        fields: Any = fill_environment(lend_secrets(self.settings.value(), secrets), env)
+        headers: Any = fill_environment(lend_secrets(self.headers.value(), secrets), env)
+        connection, session = fields["connection"], fields["session"]
+        return RemoteAgent(
+            id=node,
+            name=name,
+            url=str(fill_environment(self.url, env)),
+            headers={key: str(value) for key, value in headers.items()},
+            verify=connection.get("verify") is not False,
+            key_file=connection.get("key_file") or "",
+            cert_file=connection.get("cert_file") or "",
+            ca_file=connection.get("ssl_ca_cert") or "",
+            request_timeout=_read_positive(connection.get("timeout"), 600.0),
+            timeout=_read_positive(session.get("timeout"), 60.0),
+            poll_interval=_read_positive(session.get("poll_interval"), 2.0),
+            retries=int(_read_positive(session.get("max_retries"), 5)),
+        )
+
+
+def _read_positive(value: Any, usual: float) -> float:
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+    return float(value) if usable else usual

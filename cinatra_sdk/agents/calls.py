@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from langchain_core.messages import BaseMessage
 from pydantic import JsonValue
@@ -29,6 +29,8 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import MESSAGES, channel_of
 from cinatra_sdk.flow.nodes.confirmed import DENIED
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import give_result, hear
 from cinatra_sdk.mcp.tool import FAILED, RESULT
 from cinatra_sdk.values.ports import TypedPort
@@ -45,17 +47,22 @@ _MOST_MENDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallsSettings:
-    """What the model of an agent may call, and what the agent gives."""
+class AgentCalls(NodeWork):
+    """Goes through the calls that the model of an agent asked for, then back to the model."""
 
+    kind: ClassVar[str] = "AgentCallsNode"
     model: str
     """Id of the node that asks the model."""
     tools: tuple[OfferedTool, ...] = ()
     toolboxes: tuple[OfferedToolbox, ...] = ()
     results: tuple[TypedPort, ...] = ()
+    """What the agent has to give before it ends."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        return make_agent_calls(site.frame, self)
 
 
-def make_agent_calls(frame: Frame, settings: CallsSettings) -> NodeBody:
+def make_agent_calls(frame: Frame, settings: AgentCalls) -> NodeBody:
     """The body of the node that goes through the calls of an agent."""
     tools = {tool.name: tool for tool in settings.tools}
     read = [settings.model, *(tool.node for tool in settings.tools if not tool.hands_over)]
@@ -74,7 +81,7 @@ class _Turn:
     def __init__(
         self,
         frame: Frame,
-        settings: CallsSettings,
+        settings: AgentCalls,
         tools: Mapping[str, OfferedTool],
         state: State,
     ) -> None:

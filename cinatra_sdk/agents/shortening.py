@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from langchain_core.messages import (
     AIMessage,
@@ -28,12 +28,16 @@ from cinatra_sdk.effects.effect import Usage, hash_json
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
-from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.names import MESSAGES, channel_of
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import read_conversation
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.values.json_text import NOTHING, Json
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 if TYPE_CHECKING:
@@ -45,6 +49,57 @@ _TEXTS: Final = "texts"
 _UNTIL: Final = "until"
 """Of the record: the id of the last message that the summary stands for."""
 _SUMMARY: Final = "summary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSummary(NodeWork):
+    """Makes summaries of what the model of an agent would see, one at each visit."""
+
+    kind: ClassVar[str] = "AgentShortenNode"
+    acts: ClassVar[bool] = True
+    llm: Json = NOTHING
+    """The model and its settings: an LlmConfig of Agent Spec."""
+    instructions: str
+    template: str
+    """Of the text in place of what is summarized, with the placeholder `summary`."""
+    most_size: int | None = None
+    """Characters of one message; None: the conversation is shortened."""
+    most_messages: int | None = None
+    most_characters: int | None = None
+    keep: int = 10
+    """Messages at the end that stay as they are."""
+    shortened_by: tuple[str, ...] = ()
+    """The nodes before it that make summaries."""
+
+    @property
+    def repeats(self) -> bool:
+        return True
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        seen = list_shortenings(site, self.shortened_by)
+        return make_shortening(site.frame, self.make_settings(site), seen)
+
+    def make_settings(self, site: NodeSite) -> Shortening:
+        render = make_render(site.frame, self.template, "template of the summary")
+        return Shortening(
+            model=read_model_settings(site.wiring, self.llm),
+            instructions=self.instructions,
+            format_summary=lambda summary: render({"summary": summary}),
+            most_size=self.most_size,
+            most_messages=self.most_messages,
+            most_characters=self.most_characters,
+            keep=self.keep,
+        )
+
+
+def list_shortenings(site: NodeSite, nodes: Iterable[str]) -> tuple[Seen, ...]:
+    """What the nodes with these ids have made shorter, in order."""
+    found: list[Seen] = []
+    for node_id in nodes:
+        work = site.find_work(node_id)
+        assert isinstance(work, AgentSummary)
+        found.append(Seen(channel=channel_of(node_id), shortening=work.make_settings(site)))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.runtime import Runtime
@@ -18,21 +18,25 @@ from pydantic import JsonValue
 
 from cinatra_sdk.agents.offered import SUBMIT, OfferedTool, OfferedToolbox, describe_function
 from cinatra_sdk.agents.seeing import list_seen
-from cinatra_sdk.agents.shortening import Seen, see
+from cinatra_sdk.agents.shortening import Seen, list_shortenings, see
 from cinatra_sdk.effects import aperform, perform
 from cinatra_sdk.effects.effect import Usage, hash_json
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.names import MESSAGES, channel_of
 from cinatra_sdk.flow.nodes.llm import declare
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import ask_for_calls, hear, read_conversation
 from cinatra_sdk.governed.conversation import read_record
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.values.json_text import NOTHING, Json
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from cinatra_sdk.values.types import STRING
@@ -45,6 +49,44 @@ ANSWER: Final = "answer"
 """The output with what the model said."""
 MAX_STEPS: Final = 100
 """Questions to the model of one agent in one visit of its node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentStep(NodeWork):
+    """Asks the model of an agent, with the conversation and the tools."""
+
+    kind: ClassVar[str] = "AgentModelNode"
+    acts: ClassVar[bool] = True
+    prompt: str
+    """The system prompt: a template over the node's inputs."""
+    llm: Json = NOTHING
+    """The model and its settings: an LlmConfig of Agent Spec."""
+    tools: tuple[OfferedTool, ...] = ()
+    toolboxes: tuple[OfferedToolbox, ...] = ()
+    optional: tuple[str, ...] = ()
+    """Names of tools that a model without tools can do without."""
+    results: tuple[TypedPort, ...] = ()
+    """What the agent has to give before it ends."""
+    message: str = ""
+    """The input with what the caller says; empty: there is none."""
+    shortened_by: tuple[str, ...] = ()
+    """The nodes that make summaries of the conversation, in their order."""
+    greeting: tuple[str, str] | None = None
+    """A tool and a question, with which the agent begins; the model is not asked for it."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        settings = AgentSettings(
+            render=make_render(site.frame, self.prompt, "system prompt"),
+            model=read_model_settings(site.wiring, self.llm),
+            tools=self.tools,
+            toolboxes=self.toolboxes,
+            shortenings=list_shortenings(site, self.shortened_by),
+            results=self.results,
+            message=self.message,
+            greeting=self.greeting,
+            optional=self.optional,
+        )
+        return make_agent_step(site.frame, settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,19 @@
 """What the nodes of a compiled flow do when they run; knows nothing of files.
 
+plan.py        a flow as plain data;  building.py  `FlowGraph`, which writes one in Python
+planned.py     a flow of a plan, for hosts;  graph.py  its LangGraph graph
+site.py        what the function of a node is made of;  framing.py  its frame;  lent.py  what a host lends it
 frame.py       the common part of every node: turn, inputs, outputs
 body.py        what a node does;  step.py  the function that the graph runs for it
 visiting.py    one visit of a node;  updates.py  its update, checked;  effects.py  what it does outside
 model_effects.py  one question to a model, for every node that asks one
 fusing.py      nodes that only compute, run in the superstep of the node before;  drawn.py  its pictures
 waiting.py     an answer of an event loop, for a node that blocks
-inner.py       a flow inside a node;  inline.py  one without a gate, run as a plain function
+request.py     a request, from templates and values
+insides.py     makes the flows inside a node;  inner.py  a flow inside a node;  inline.py  one without a gate, run as a plain function
 container.py   several flows inside one node;  branches.py  one LangGraph task for each of them
+plain_branches.py  no task for each, where no gate is inside;  crew.py  the threads that run them
+kept.py        what they came to, kept by the engine
 failures.py    what a node that goes on after a failure takes for one
 cutting.py     whether a rejection cut off branches of the flow that runs
 talk.py        what a node adds to the conversation, and hears of it

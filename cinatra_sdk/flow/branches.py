@@ -32,6 +32,8 @@ class Branch:
     run: Callable[[], Any]
     """Returns JSON."""
     arun: Callable[[], Awaitable[Any]]
+    place: str = ""
+    """Unique in the run, and the same whenever the node runs again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -96,9 +96,11 @@ def _cast_object(value: Any, target: ObjectType, work: Work) -> Any:
 
 def _cast_union(value: Any, target: UnionType, work: Work) -> Any:
     work.spend(len(target.options))
-    for option in target.options:
-        if _is_of_type(value, option):
-            return _cast_value(value, option, work)
+    # What fits as it stands is not converted: [[1]] is a list of lists, and no list of texts.
+    for fits in (_fits_as_it_is, _is_of_type):
+        for option in target.options:
+            if fits(value, option, work):
+                return _cast_value(value, option, work)
     for option in target.options:
         try:
             return _cast_value(value, option, work)
@@ -107,15 +109,40 @@ def _cast_union(value: Any, target: UnionType, work: Work) -> Any:
     raise _make_cast_error(value, "any type of the union")
 
 
-def _is_of_type(value: Any, option: Type) -> bool:
-    """Whether `value` is of the option's kind already, without conversion."""
+def _fits_as_it_is(value: Any, option: Type, work: Work) -> bool:
+    """Whether `value`, with everything in it, is of the type without conversion."""
+    work.spend(1)
+    if isinstance(option, UnionType):
+        return any(_fits_as_it_is(value, inner, work) for inner in option.options)
+    if isinstance(option, ArrayType):
+        return isinstance(value, list) and all(
+            _fits_as_it_is(item, option.items, work) for item in value
+        )
+    if isinstance(option, ObjectType):
+        return isinstance(value, dict) and _has_members(value, option, work)
+    if option.kind == "number" and _name_json_type(value) == "integer":
+        return True
+    return option.kind in {"any", _name_json_type(value)}
+
+
+def _has_members(value: dict[str, Any], option: ObjectType, work: Work) -> bool:
+    known = dict(option.properties)
+    return all(name in value for name in option.required) and all(
+        wanted is not None and _fits_as_it_is(item, wanted, work)
+        for name, item in value.items()
+        for wanted in (known.get(name, option.additional),)
+    )
+
+
+def _is_of_type(value: Any, option: Type, work: Work) -> bool:
+    """Whether `value` itself is of the option's kind, whatever is in it."""
     if isinstance(option, ArrayType):
         return isinstance(value, list)
     if isinstance(option, ObjectType):
         return isinstance(value, dict)
     if isinstance(option, UnionType):
-        return any(_is_of_type(value, inner) for inner in option.options)
-    return option.kind == "any" or option.kind == _name_json_type(value)
+        return any(_is_of_type(value, inner, work) for inner in option.options)
+    return option.kind in {"any", _name_json_type(value)}
 
 
 def _name_json_type(value: Any) -> str:

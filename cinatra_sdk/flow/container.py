@@ -25,6 +25,7 @@ from cinatra_sdk.flow.cutting import tell_of_a_cut
 from cinatra_sdk.flow.failures import FAILURES, describe_failure, is_failure
 from cinatra_sdk.flow.inner import FlowInside, InnerEntry, InnerResult
 from cinatra_sdk.flow.names import DECISIONS
+from cinatra_sdk.flow.plain_branches import arun_plain_branches, run_plain_branches
 from cinatra_sdk.platform.protocol import PlatformError
 
 _FAILED: Final = "failed"
@@ -76,7 +77,12 @@ def run_rounds(
     rejected = _Rejected()
     place = place_of(config, runtime.execution_info)
     branches = [_make_branch(one, runtime, begun, rejected, place) for one in rounds]
-    outcomes = run_branches(branches, at_once=at_once, ends_all=rejected)
+    if all(one.inner.inline is not None for one in rounds):
+        outcomes = run_plain_branches(
+            branches, config, at_once=at_once, ends_all=rejected, is_kept=place is not None
+        )
+    else:
+        outcomes = run_branches(branches, at_once=at_once, ends_all=rejected)
     results = _read_results(rounds, outcomes)
     if place is not None and _is_rejected(results):
         for number, own in _list_cut_off(rounds, results, begun):
@@ -100,7 +106,12 @@ async def arun_rounds(
     rejected = _Rejected()
     place = place_of(config, runtime.execution_info)
     branches = [_make_branch(one, runtime, begun, rejected, place) for one in rounds]
-    outcomes = await arun_branches(branches, at_once=at_once, ends_all=rejected)
+    if all(one.inner.inline is not None for one in rounds):
+        outcomes = await arun_plain_branches(
+            branches, config, at_once=at_once, ends_all=rejected, is_kept=place is not None
+        )
+    else:
+        outcomes = await arun_branches(branches, at_once=at_once, ends_all=rejected)
     results = _read_results(rounds, outcomes)
     if place is not None and _is_rejected(results):
         for number, own in _list_cut_off(rounds, results, begun):
@@ -221,7 +232,7 @@ def _make_branch(
             return None
         return await _arun_round(one, own, runtime, begun[one.label], place)
 
-    return Branch(one.label, run, arun)
+    return Branch(one.label, run, arun, one.entry.scope)
 
 
 def _read_results(

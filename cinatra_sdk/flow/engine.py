@@ -1,18 +1,34 @@
-"""The one place that uses a part of LangGraph that is not public.
+"""The one place of the flow that uses parts of LangGraph that are not public.
 
 `StateGraph.add_node` takes a function or a coroutine function, not both; without both, a node
 either blocks the event loop or pays for a thread at every step.  LangGraph wraps nodes in its own
 `RunnableCallable`, which takes both, injects `config` and `runtime`, and lets Studio find a
-subgraph inside.  A contract test (tests/lower/test_engine.py) fails when it changes.
+subgraph inside.
+
+A branch that runs without a task has a config that says so, with a scratchpad of its own: the engine
+counts graphs and pauses there, and would mix up those of branches that share one.
+
+A contract test (tests/lower/test_engine.py) fails when either changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, NoReturn
+from uuid import NAMESPACE_OID, uuid5
 
-from langchain_core.runnables import Runnable
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph._internal._constants import (
+    CONFIG_KEY_CALL,
+    CONFIG_KEY_CHECKPOINT_NS,
+    CONFIG_KEY_SCRATCHPAD,
+)
 from langgraph._internal._runnable import RunnableCallable
+from langgraph._internal._scratchpad import PregelScratchpad
+from langgraph.errors import GraphInterrupt
 from langgraph.func import task
 
 
@@ -39,3 +55,72 @@ def begin_task(name: str, run: Callable[[], Any]) -> Any:
     """
     begin: Any = task(name=name)  # typed for functions, and takes coroutine functions too
     return begin(run)()
+
+
+class NeedsATask(GraphInterrupt):
+    """Only a task of the engine can do what code in a branch asks for: pause, or begin tasks.
+
+    A pause, so that whatever it passes on its way out takes it for none of the code's failures.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OwnScratchpad(PregelScratchpad):  # type: ignore[misc]  # it is frozen, by arguments that no type checker reads
+    """What the engine keeps for a task, for a branch that is none: its graphs are counted apart."""
+
+    kept_by: Any = None
+    """Whoever keeps the results of the branches around; see `read_keeper`."""
+
+
+def make_branch_config(config: RunnableConfig, name: str, keeper: Any) -> RunnableConfig:
+    """The config of a branch that runs without a task, as that of a task would be.
+
+    config: of the node.  Graphs that code in the branch runs have their own namespace, the same
+    whenever the node runs again.  A pause and a task raise `NeedsATask`.
+    """
+    configurable = config["configurable"]
+    namespace = str(configurable.get(CONFIG_KEY_CHECKPOINT_NS, ""))
+    around = namespace.rpartition("|")[0]
+    outer = configurable.get(CONFIG_KEY_SCRATCHPAD)
+    own = f"{name}:{uuid5(NAMESPACE_OID, f'{namespace}/{name}')}"
+    placed = f"{around}|{own}" if around else own
+    scratchpad = _OwnScratchpad(
+        step=getattr(outer, "step", 0),
+        stop=getattr(outer, "stop", 0),
+        call_counter=_refuse,
+        interrupt_counter=_refuse,
+        get_null_resume=_find_no_answer,
+        resume=[],
+        subgraph_counter=count().__next__,
+        kept_by=keeper,
+    )
+    about = {"langgraph_node": name, "langgraph_checkpoint_ns": placed}
+    return {
+        **config,
+        "metadata": {**config.get("metadata", {}), **about},
+        "configurable": {
+            **configurable,
+            CONFIG_KEY_CHECKPOINT_NS: placed,
+            CONFIG_KEY_SCRATCHPAD: scratchpad,
+            CONFIG_KEY_CALL: _refuse,
+        },
+    }
+
+
+def read_keeper(config: RunnableConfig) -> Any:
+    """What `make_branch_config` was given as `keeper`; None where the engine runs this as its task."""
+    scratchpad = (config.get("configurable") or {}).get(CONFIG_KEY_SCRATCHPAD)
+    return scratchpad.kept_by if isinstance(scratchpad, _OwnScratchpad) else None
+
+
+def enter_config(config: RunnableConfig) -> None:
+    """Make it what `get_config` gives from here on, in this context."""
+    var_child_runnable_config.set(config)
+
+
+def _refuse(*_given: Any, **_options: Any) -> NoReturn:
+    raise NeedsATask
+
+
+def _find_no_answer(_consume: bool = False) -> None:
+    return None

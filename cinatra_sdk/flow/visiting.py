@@ -157,6 +157,8 @@ class NodeVisit:
         body = self._body
         if body.contains or body.asks or body.computes:
             return None  # its own code never pauses
+        if CURSOR not in state:
+            return None  # the start of a flow that runs in the task of a branch, whose answer it is
         return find_rejection(self._frame, state)
 
     def _make_gates(

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypedDict
 
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.lending.langchain_tools import as_function
@@ -26,7 +26,24 @@ if TYPE_CHECKING:
     from cinatra_sdk.models.choosing import ApiKeyFor, Models
     from cinatra_sdk.models.totals import Price
     from cinatra_sdk.platform.protocol import Credentials, Platform
-    from cinatra_sdk.store.graph_flow import GraphFlow
+
+
+class LentFlow(Protocol):
+    """A flow that a module makes; a stored run names it, and never imports it."""
+
+    @property
+    def label(self) -> str:
+        """`module:name`, which a stored run holds."""
+        ...
+
+    @property
+    def source(self) -> bytes:
+        """The label and the text of the module; a run is pinned to it."""
+        ...
+
+    def lent(self, host: HostParts) -> Any:
+        """The same flow with other parts."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +105,10 @@ class HostParts:
     """The file to which simulated calls of stored runs are appended."""
     allow: Sequence[str] = ()
     """Addresses that stored runs may call in addition to those they were started with."""
-    graphs: Sequence[GraphFlow] = field(default=(), repr=False)
-    """Hand-written graphs (`graph_flow`) whose stored runs this process goes on with."""
+    graphs: Sequence[LentFlow] = field(default=(), repr=False)
+    """Hand-written graphs (`graph_flow`) and flows of modules (`written_flow`) whose stored runs this
+    process goes on with.
+    """
     ledger_for: Callable[[RunIdentity], Ledger] | None = field(default=None, repr=False)
     """Called for each activation of a run: what is known of the run's earlier effects."""
     allow_effect: Callable[[Effect], Verdict] | None = field(default=None, repr=False)

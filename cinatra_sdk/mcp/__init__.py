@@ -1,6 +1,6 @@
 """Tools of MCP servers (Model Context Protocol), as nodes of a flow.
 
-server.py       a server and the way to it
+transport.py    the way to a server as a file writes it;  server.py  the server, ready to be asked
 connecting.py   a client that is connected;  calling.py  one request of it, as the nodes make them
 login.py        how a client logs in by OAuth
 results.py      what a server gave -> the outputs of a node

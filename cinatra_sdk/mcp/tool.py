@@ -1,7 +1,7 @@
 """The node that calls a tool of an MCP server, as one effect of the kind `mcp`.
 
-    McpToolSettings(server=…, tool="search")    the inputs are the arguments
-    McpToolSettings(server=…)                   of a toolbox: the inputs `tool` and `arguments`
+    McpToolCall(server=…, tool="search")    the inputs are the arguments
+    McpToolCall(server=…)                   of a toolbox: the inputs `tool` and `arguments`
 
 A tool that says that it failed fails the run; of an agent, it tells the model so.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
@@ -21,16 +21,21 @@ from cinatra_sdk.errors import NodeFailed, NotConfigured
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.lent import find_simulation, make_allowance
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite, Wiring
 from cinatra_sdk.flow.waiting import wait_for
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out, redact
 from cinatra_sdk.mcp.calling import ConnectionLost, RequestFailed, ServerLink, acall
 from cinatra_sdk.mcp.results import ResultUnusable, read_outputs, read_text
 from cinatra_sdk.mcp.server import McpServer
+from cinatra_sdk.mcp.transport import McpWay
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
 from cinatra_sdk.values.ports import TypedPort
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 State = Mapping[str, Any]
 FAILED: Final = "failed"
@@ -39,6 +44,48 @@ TOOL: Final = "tool"
 ARGUMENTS: Final = "arguments"
 RESULT: Final = "result"
 """The output of a toolbox."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpToolCall(NodeWork):
+    """Calls a tool of an MCP server."""
+
+    kind: ClassVar[str] = "McpToolNode"
+    acts: ClassVar[bool] = True
+    server: McpWay
+    retry: CallRetryPolicy | None = None
+    tool: str = ""
+    """Empty: the input `tool` names it, and `arguments` has its arguments."""
+    of_agent: bool = False
+    """Whether an agent calls it, whose model is told of a failure."""
+    confirmed: bool = False
+    """Whether a person confirms each call."""
+
+    @property
+    def asks_person(self) -> bool:
+        return self.confirmed
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        settings = McpToolSettings(
+            access=open_access(site.wiring, self.server, self.retry),
+            tool=self.tool,
+            in_agent=self.of_agent,
+            asks_person=self.confirmed,
+            name=site.plan.name,
+        )
+        return make_mcp_tool(site.frame, settings)
+
+
+def open_access(wiring: Wiring, server: McpWay, retry: CallRetryPolicy | None) -> McpAccess:
+    """A server with what this process lends for it."""
+    host = wiring.host
+    return McpAccess(
+        server=server.find_server(retry, wiring.env, host.secrets),
+        servers=host.mcp,
+        may_call=make_allowance(wiring.platform, host.allow),
+        simulation=find_simulation(wiring.platform),
+        secrets=wiring.lent_values,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

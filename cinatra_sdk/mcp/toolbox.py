@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
@@ -21,11 +21,21 @@ from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.waiting import wait_for
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.mcp.calling import RequestFailed, alist
-from cinatra_sdk.mcp.tool import McpAccess, describe_failure, make_secrets, make_simulated_call
+from cinatra_sdk.mcp.tool import (
+    McpAccess,
+    describe_failure,
+    make_secrets,
+    make_simulated_call,
+    open_access,
+)
+from cinatra_sdk.mcp.transport import McpWay
 from cinatra_sdk.values.ports import TypedPort
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 State = Mapping[str, Any]
 TOOLS: Final = "tools"
@@ -40,6 +50,28 @@ class Signature:
 
     tool: str
     inputs: tuple[TypedPort, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpToolList(NodeWork):
+    """Lists the tools of an MCP server, for an agent."""
+
+    kind: ClassVar[str] = "McpListNode"
+    acts: ClassVar[bool] = True
+    server: McpWay
+    retry: CallRetryPolicy | None = None
+    names: tuple[str, ...] | None = None
+    """The tools that are offered; None: all."""
+    signatures: tuple[Signature, ...] = ()
+    """Tools with nodes of their own: they are only compared."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        settings = ToolboxSettings(
+            access=open_access(site.wiring, self.server, self.retry),
+            names=self.names,
+            signatures=self.signatures,
+        )
+        return make_tool_list(site.frame, settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Chat models behind one seam: what a flow file names, what a host lends, what is asked.
 
-config.py      `ModelConfig`: the model as the file names it
+config.py      `ModelConfig`: the model as the file names it;  reading.py  read from an LlmConfig
 choosing.py    the model that answers: lent by the host, or connected
 connecting.py  providers: their packages, their keys, their names of parameters
 asking.py      one question, its answer as outputs: text, or an object by schema, mended once

@@ -8,6 +8,7 @@ decisions.py        decisions in the database;  decision_record.py, effect_recor
 flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flows in this process
 made_flows.py       flows compiled from stored bytes, once for many runs;  recent.py  what was used last
 flow_kinds.py       the kind in front of a flow's bytes;  graph_flow.py  a hand-written graph as a flow
+written_flow.py     a flow that a module writes with `FlowGraph`
 contexts.py         checks that a host's context belongs to the run
 activating.py       one activation of a run, to its next stop;  retrying.py  when a failed run is tried again
 keeping.py          what people do beside that: settle, stop;  archiving.py  runs that have ended, made small

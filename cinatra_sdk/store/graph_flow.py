@@ -177,7 +177,7 @@ def graph_flow(
     if module == "__main__" and not label:
         raise ValueError("this module is the program itself: give label=, or import the module")
     own = label or f"{module}:{function}"
-    file = _find_file(module)
+    file = find_module_file(module)
     made = GraphFlow(
         build=build,
         name=name or module.rpartition(".")[2],
@@ -193,7 +193,7 @@ def graph_flow(
     return made.lent(host)
 
 
-def load_graph_flow(source: bytes, *, host: HostParts) -> GraphFlow:
+def load_graph_flow(source: bytes, *, host: HostParts) -> Any:
     """The graph of a stored run, from among those that the process lends.
 
     Raises: `NotConfigured` where it lends none of this name; `FlowChanged` where the text of its
@@ -215,7 +215,11 @@ def load_graph_flow(source: bytes, *, host: HostParts) -> GraphFlow:
     return found.lent(host)
 
 
-def _find_file(module: str) -> Path:
+def find_module_file(module: str) -> Path:
+    """The file of an imported module.
+
+    Raises: `ValueError` where it has none.
+    """
     try:
         return Path(inspect.getfile(sys.modules[module]))
     except (KeyError, TypeError):

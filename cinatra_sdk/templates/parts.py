@@ -2,6 +2,7 @@
 
     parts_of("Dear {{ name }}, {{ refs[0].id|tojson }}")
         ->  ("Dear ", Put(("name",)), ", ", Put(("refs", 0, "id"), as_json=True))
+    parts_of('{{ "{" }}% of {{ n }}')    ->  ("{", "% of ", Put(("n",)))
     parts_of("{% if a %}…")      ->  (): Jinja reads it
 
 Most templates are of this kind, and Jinja needs some 50 µs for each of their characters.  The
@@ -18,11 +19,15 @@ MARKS: Final = re.compile(r"\{\{|\{%|\{#")
 """What begins a placeholder, a block or a comment."""
 
 _PATH: Final = re.compile(
-    r"\{\{[ \t\n]*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:0|[1-9][0-9]{0,8})\])*)"
-    r"[ \t\n]*(\|[ \t\n]*tojson[ \t\n]*)?\}\}",
+    r"\{\{[ \t\n]*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:0|[1-9][0-9]{0,8})\])*|[0-9]+[A-Za-z_]\w*)"
+    r"[ \t\n]*(\|[ \t\n]*tojson[ \t\n]*)?\}\}|\{\{ \"(\{)\" \}\}",
     re.ASCII,
 )
-_STEP: Final = re.compile(r"[A-Za-z_]\w*|[0-9]+", re.ASCII)
+_STEP: Final = re.compile(r"[0-9]*[A-Za-z_]\w*|[0-9]+", re.ASCII)
+_NUMBER: Final = re.compile(
+    r"0[xX][0-9A-Fa-f_]+|0[bB][01_]+|0[oO][0-7_]+|[0-9][0-9_]*(?:[eE][0-9][0-9_]*)?", re.ASCII
+)
+"""What begins with a digit and is a number to Jinja; any other such word is a name here."""
 _NO_NAMES: Final = frozenset(
     {
         "and", "or", "not", "if", "else", "elif", "in", "is", "true", "false", "none", "True",
@@ -55,15 +60,20 @@ def parts_of(text: str) -> tuple[str | Put, ...]:
     parts: list[str | Put] = []
     done = 0
     for found in _PATH.finditer(text):
-        steps = _STEP.findall(found[1])
         # "{{{" begins a placeholder one character earlier.
-        if not _NO_NAMES.isdisjoint(steps) or text.endswith("{", 0, found.start()):
+        if text.endswith("{", done, found.start()):
             return ()
         if found.start() > done:
             parts.append(text[done : found.start()])
-        path = tuple(int(step) if step[0].isdigit() else step for step in steps)
-        parts.append(Put(path=path, as_json=found[2] is not None))
         done = found.end()
+        if found[3] is not None:
+            parts.append(found[3])
+            continue
+        steps = _STEP.findall(found[1])
+        if not _NO_NAMES.isdisjoint(steps) or _NUMBER.fullmatch(steps[0]):
+            return ()
+        path = tuple(int(step) if step.isdigit() else step for step in steps)
+        parts.append(Put(path=path, as_json=found[2] is not None))
     if done < len(text):
         parts.append(text[done:])
     plain = (part for part in parts if isinstance(part, str))

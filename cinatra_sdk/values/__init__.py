@@ -1,6 +1,8 @@
 """JSON values: strict, bounded, checked against schemas, and made up from them.
 
 types.py ports.py json_text.py   what flows between nodes: types, ports, JSON as an author wrote it
+port_schemas.py                 JSON Schemas of inputs and outputs, from ports
+sensitive.py                    sensitive fields: names in a file, values of the host
 json_values.py strict_json.py   what is JSON
 json_schema.py validation/      JSON Schema: checks values, and schemas themselves
 patterns/                       regular expressions in linear time

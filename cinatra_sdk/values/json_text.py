@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
 
@@ -38,3 +38,19 @@ class Json:
 
 NOTHING = Json("{}")
 """The empty object, the default of every optional JSON piece."""
+
+SEALED: Final = "[sensitive]"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SealedJson(Json):
+    """An object whose members a run sends and nobody shows; `shown` has their names."""
+
+    def shown(self) -> dict[str, JsonValue]:
+        return dict.fromkeys(self.mapping(), SEALED)
+
+    def __repr__(self) -> str:
+        return f"SealedJson({self.shown()!r})"
+
+
+NOTHING_SEALED = SealedJson("{}")

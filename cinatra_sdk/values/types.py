@@ -47,3 +47,7 @@ Type: TypeAlias = "ScalarType | ArrayType | ObjectType | UnionType"
 
 ANY = ScalarType("any")
 STRING = ScalarType("string")
+INTEGER = ScalarType("integer")
+NUMBER = ScalarType("number")
+BOOLEAN = ScalarType("boolean")
+NULL = ScalarType("null")

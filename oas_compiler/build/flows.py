@@ -36,7 +36,7 @@ class _Builder:
         self._document = document
         self._source = document.source
         self._findings = document.findings
-        self._reader = PortReader(document.source, document.findings)
+        self._reader = PortReader(document.source, document.findings, is_plain=document.is_plain)
         self._templates = TemplateReader()
         self._flows: dict[int, FlowIR] = {}
 

@@ -1,4 +1,4 @@
-"""Cards of the findings while nodes, ports and data edges are built: OAS051 to OAS082."""
+"""Cards of the findings while nodes, ports and data edges are built: OAS051 to OAS083."""
 
 from __future__ import annotations
 
@@ -120,6 +120,16 @@ BUILDING: tuple[Rule, ...] = (
         good='subflow: "outputs": [{"title": "text", "type": "string", "default": ""}]',
     ),
     Rule(
+        code="OAS078",
+        name="default-not-castable",
+        severity="error",
+        summary="A default of a plain Agent Spec document cannot become a value of the declared type.",
+        fix="Write a default of the type; null is one of a string, and where the type names null.",
+        source="Agent Spec, properties",
+        bad='{"title": "count", "type": "integer", "default": "5"}',
+        good='{"title": "count", "type": "integer", "default": 5}',
+    ),
+    Rule(
         code="OAS080",
         name="invalid-template",
         severity="error",
@@ -151,5 +161,15 @@ BUILDING: tuple[Rule, ...] = (
         also=("V24", "OAS-RUNTIME-001"),
         bad='"message": "Done.", "inputs": [{"title": "topic"}]',
         good='"message": "Done: {{ topic }}.", "inputs": [{"title": "topic"}]',
+    ),
+    Rule(
+        code="OAS083",
+        name="template-kept-as-text",
+        severity="warning",
+        summary="A template of a plain Agent Spec document has more than placeholders; it stays as text.",
+        fix="Write {{ name }} only, and shape the value in a node before.",
+        source="Agent Spec, placeholders",
+        bad='"message": "About {{ topic|upper }}"',
+        good='"message": "About {{ topic }}"',
     ),
 )

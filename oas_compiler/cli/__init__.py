@@ -1,7 +1,8 @@
 """The command line: `oasflow check`, `run`, `gates`, `approve`, …
 
     app.py        the commands and their options, put together
-    check.py rule.py explain.py ir.py draw.py diff.py schema.py deps.py wire_context.py
+    check.py rule.py explain.py ir.py draw.py diff.py schema.py deps.py emit.py
+    wire_context.py
                   commands about files
     run.py gates.py runs.py stop.py settle.py follow.py db.py sweep.py doctor.py
                   commands about runs, and about the database that keeps them

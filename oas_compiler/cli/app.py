@@ -116,7 +116,7 @@ def _version_of(distribution: str) -> str:
 _COMMANDS: Final = {
     "check": "check", "rule": "rule", "run": "run", "gates": "gates", "approve": "gates",
     "reject": "gates", "deny": "gates", "answer": "gates", "follow": "follow", "settle": "settle", "runs": "runs", "show": "runs", "resume": "run", "stop": "stop",
-    "draw": "draw", "diff": "diff", "explain": "explain", "ir": "ir", "deps": "deps",
+    "draw": "draw", "diff": "diff", "explain": "explain", "ir": "ir", "deps": "deps", "emit": "emit",
     "wire-context": "wire_context", "doctor": "doctor", "version": "app",
 }  # fmt: skip
 """Each command, and the module with a function of its name."""

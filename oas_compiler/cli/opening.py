@@ -261,8 +261,8 @@ def _asks_models(made: Flow) -> bool:
 
 
 def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:
+    from cinatra_sdk.flow.request import names_platform
     from cinatra_sdk.platform.origin import RefusalError, read_url
-    from oas_compiler.lower.request import names_platform
 
     if names_platform(node.url):
         return True
@@ -274,8 +274,8 @@ def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:
 
 
 def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> None:
+    from cinatra_sdk.flow.request import names_platform
     from cinatra_sdk.host.platform import answers
-    from oas_compiler.lower.request import names_platform
 
     others = [node for node in calls if not answers(node.url)]
     open_calls = others if options.context else calls

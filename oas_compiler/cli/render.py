@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import JsonValue
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -267,6 +268,17 @@ def _format_run_facts(run: Run, now: datetime) -> RenderableType:
     )
 
 
+def _list_said(message: Mapping[str, JsonValue]) -> list[JsonValue]:
+    """What a message says: its text, and the calls that a model asks for in it."""
+    content, calls = message.get("content", ""), message.get("tool_calls")
+    asked = [one for one in calls if isinstance(one, Mapping)] if isinstance(calls, list) else []
+    told: list[JsonValue] = [content] if content or not asked else []
+    for one in asked:
+        arguments = json.dumps(one.get("args"), ensure_ascii=False)
+        told.append(f"-> {one.get('name')} {arguments}")
+    return told
+
+
 def _format_outcome(
     run: Run, given: GivenOptions, extent: Extent, names: Mapping[str, str] | None
 ) -> Iterator[RenderableType]:
@@ -276,7 +288,8 @@ def _format_outcome(
     if run.messages:
         yield _format_title("messages")
         for message in run.messages:
-            yield Indented(_message_view(message.get("content", ""), extent))
+            for said in _list_said(message):
+                yield Indented(_message_view(said, extent))
     if run.outputs:
         yield _format_title("outputs")
         yield Indented(values_view(run.outputs, extent))

@@ -14,14 +14,17 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.findings.finding import Edit, Findings
-from oas_compiler.ir import NOTHING, Json, JsonValue, Port
+from oas_compiler.ir import NOTHING, Json, JsonValue, Port, ScalarType
 from oas_compiler.ir.type_names import brief
 from oas_compiler.text.marks import child
 from oas_compiler.text.source import Source
-from oas_compiler.types.casting import fits, type_of
+from oas_compiler.types.casting import castable, fits, type_of
 from oas_compiler.types.schema_types import At, TypeReader
 
 _NOT_SCHEMA = frozenset({"title", "default", "cinatra", "json_schema"})
+_UNTITLED: Final = "property"
+"""The title of a property without one, as Agent Spec has it."""
+_NULL: Final = ScalarType("null")
 _LONGEST_KEY: Final = 40
 """Characters of a key that can have been meant as a title."""
 
@@ -29,15 +32,24 @@ _LONGEST_KEY: Final = 40
 class PortReader:
     """Reads the ports of one document."""
 
-    def __init__(self, source: Source, findings: Findings, *, is_silent: bool = False) -> None:
+    def __init__(
+        self,
+        source: Source,
+        findings: Findings,
+        *,
+        is_plain: bool = False,
+        is_silent: bool = False,
+    ) -> None:
+        """is_plain: whether the text of Agent Spec decides, and not what Cinatra's files need."""
         self._source = source
         self._findings = findings
+        self._is_plain = is_plain
         self._types = TypeReader(source, findings)
         self.flawed: set[str] = set()
         """Pointers of the lists with an entry that could not be read."""
         self._silent: PortReader | None = None
         if not is_silent:
-            self._silent = PortReader(source, Findings(), is_silent=True)
+            self._silent = PortReader(source, Findings(), is_plain=is_plain, is_silent=True)
 
     def ports(
         self, properties: Iterable[JsonValue], pointer: str, *, told: Sequence[JsonValue] = ()
@@ -83,9 +95,10 @@ class PortReader:
         wrapper = value.get("json_schema")
         inner = wrapper if isinstance(wrapper, dict) else {}
         merged = {**inner, **value}
-        title = merged.get("title")
+        slip = _misspelt_title(value)
+        untitled = _UNTITLED if self._is_plain and not slip else None
+        title = merged.get("title", untitled)
         if not isinstance(title, str) or not title:
-            slip = _misspelt_title(value)
             self._findings.error(
                 "OAS029",
                 'an input or output has no "title"' + (f', it has "{slip[:80]}"' if slip else ""),
@@ -113,8 +126,21 @@ class PortReader:
         return port
 
     def _check_default(self, port: Port, pointer: str) -> None:
-        value = port.default.value() if port.default is not None else None
-        if not fits(value, port.type):
+        if port.default is None:
+            return
+        value = port.default.value()
+        takes_null = not self._is_plain or castable(_NULL, port.type)
+        if fits(value, port.type) and (value is not None or takes_null):
+            return
+        if self._is_plain:
+            self._findings.error(
+                "OAS078",
+                f'the default of "{port.title}" is {brief(type_of(value))}, which cannot become '
+                f"{brief(port.type)}",
+                self._source.place(f"{pointer}/default"),
+                hint=f"write a default of the type {brief(port.type)}, or leave it out",
+            )
+        else:
             self._findings.warning(
                 "OAS031",
                 f'the default of "{port.title}" is {brief(type_of(value))}, '

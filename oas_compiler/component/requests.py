@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from cinatra_sdk.templates.environment import ENVIRONMENT_PLACEHOLDER
 from cinatra_sdk.text.spelling import did_you_mean
 from cinatra_sdk.values.retry_policy import CallRetryPolicy, read_retry_policy
 from oas_compiler.component.component import Component
 from oas_compiler.component.fields import Field, is_used
 from oas_compiler.component.site import Site, label_of
 from oas_compiler.ir import Json, SealedJson
-from oas_compiler.templates.reading import ENVIRONMENT_PLACEHOLDER
 from oas_compiler.text.allow_entries import entry_flaw
 from oas_compiler.text.marks import child
 

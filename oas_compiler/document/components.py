@@ -26,8 +26,11 @@ from oas_compiler.document.sensitive import is_exported, keep_name
 from oas_compiler.document.types import fields_of
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue
+from oas_compiler.kinds.registry import BUILT_IN, find_kind
+from oas_compiler.templates.plain_language import find_wider, write_templates
 from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
+from oas_compiler.text.safe import safe
 
 _NOT_RESOLVED = frozenset({"metadata", DEFINITIONS})
 LEGACY_FIELDS: Final = frozenset(
@@ -77,7 +80,8 @@ class ComponentReader:
                     continue
                 member, places[name] = target.value, target.pointer  # noqa: PLW2901 - resolved
             if member is not None and self._has_shape(located, name, member, table):
-                fields[name] = member
+                is_template = table is not None and table[name].template and _is_own(located)
+                fields[name] = self._read_template(member, pointer) if is_template else member
             elif member is not None:
                 unread.add(name)
         for name in missing:
@@ -91,6 +95,22 @@ class ComponentReader:
             places=places,
             unread=frozenset(unread.union(missing)),
         )
+
+    def _read_template(self, member: JsonValue, pointer: str) -> JsonValue:
+        """Templates as the document's language means them."""
+        written = write_templates(member)
+        if written == member or not self._document.is_plain:
+            return member
+        wider = find_wider(member)
+        if wider:
+            self._findings.warning(
+                "OAS083",
+                f"{safe(wider)[:80]} is no placeholder of Agent Spec, and stays as it is",
+                self._document.source.place(pointer),
+                hint="write {{ name }} with the title of an input, and shape its value in a node "
+                "before this one",
+            )
+        return written
 
     def _has_shape(
         self, located: Located, name: str, member: JsonValue, table: Mapping[str, Field] | None
@@ -156,6 +176,12 @@ class ComponentReader:
         if located.component_type == "Flow" and name in LEGACY_FIELDS:
             return "a legacy key of older agent formats: what it said now follows from the nodes; remove it"
         return nearest(name, fields_of(located.component_type) or {}, self._findings)
+
+
+def _is_own(located: Located) -> bool:
+    """Whether the type is no node of a package, whose templates are of this project's language."""
+    kind = find_kind(located.component_type)
+    return kind is None or kind in BUILT_IN
 
 
 def _keep_secret(

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from oas_compiler.document.dialect import is_plain
 from oas_compiler.document.sensitive import is_exported
 from oas_compiler.findings.finding import Findings
 from oas_compiler.findings.spelling import nearest
@@ -107,6 +109,11 @@ class Document:
         """The document itself, a component or a reference to one."""
         self.root = self.locate(top)
         self.is_cinatra = self.root is not None and read_cinatra(self.root.value) is not None
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether nothing in it is Cinatra's or WayFlow's: the text of Agent Spec decides."""
+        return is_plain(self.source.value)
 
     def enter(self, located: Located) -> Located:
         """The same component, seen with the definitions that it brings along."""

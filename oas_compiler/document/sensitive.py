@@ -1,18 +1,17 @@
 """Sensitive fields: their values may stand elsewhere, under the name `<id>.<field>`.
 
-    {"api_key": {"$component_ref": "gpt.api_key"}}    ->  keep_name("gpt.api_key", "text")
-    find_secret(kept, {"gpt.api_key": "sk-…"})        ->  "sk-…"
+{"api_key": {"$component_ref": "gpt.api_key"}}    ->  keep_name("gpt.api_key", "text")
 
-A reference that the document does not define is kept as it is, and the host's value is put in where
-the field is used, and nowhere else.
+A reference that the document does not define is kept as it is; the host's value is put in where the
+field is used, and nowhere else (`cinatra_sdk.values.sensitive`).
 Source: Agent Spec, SensitiveField.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
+from cinatra_sdk.contract import REFERENCE, REFERENCE_MARK
 from oas_compiler.ir import JsonValue
 
 SENSITIVE_FIELDS: Final = frozenset(
@@ -39,9 +38,6 @@ SENSITIVE_FIELDS: Final = frozenset(
         "wallet_password",
     }
 )
-_REFERENCE: Final = "$component_ref"
-_MARK: Final = "$component_ref "
-"""Begins a text that stands for a reference: fields of texts hold no objects."""
 
 
 def is_sensitive_name(name: str) -> bool:
@@ -57,35 +53,4 @@ def is_exported(name: str, pointer: str) -> bool:
 
 def keep_name(name: str, kind: str) -> JsonValue:
     """What stands in a field of that kind for the reference."""
-    return _MARK + name if kind == "text" else {_REFERENCE: name}
-
-
-def read_name(value: object) -> str:
-    """The name that a kept value stands for; empty: it is a value of its own."""
-    if isinstance(value, str):
-        return value.removeprefix(_MARK) if value.startswith(_MARK) else ""
-    if isinstance(value, dict) and set(value) == {_REFERENCE}:
-        name = value[_REFERENCE]
-        return name if isinstance(name, str) else ""
-    return ""
-
-
-class SecretMissing(KeyError):
-    """No value is lent for the name."""
-
-
-def find_secrets(value: JsonValue, secrets: Mapping[str, JsonValue]) -> JsonValue:
-    """`value` with the values of all names in it.
-
-    Raises: `SecretMissing`.
-    """
-    name = read_name(value)
-    if name:
-        if name not in secrets:
-            raise SecretMissing(name)
-        return secrets[name]
-    if isinstance(value, dict):
-        return {key: find_secrets(member, secrets) for key, member in value.items()}
-    if isinstance(value, list):
-        return [find_secrets(member, secrets) for member in value]
-    return value
+    return REFERENCE_MARK + name if kind == "text" else {REFERENCE: name}

@@ -17,7 +17,14 @@ flow.py        nodes and edges of one flow, and the walk over a flow and those i
 printing.py    the text of `oasflow ir`;  exporting.py  its JSON
 """
 
-from cinatra_sdk.values.json_text import NOTHING, Json, JsonValue
+from cinatra_sdk.values.json_text import (
+    NOTHING,
+    NOTHING_SEALED,
+    SEALED,
+    Json,
+    JsonValue,
+    SealedJson,
+)
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from cinatra_sdk.values.types import (
     ANY,
@@ -84,7 +91,7 @@ from oas_compiler.ir.nodes import (
     UnknownNode,
 )
 from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import NOTHING_SEALED, SEALED, Place, SealedJson
+from oas_compiler.ir.values import Place
 
 __all__ = [
     "ANY",

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cinatra_sdk.values.json_text import NOTHING, Json
+from cinatra_sdk.values.json_text import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from oas_compiler.ir.nodes import NO_BEHIND, Behind, Node
 from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import NOTHING_SEALED, SealedJson
 
 if TYPE_CHECKING:
     from oas_compiler.ir.flow import FlowIR

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.values.json_text import NOTHING, Json
+from cinatra_sdk.values.json_text import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import NOTHING_SEALED, Place, SealedJson
+from oas_compiler.ir.values import Place
 
 if TYPE_CHECKING:
     from oas_compiler.ir.flow import FlowIR

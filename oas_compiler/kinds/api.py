@@ -20,12 +20,15 @@ from oas_compiler.text.safe import safe
 
 def build_api(site: Site) -> ir.Node:
     component = site.component
-    also = ("api_spec_uri", "json_spec_filter")
     outputs = site.declared("outputs")
+    templates = [name for name, field in site.fields.items() if field.template]
+    if not site.is_cinatra:
+        templates.append("api_spec_uri")  # nothing reads it, yet its names are inputs
+    # in Cinatra files Cinatra's own rule compares them, both ways
+    also = None if site.is_cinatra else ("json_spec_filter",)
     return ir.ApiNode(
         **common(site),
-        # in Cinatra files Cinatra's own rule compares them, both ways
-        inputs=template_inputs(site, also=None if site.is_cinatra else also),
+        inputs=template_inputs(site, *templates, also=also),
         outputs=(Port(title="response", place=site.place()),) if outputs is None else outputs,
         branches=next_only(site),
         **read_request(site, component),

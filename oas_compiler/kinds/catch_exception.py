@@ -77,5 +77,5 @@ CATCH_EXCEPTION = NodeKind(
     passage="caught",
     acts=False,
     metadata={**NODE_KEYS, "exceptionInfo": {"enum": [*_INFO]}},
-    lowering="oas_compiler.lower.nodes.catch_exception:lower_catch_exception",
+    lowering="oas_compiler.lower.nodes.plain:lower_catch_exception",
 )

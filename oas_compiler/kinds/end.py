@@ -42,5 +42,5 @@ END = NodeKind(
     acts=False,
     shape="end",
     caption=_write_caption,
-    lowering="oas_compiler.lower.nodes.end:lower_end",
+    lowering="oas_compiler.lower.nodes.plain:lower_end",
 )

@@ -106,5 +106,5 @@ EXTENDED_MAP = NodeKind(
     },
     flows=("flow",),
     acts=False,
-    lowering="oas_compiler.lower.nodes.extended_map:lower_extended_map",
+    lowering="oas_compiler.lower.nodes.map:lower_extended_map",
 )

@@ -87,5 +87,5 @@ FLOW = NodeKind(
         **CHILD_KEYS,
         "gateSteps": {"type": "array", "items": {"$ref": "#/$defs/gateStep"}},
     },
-    lowering="oas_compiler.lower.nodes.flow:lower_flow_node",
+    lowering="oas_compiler.lower.nodes.plain:lower_flow_node",
 )

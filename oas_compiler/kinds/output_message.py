@@ -34,5 +34,5 @@ OUTPUT_MESSAGE = NodeKind(
     acts=False,
     shape="message",
     caption="message",
-    lowering="oas_compiler.lower.nodes.message:lower_message",
+    lowering="oas_compiler.lower.nodes.plain:lower_message",
 )

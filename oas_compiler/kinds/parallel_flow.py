@@ -75,5 +75,5 @@ PARALLEL_FLOW = NodeKind(
     flows=("subflows",),
     passage="all",
     acts=False,
-    lowering="oas_compiler.lower.nodes.parallel_flow:lower_parallel_flow",
+    lowering="oas_compiler.lower.nodes.plain:lower_parallel_flow",
 )

@@ -94,5 +94,5 @@ PLUGIN_CATCH_EXCEPTION = NodeKind(
     flows=("flow",),
     passage="caught",
     acts=False,
-    lowering="oas_compiler.lower.nodes.catch_exception:lower_plugin_catch",
+    lowering="oas_compiler.lower.nodes.plain:lower_plugin_catch",
 )

@@ -105,5 +105,5 @@ PLUGIN_CHAT_HISTORY = NodeKind(
     },
     acts=False,
     caption="what was said",
-    lowering="oas_compiler.lower.nodes.plugins:lower_history",
+    lowering="oas_compiler.lower.nodes.plain:lower_history",
 )

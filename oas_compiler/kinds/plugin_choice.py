@@ -118,5 +118,5 @@ PLUGIN_CHOICE = NodeKind(
     behind=LLM.behind,
     shape="branch",
     caption="a model chooses",
-    lowering="oas_compiler.lower.nodes.choice:lower_choice",
+    lowering="oas_compiler.lower.nodes.llm:lower_choice",
 )

@@ -84,5 +84,5 @@ PLUGIN_CONSTANT_VALUES = NodeKind(
     },
     acts=False,
     caption="constant values",
-    lowering="oas_compiler.lower.nodes.constant_values:lower_constant_values",
+    lowering="oas_compiler.lower.nodes.plain:lower_constant_values",
 )

@@ -57,5 +57,5 @@ PLUGIN_EXTRACT = NodeKind(
     },
     acts=False,
     caption="values of a text",
-    lowering="oas_compiler.lower.nodes.plugins:lower_extract",
+    lowering="oas_compiler.lower.nodes.plain:lower_extract",
 )

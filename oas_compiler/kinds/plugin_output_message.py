@@ -69,5 +69,5 @@ PLUGIN_OUTPUT_MESSAGE = NodeKind(
     acts=False,
     shape="message",
     caption="message",
-    lowering="oas_compiler.lower.nodes.message:lower_message",
+    lowering="oas_compiler.lower.nodes.plain:lower_message",
 )

@@ -104,5 +104,5 @@ PLUGIN_REGEX = NodeKind(
     },
     acts=False,
     caption="regular expression",
-    lowering="oas_compiler.lower.nodes.plugins:lower_regex",
+    lowering="oas_compiler.lower.nodes.plain:lower_regex",
 )

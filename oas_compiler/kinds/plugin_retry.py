@@ -78,5 +78,5 @@ PLUGIN_RETRY = NodeKind(
     flows=("flow",),
     passage="caught",
     acts=False,
-    lowering="oas_compiler.lower.nodes.retry:lower_retry",
+    lowering="oas_compiler.lower.nodes.plain:lower_retry",
 )

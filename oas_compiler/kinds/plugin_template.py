@@ -47,5 +47,5 @@ PLUGIN_TEMPLATE = NodeKind(
     },
     acts=False,
     caption="template",
-    lowering="oas_compiler.lower.nodes.plugins:lower_template",
+    lowering="oas_compiler.lower.nodes.plain:lower_template",
 )

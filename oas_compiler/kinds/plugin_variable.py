@@ -13,6 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from cinatra_sdk.contract import (
+    VARIABLE_INSERT,
+    VARIABLE_MERGE,
+    VARIABLE_OVERWRITE,
+    VARIABLE_PORT,
+)
 from oas_compiler.component.fields import PLUGIN_FIELDS, Field
 from oas_compiler.component.inference import next_only, specialised
 from oas_compiler.component.site import Site, common
@@ -21,11 +27,7 @@ from oas_compiler.ir import ANY, NOTHING, ArrayType, Json, JsonValue, Node, Obje
 from oas_compiler.kinds.kind import NodeKind
 
 VARIABLE_NODE: Final = "PluginVariableNode"
-OVERWRITE: Final = "overwrite"
-MERGE: Final = "merge"
-INSERT: Final = "insert"
-_CARRIER: Final = "variable "
-_OPERATIONS: Final = (OVERWRITE, MERGE, INSERT)
+_OPERATIONS: Final = (VARIABLE_OVERWRITE, VARIABLE_MERGE, VARIABLE_INSERT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +41,12 @@ class PluginVariableNode(Node):
 
 def name_carrier(variable: str) -> str:
     """The port by which a variable goes from node to node; no author can give it."""
-    return f"{_CARRIER}{variable}"
+    return f"{VARIABLE_PORT}{variable}"
 
 
 def is_carrier(title: str) -> bool:
     """Whether a port carries a variable."""
-    return title.startswith(_CARRIER)
+    return title.startswith(VARIABLE_PORT)
 
 
 def list_titles(properties: JsonValue) -> tuple[str, ...]:
@@ -60,7 +62,7 @@ def list_needed(node: Mapping[str, JsonValue]) -> tuple[str, ...]:
     operations = operations if isinstance(operations, dict) else {}
     written = list_titles(node.get("write_variables"))
     read = list_titles(node.get("read_variables"))
-    needed = [title for title in written if operations.get(title) != OVERWRITE]
+    needed = [title for title in written if operations.get(title) != VARIABLE_OVERWRITE]
     needed += [title for title in read if title not in written]
     return tuple(dict.fromkeys(needed))
 
@@ -113,21 +115,21 @@ def _read_operations(site: Site, written: tuple[Port, ...]) -> dict[str, str]:
             )
             hint = "only lists take elements; lists and objects can be merged"
             site.error("OAS022", message, "write_operations", hint=hint)
-        operations[port.title] = str(word) if word in _OPERATIONS else OVERWRITE
+        operations[port.title] = str(word) if word in _OPERATIONS else VARIABLE_OVERWRITE
     return operations
 
 
 def _can_be(operation: str, port: Port) -> bool:
-    if operation == OVERWRITE or port.type == ANY:
+    if operation == VARIABLE_OVERWRITE or port.type == ANY:
         return True
-    kinds = (ArrayType,) if operation == INSERT else (ArrayType, ObjectType)
+    kinds = (ArrayType,) if operation == VARIABLE_INSERT else (ArrayType, ObjectType)
     return isinstance(port.type, kinds)
 
 
 def _make_value_port(port: Port, operation: str) -> Port:
     """The input by which a value is written; of an element of a list, the type of the elements."""
     bare = replace(port, default=None)
-    if operation != INSERT or not isinstance(port.type, ArrayType):
+    if operation != VARIABLE_INSERT or not isinstance(port.type, ArrayType):
         return bare
     items = port.schema.mapping().get("items")
     schema = Json.of(items) if isinstance(items, dict) else NOTHING
@@ -149,5 +151,5 @@ PLUGIN_VARIABLE = NodeKind(
     },
     acts=False,
     caption="variables",
-    lowering="oas_compiler.lower.nodes.variable:lower_variable",
+    lowering="oas_compiler.lower.nodes.plain:lower_variable",
 )

@@ -135,5 +135,5 @@ START = NodeKind(
         "inputDataSources": {"type": "object"},
         "inputContract": ANY,
     },
-    lowering="oas_compiler.lower.nodes.start:lower_start",
+    lowering="oas_compiler.lower.nodes.plain:lower_start",
 )

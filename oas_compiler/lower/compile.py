@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Unpack
 
 from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.flow.planned import MAX_STEPS
 from cinatra_sdk.lending.host_parts import FlowParts, HostParts, join_parts
 from cinatra_sdk.models.choosing import Models
 from cinatra_sdk.platform import Platform, SimulatedPlatform
@@ -17,7 +18,7 @@ from oas_compiler.document.policy import LoaderPolicy
 from oas_compiler.document.registry import ComponentsInput
 from oas_compiler.ir import FlowIR, find_tool_names
 from oas_compiler.ir.exporting import ir_to_json, list_sealed
-from oas_compiler.lower.flow import MAX_STEPS, Flow
+from oas_compiler.lower.flow import Flow
 from oas_compiler.lower.lent_secrets import require_secrets
 from oas_compiler.pipeline import Loading, compile_ir
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
+from cinatra_sdk.values.port_schemas import describe_inputs, describe_outputs, describe_port
+from oas_compiler.ir import EndNode, FlowIR, JsonValue
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 """Names the draft; nothing is fetched from there."""
@@ -18,29 +19,19 @@ DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 def input_schema(flow: FlowIR) -> dict[str, JsonValue]:
     """Properties from the StartNode; a hidden input is marked `x-hidden: true`."""
     start = flow.start_node()
-    renderers = dict(start.renderers)
     sources = start.cinatra.mapping().get("inputDataSources")
-    properties: dict[str, JsonValue] = {}
-    for port in start.inputs:
-        schema = _describe_port(port)
-        if port.title in renderers:
-            schema["x-renderer"] = renderers[port.title]
-        if isinstance(sources, dict) and port.title in sources:
-            schema["x-data-source"] = sources[port.title]
-        if port.title in start.hidden:
-            schema["x-hidden"] = True
-        properties[port.title] = schema
-    return {"type": "object", "properties": properties, "required": list(start.required)}
+    return describe_inputs(
+        start.inputs,
+        required=start.required,
+        hidden=start.hidden,
+        renderers=dict(start.renderers),
+        sources=sources if isinstance(sources, dict) else {},
+    )
 
 
 def output_schema(flow: FlowIR) -> dict[str, JsonValue]:
     """Properties from the flow's declared outputs; every one is there when a run completes."""
-    properties: dict[str, JsonValue] = {port.title: _describe_port(port) for port in flow.outputs}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [port.title for port in flow.outputs],
-    }
+    return describe_outputs(flow.outputs)
 
 
 def end_schema(flow: FlowIR) -> dict[str, JsonValue] | None:
@@ -54,18 +45,10 @@ def end_schema(flow: FlowIR) -> dict[str, JsonValue] | None:
         return None
     return {
         "type": "object",
-        "properties": {port.title: _describe_port(port) for port in end.outputs},
+        "properties": {port.title: describe_port(port) for port in end.outputs},
     }
 
 
 def schema_document(schema: dict[str, JsonValue], *, title: str) -> dict[str, JsonValue]:
     """The schema as a document of its own: it says which draft it is written in."""
     return {"$schema": DRAFT, "title": title, **schema}
-
-
-def _describe_port(port: Port) -> dict[str, JsonValue]:
-    schema = port.schema.mapping()
-    schema.setdefault("title", port.title)
-    if port.default is not None:
-        schema["default"] = port.default.value()
-    return schema

@@ -12,17 +12,15 @@ need a parser count with their words and signs, up to a limit for the document.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 
+from cinatra_sdk.templates.environment import ENVIRONMENT_NAME
 from oas_compiler.ir import JsonValue
 from oas_compiler.templates.names import Common, common
 from oas_compiler.text.bounds import MAX_TEMPLATE, MAX_TEMPLATES
 from oas_compiler.text.marks import child
 
-ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-ENVIRONMENT_PLACEHOLDER = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
 _EACH = 10
 """What a template costs beside its words and signs, in words: parsing and compiling begin anew."""
 _MARKERS = ("{{", "{%", "{#")
@@ -40,23 +38,6 @@ class TemplateInvalid(ValueError):
 
 def is_environment_name(name: str) -> bool:
     return ENVIRONMENT_NAME.fullmatch(name) is not None
-
-
-def fill_environment(value: JsonValue, env: Mapping[str, str]) -> JsonValue:
-    """`value` with `{{NAME}}` replaced in its strings where `env` knows NAME.
-
-    Works on decoded values, so that positions in the text stay right and nothing in a
-    variable can break out of a string.  Keys stay as they are.
-    """
-    if isinstance(value, str):
-        if "{{" not in value:
-            return value
-        return ENVIRONMENT_PLACEHOLDER.sub(lambda found: str(env.get(found[1], found[0])), value)
-    if isinstance(value, list):
-        return [fill_environment(item, env) for item in value]
-    if isinstance(value, dict):
-        return {key: fill_environment(member, env) for key, member in value.items()}
-    return value
 
 
 def strings(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:

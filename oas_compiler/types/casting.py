@@ -8,7 +8,10 @@
 Agent Spec's castability, wider in three cases on purpose.  An object that allows undeclared members
 may feed an object with named members, and an array without a type of its items (`items` absent or
 `{}`) may feed any array, because real flows do so and the value is cast at run time.  A closed
-object may feed an open object, because no member is lost.
+object may feed an open object, because no member is lost.  The first two are those of Cinatra's files;
+`strict` asks without them.
+
+    castable(array<any>, array<integer>, strict=True)    False
 """
 
 from __future__ import annotations
@@ -45,34 +48,38 @@ class Pairs:
         self.left = most
 
 
-def castable(source: Type, target: Type, pairs: Pairs | None = None) -> bool:
+def castable(
+    source: Type, target: Type, pairs: Pairs | None = None, *, strict: bool = False
+) -> bool:
     """Whether a value of type `source` can become one of type `target`.
 
     `pairs` is a budget that several questions share; when it is used up, the answer is left to the
     run.
     """
-    return _is_castable(source, target, pairs or Pairs(_MOST_PAIRS))
+    return _is_castable(source, target, pairs or Pairs(_MOST_PAIRS), strict)
 
 
-def _is_castable(source: Type, target: Type, pairs: Pairs) -> bool:
+def _is_castable(source: Type, target: Type, pairs: Pairs, strict: bool) -> bool:
     pairs.left -= 1
     if pairs.left < 0:
         return True
     if target in (source, ANY) or UNREADABLE in (source, target):
         return True
     if isinstance(source, UnionType):
-        return all(_is_castable(option, target, pairs) for option in source.options)
+        return all(_is_castable(option, target, pairs, strict) for option in source.options)
     if isinstance(target, UnionType):
-        return any(_is_castable(source, option, pairs) for option in target.options)
+        return any(_is_castable(source, option, pairs, strict) for option in target.options)
     if source == ANY:
         return target == STRING
     if isinstance(target, ScalarType):
         return _to_scalar(source, target)
     if isinstance(source, ArrayType) and isinstance(target, ArrayType):
         # like an open object: what it says nothing about is looked at when the value is there
-        return source.items == ANY or _is_castable(source.items, target.items, pairs)
+        return (source.items == ANY and not strict) or _is_castable(
+            source.items, target.items, pairs, strict
+        )
     if isinstance(source, ObjectType) and isinstance(target, ObjectType):
-        return _is_object_castable(source, target, pairs)
+        return _is_object_castable(source, target, pairs, strict)
     return False
 
 
@@ -82,15 +89,17 @@ def _to_scalar(source: Type, target: ScalarType) -> bool:
     return isinstance(source, ScalarType) and {source.kind, target.kind} <= _NUMERIC
 
 
-def _is_object_castable(source: ObjectType, target: ObjectType, pairs: Pairs) -> bool:
+def _is_object_castable(source: ObjectType, target: ObjectType, pairs: Pairs, strict: bool) -> bool:
     has, wants = dict(source.properties), dict(target.properties)
     for name, wanted in wants.items():
-        found = has.get(name, source.additional)
+        found = has.get(name, None if strict else source.additional)
         # a closed object that lacks a member can never gain it
         if found is None:
             return False
         # what an open object says nothing about is looked at when the value is there
-        if not (name not in has and found == ANY) and not _is_castable(found, wanted, pairs):
+        if not (name not in has and found == ANY) and not _is_castable(
+            found, wanted, pairs, strict
+        ):
             return False
     if target.additional is None:
         return source.additional is None
@@ -99,7 +108,7 @@ def _is_object_castable(source: ObjectType, target: ObjectType, pairs: Pairs) ->
     extra = [kind for name, kind in has.items() if name not in wants]
     if source.additional is not None:
         extra.append(source.additional)
-    return all(_is_castable(kind, target.additional, pairs) for kind in extra)
+    return all(_is_castable(kind, target.additional, pairs, strict) for kind in extra)
 
 
 def fits(value: JsonValue, kind: Type) -> bool:

@@ -509,13 +509,13 @@ CONTROLS = {
     ),
     "a rendered url may spell the platform": Control(
         open=_without(
-            ("oas_compiler.lower.nodes.api.spells_platform", lambda _url: False),
-            ("oas_compiler.lower.request._ORIGIN", re.compile("")),
+            ("cinatra_sdk.flow.nodes.api.spells_platform", lambda _url: False),
+            ("cinatra_sdk.flow.request._ORIGIN", re.compile("")),
         ),
         row="value_that_names_the_platform-whole_url",
     ),
     "a value may name the platform's origin": Control(
-        open=_without(("oas_compiler.lower.request._ORIGIN", re.compile(""))),
+        open=_without(("cinatra_sdk.flow.request._ORIGIN", re.compile(""))),
         row="value_that_names_the_platform-origin_as_the_whole_url",
     ),
     "proofs are no secrets": Control(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,20 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from benchmarks import __main__ as command
-from benchmarks import acting, checking, compiling, context, crowd, database, runs, shapes, steps
+from benchmarks import (
+    acting,
+    checking,
+    compiling,
+    context,
+    crowd,
+    database,
+    runs,
+    shape_peers,
+    shapes,
+    steps,
+)
 from benchmarks.chain import TOPIC
+from benchmarks.portable import PORTABLE, make_choices
 from cinatra_sdk import RunStore
 from cinatra_sdk.postgres.database import Database
 from oas_compiler.checks.all_rules import RULES
@@ -173,9 +186,37 @@ def test_a_stored_run_and_one_by_hand_go_through_the_same_gates(owner_database: 
 
 @pytest.mark.parametrize("saver", [None, InMemorySaver()], ids=["none", "memory"])
 def test_every_shape_comes_to_what_its_hand_written_graph_does(saver: InMemorySaver | None) -> None:
-    rows = list(shapes.measure(saver, repeat=1, chains=(3,), loops=(5,), fans=(4,)))
-    assert [row["shape"] for row in rows] == ["chain", "loop", "fan-out", "fan-out of tools"]
+    portable = [(name, make, (4,)) for name, make, _ in PORTABLE]
+    rows = list(
+        shapes.measure(saver, repeat=1, chains=(3,), loops=(5,), fans=(4,), portable=portable)
+    )
+    assert [row["shape"] for row in rows] == [
+        "chain", "loop", "fan-out", "choices", "loop of tools", "fan-out of choices", "fan-out of tools",
+    ]  # fmt: skip
     assert all(row["ratio"] > 0 for row in rows)
+
+
+def test_a_peer_that_cannot_run_a_shape_says_so_in_its_row() -> None:
+    # This interpreter has no WayFlow, so it refuses every file.
+    with shape_peers.open_peers({"wayflow": Path(sys.executable)}, "none", None) as peers:
+        (row,) = shapes.measure(
+            None, repeat=1, chains=(), loops=(), fans=(),
+            portable=[("choices", make_choices, (2,))], peers=peers,
+        )  # fmt: skip
+    assert row["wayflow_ms"] == "refused: ModuleNotFoundError"
+    assert row["ratio"] > 0
+    assert "by_wayflow" not in row
+
+
+@pytest.mark.parametrize(
+    ("where", "named"), [("none", ["adapter", "wayflow"]), ("memory", ["adapter"])]
+)
+def test_a_peer_without_checkpoints_takes_part_only_where_there_are_none(
+    where: str, named: list[str]
+) -> None:
+    pythons = dict.fromkeys(("adapter", "wayflow"), Path(sys.executable))
+    with shape_peers.open_peers(pythons, where, None) as peers:
+        assert list(peers) == named
 
 
 def test_a_crowd_of_parked_runs_is_answered_by_every_process(fresh_database: str) -> None:

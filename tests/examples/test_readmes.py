@@ -13,7 +13,7 @@ from tests.examples.readme_commands import Command, commands_of, run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 READMES = sorted((REPOSITORY / "examples").glob("*/README.md"))
-SPREAD = ("tools-agent",)
+SPREAD = ("shop-desk", "tools-agent")
 """Read by default; the others with the long tests.
 
 The commands of the newsletter are by default those of the README and of the demo."""
@@ -30,9 +30,11 @@ def shell(home: Path) -> dict[str, str]:
 
 
 def test_every_example_has_a_readme() -> None:
-    agents = sorted((REPOSITORY / "examples").glob("*/cinatra/oas.json"))
-    assert [file.parents[1] for file in agents] == [readme.parent for readme in READMES]
-    assert len(agents) >= 4
+    packages = [file.parents[1] for file in (REPOSITORY / "examples").glob("*/cinatra/oas.json")]
+    documents = [file.parent for file in (REPOSITORY / "examples").glob("*/agent.yaml")]
+    assert sorted([*packages, *documents]) == [readme.parent for readme in READMES]
+    assert len(packages) >= 4
+    assert documents
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,36 @@ def test_an_answer_that_says_two_things_is_refused(answer: Any) -> None:
         gate_of_mail(mailing(Mail())).read(answer)
 
 
+@pytest.mark.parametrize(
+    ("decision", "approved", "reason"),
+    [
+        ({"type": "approve"}, True, ""),
+        ({"type": "reject"}, False, ""),
+        ({"type": "reject", "message": "not today"}, False, "not today"),
+    ],
+)
+def test_the_words_of_langchain_are_understood(
+    decision: dict[str, str], approved: bool, reason: str
+) -> None:
+    answer = gate_of_mail(mailing(Mail())).read({"decisions": [decision]})
+    assert (answer.approved, answer.denied, answer.reason) == (approved, not approved, reason)
+
+
+@pytest.mark.parametrize(
+    "decisions",
+    [
+        [],
+        [{"type": "approve"}] * 2,
+        [{"type": "edit", "edited_action": {}}],
+        ["approve"],
+        "approve",
+    ],
+)
+def test_other_decisions_of_langchain_are_refused(decisions: Any) -> None:
+    with pytest.raises(AnswerInvalid):
+        gate_of_mail(mailing(Mail())).read({"decisions": decisions})
+
+
 def test_a_decision_cannot_approve_and_deny() -> None:
     with pytest.raises(ValueError, match="not both"):
         Decision(approved=True, denied=True)

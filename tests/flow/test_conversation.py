@@ -18,14 +18,14 @@ from cinatra_sdk.advancing import stop_of
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.nodes.message import Message
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import read_conversation, say
 from cinatra_sdk.governed.conversation import make_messages
 from cinatra_sdk.governed.state import seal
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, Flow, compile_flow
-from oas_compiler.lower import registry
-from oas_compiler.lower.registry import LoweringSite
 from tests.flow.containers import mapped, parallel, texts
 from tests.flow.talking_flows import say_again, talking_flow
 from tests.flow.test_containers import Death, DyingSaver
@@ -160,11 +160,12 @@ def test_a_setup_gate_asks_for_the_inputs_that_it_names() -> None:
 @pytest.fixture
 def listening(monkeypatch: pytest.MonkeyPatch) -> None:
     """OutputMessageNodes whose id begins with `hear` say what they have heard."""
-    load = registry.load_lowering
 
-    def lower(site: LoweringSite) -> NodeBody:
-        if not site.node.id.startswith("hear"):
-            return load(kind_of_message)(site)
+    make_message = Message.make_body
+
+    def make_body(work: Message, site: NodeSite) -> NodeBody:
+        if not site.plan.id.startswith("hear"):
+            return make_message(work, site)
         frame = site.frame
 
         def run(state: Mapping[str, Any], runtime: Any) -> Any:
@@ -174,16 +175,7 @@ def listening(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return NodeBody(run=run, reads=(MESSAGES,), computes=True)
 
-    kind_of_message: Any = None
-
-    def find(kind: Any) -> Any:
-        nonlocal kind_of_message
-        if kind.component_type != "OutputMessageNode":
-            return load(kind)
-        kind_of_message = kind
-        return lower
-
-    monkeypatch.setattr(registry, "load_lowering", find)
+    monkeypatch.setattr(Message, "make_body", make_body)
 
 
 @pytest.mark.usefixtures("listening")

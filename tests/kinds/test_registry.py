@@ -25,7 +25,7 @@ from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.packages import refuse
 from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
 from oas_compiler.kinds.registry import BUILT_IN, all_kinds, find_kind, find_refusal, kind_of
-from oas_compiler.lower.registry import load_lowering, lower_node
+from oas_compiler.lower.registry import PlanSite, load_lowering, plan_work
 from tests.flows import api, end, flow_of, gate, node, start, tool
 
 
@@ -186,12 +186,15 @@ def test_a_kind_that_runs_names_the_function_that_lowers_it(kind: NodeKind) -> N
 
 
 def test_a_node_that_acts_although_its_kind_does_not_is_refused(installed: Any) -> None:
-    site: Any = SimpleNamespace(node=EchoNode(id="a", name="a"))
+    nothing: Any = None
+    site = PlanSite(node=EchoNode(id="a", name="a"), flow=nothing, path=("a",), approval=nothing)
+    place: Any = SimpleNamespace(frame=None, wiring=None, depth=0, inline=False)
     installed(EchoNode="ACTS_UNTOLD")
+    untold = plan_work(site)
     with pytest.raises(KindRefused, match=r"EchoNode of .* its record says that it does not act"):
-        lower_node(site)
+        untold.make_body(place)
     installed(EchoNode="ACTS")
-    assert lower_node(site).acts
+    assert plan_work(site).make_body(place).acts
 
 
 def flow_with_a_send_inside() -> dict[str, Any]:

@@ -97,3 +97,25 @@ def test_a_union_goes_on_to_the_type_that_takes_the_value() -> None:
     assert cast("NaN", UnionType((NUMBER, STRING))) == "NaN"
     with pytest.raises(CastError):
         cast("NaN", UnionType((NUMBER, BOOLEAN)))
+
+
+@pytest.mark.parametrize(
+    ("value", "target"),
+    [
+        ([["x"]], UnionType((ArrayType(STRING), ArrayType(ArrayType(STRING))))),
+        ([1, 2], UnionType((ArrayType(STRING), ArrayType(INTEGER)))),
+        (3, UnionType((STRING, NUMBER))),
+        ({"a": 1}, UnionType((ObjectType((("a", STRING),)), ObjectType((("a", INTEGER),))))),
+        ({"b": 1}, UnionType((ObjectType((("a", STRING),), required=("a",)), ObjectType()))),
+        ({"a": {"b": [True]}}, UnionType((ObjectType(additional=STRING), ObjectType()))),
+    ],
+)
+def test_what_fits_a_type_of_a_union_as_it_stands_is_not_converted(
+    value: Any, target: Type
+) -> None:
+    assert cast(value, target) == value
+
+
+def test_what_fits_no_type_of_a_union_becomes_the_first_of_its_kind() -> None:
+    target = UnionType((STRING, ArrayType(STRING), ArrayType(BOOLEAN)))
+    assert cast([1, 2], target) == ["1", "2"]

@@ -7,12 +7,20 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.config import get_config
+from langgraph.func import task
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Command
+from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
-from cinatra_sdk.flow.engine import node_runnable
+from cinatra_sdk.flow.engine import (
+    NeedsATask,
+    enter_config,
+    make_branch_config,
+    node_runnable,
+    read_keeper,
+)
 from cinatra_sdk.flow.names import channel_of, node_name
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.platform import SimulatedPlatform
@@ -194,3 +202,65 @@ def test_studio_gets_the_oas_names_beside_the_ids() -> None:
     assert ask["metadata"]["oas_name"] == "The ask"
     assert ask["metadata"]["oas_id"] == "ask"
     assert ask["metadata"]["oas_type"] == "InputMessageNode"
+
+
+def run_in_branch(work: Any) -> list[Any]:
+    """What `work` gives in each of two branches of a node, or the error that it raises there."""
+    found: list[Any] = []
+
+    def run(_state: State) -> State:
+        config = get_config()
+        for name in ("a", "b"):
+            enter_config(make_branch_config(config, name, keeper="mine"))
+            try:
+                found.append(work())
+            except NeedsATask as error:
+                found.append(type(error))
+        return {}
+
+    graph = StateGraph(State)
+    graph.add_node("n", run)
+    graph.add_edge(START, "n")
+    compiled: Any = graph.compile(checkpointer=InMemorySaver())
+    compiled.invoke({"way": ""}, {"configurable": {"thread_id": "t"}})
+    return found
+
+
+@task
+def nothing() -> None:
+    pass
+
+
+@pytest.mark.parametrize("work", [lambda: interrupt("really?"), nothing], ids=["pause", "task"])
+def test_what_only_a_task_can_do_says_so_in_a_branch_without_one(work: Any) -> None:
+    assert run_in_branch(work) == [NeedsATask, NeedsATask]
+
+
+def test_graphs_in_branches_without_a_task_have_places_of_their_own() -> None:
+    places: list[str] = []
+
+    def inner(_state: State) -> State:
+        places.append(get_config()["configurable"]["checkpoint_ns"].rpartition("|")[0])
+        return {}
+
+    graph = graph_of(inner)
+
+    def work() -> Any:
+        graph.invoke({"way": ""})
+        graph.invoke({"way": ""})
+        return read_keeper(get_config())
+
+    assert run_in_branch(work) == ["mine", "mine"]
+    assert len(set(places)) == 4, "two graphs in each of two branches"
+    assert [place.partition(":")[0] for place in places] == ["a", "a", "b", "b"]
+
+
+def test_a_node_that_the_engine_runs_has_no_keeper() -> None:
+    found = []
+
+    def run(_state: State) -> State:
+        found.append(read_keeper(get_config()))
+        return {}
+
+    graph_of(run).invoke({"way": ""})
+    assert found == [None]

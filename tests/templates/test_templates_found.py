@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from cinatra_sdk.templates.environment import fill_environment
 from cinatra_sdk.templates.language import MAX_OUTPUT
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.templates.reading import (
     TemplateInvalid,
     TemplateReader,
-    fill_environment,
     placeholders,
     strings,
 )

@@ -455,3 +455,59 @@ def test_a_json_value_is_decoded_afresh_for_each_reader():
     first = kept.mapping()
     first["a"] = "changed"
     assert kept.mapping() == {"a": [1]}
+
+
+STRICTLY_REFUSED = {
+    "an object into named members": (OBJECT, record(id=INTEGER)),
+    "a table into named members": (table(INTEGER), record(n=TEXT)),
+    "elements that nothing is said of": (LIST, array(INTEGER)),
+    "list of objects into named members": (array(OBJECT), array(record(id=TEXT))),
+    "a member that is an object": (record(a=OBJECT), record(a=record(id=TEXT))),
+}
+
+
+@pytest.mark.parametrize("name", STRICTLY_REFUSED)
+def test_what_only_cinatra_files_may_lead_into_each_other(name: str) -> None:
+    source, target = (port(schema)[0].type for schema in STRICTLY_REFUSED[name])
+    assert castable(source, target)
+    assert not castable(source, target, strict=True)
+
+
+@pytest.mark.parametrize("name", UPSTREAM_ACCEPTED)
+def test_what_agent_spec_accepts_is_accepted_strictly(name: str) -> None:
+    source, target = (port(schema)[0].type for schema in UPSTREAM_ACCEPTED[name])
+    assert castable(source, target, strict=True)
+
+
+def plain_port(schema: Schema) -> tuple[str, list[str]]:
+    findings = Findings()
+    source = Source(value=None, raw=b"", file="", marks=Marks())
+    made = PortReader(source, findings, is_plain=True).ports([schema], "/outputs")
+    return "".join(one.title for one in made), [finding.code for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "codes_found"),
+    [
+        ("integer", 2.5, []),
+        ("integer", True, []),
+        ("string", 5, []),
+        ("string", None, []),
+        ("integer", "5", ["OAS078"]),
+        ("boolean", "yes", ["OAS078"]),
+        ("object", None, ["OAS078"]),
+        ("integer", None, ["OAS078"]),
+        (["integer", "null"], None, []),
+        ("array", {}, ["OAS078"]),
+    ],
+)
+def test_a_default_of_a_plain_document_has_to_become_the_type(
+    kind: Any, default: Any, codes_found: list[str]
+) -> None:
+    assert plain_port({"title": "p", "type": kind, "default": default}) == ("p", codes_found)
+
+
+def test_a_property_of_a_plain_document_without_a_title_is_called_property() -> None:
+    assert plain_port({"type": "string"}) == ("property", [])
+    assert plain_port({"titel": "a", "type": "string"}) == ("", ["OAS029"])
+    assert plain_port({"title": "", "type": "string"}) == ("", ["OAS029"])

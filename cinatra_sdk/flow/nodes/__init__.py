@@ -1,4 +1,7 @@
-"""One module per kind of node: what it does when it has the turn.
+"""One module per kind of node: a record of what it does, and the function that does it.
 
-Each makes a `NodeBody` from a frame and the node's settings; nothing here knows of files.
+The record is plain data (`NodeWork`); with what a host lends it makes a `NodeBody`.  Nothing here knows
+of files.
+
+deciding.py   what gates keep of a decision;  shown.py  what they show
 """

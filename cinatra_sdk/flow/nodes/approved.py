@@ -7,7 +7,7 @@ approved, denied, rejected   ->   as a call that is confirmed (confirmed.py)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langgraph.runtime import get_runtime
@@ -19,10 +19,26 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import MISSING, Frame
 from cinatra_sdk.flow.inner import FlowInside
+from cinatra_sdk.flow.insides import make_inside
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
-from cinatra_sdk.flow.nodes.subflow import make_subflow
+from cinatra_sdk.flow.nodes.subflow import Agent, make_subflow
+from cinatra_sdk.flow.site import NodeSite
 
 State = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovedAgent(Agent):
+    """An agent that works only after a person has approved it."""
+
+    @property
+    def asks_person(self) -> bool:
+        return True
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        frame = site.frame
+        inner = make_inside(site, self.flow, frame.path, as_graph=True, alone=self.alone)
+        return make_approved(frame, inner, agent=self.flow.name, name=site.plan.name)
 
 
 def make_approved(frame: Frame, inner: FlowInside, *, agent: str, name: str) -> NodeBody:

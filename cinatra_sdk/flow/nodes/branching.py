@@ -7,13 +7,28 @@ after its node had written would leave the run looking finished.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.templates.language import json_text
 
 DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branching(NodeWork):
+    """Leaves by the branch for the value of its one input; any other value leaves by `default`."""
+
+    kind: ClassVar[str] = "BranchingNode"
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    """JSON text of the value, of a text without its quotes → branch."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        return make_branching(site.frame, title=site.plan.inputs[0].title, mapping=self.mapping)
 
 
 def make_branching(frame: Frame, *, title: str, mapping: Mapping[str, str]) -> NodeBody:

@@ -12,8 +12,8 @@ host, a fork) goes out of the node as out of any other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -34,9 +34,72 @@ from cinatra_sdk.flow.inner import (
     leave_rejected,
     own_namespace,
 )
+from cinatra_sdk.flow.insides import make_inside
+from cinatra_sdk.flow.plan import FlowPlan, NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.values.json_text import Json, JsonValue
 
 State = Mapping[str, Any]
+CAUGHT_BRANCH: Final = "caught_exception_branch"
+CAUGHT_INFO: Final = "caught_exception_info"
+NAMED_DEFAULT_BRANCH: Final = "default_exception_branch"
+NAMED_NAME: Final = "exception_name"
+NAMED_PAYLOAD: Final = "exception_payload_name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catch(NodeWork):
+    """Runs a flow; where it fails, the outputs have their defaults, `caught_exception_info` says why,
+    and the node leaves by `caught_exception_branch`.
+    """
+
+    kind: ClassVar[str] = "CatchExceptionNode"
+    flow: FlowPlan
+    tells_message: bool = False
+    """Whether the info has the text of the error, not only its node and kind."""
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        ports = site.plan.outputs
+        return make_caught(
+            site.frame,
+            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            branch=CAUGHT_BRANCH,
+            info=CAUGHT_INFO,
+            defaults={port.title: port.default for port in ports if port.default is not None},
+            tells_message=self.tells_message,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatchNamed(NodeWork):
+    """Runs a flow, and leaves by a branch for the exception that one of its tools raises."""
+
+    kind: ClassVar[str] = "PluginCatchExceptionNode"
+    flow: FlowPlan
+    branches: Mapping[str, str] = field(default_factory=dict)
+    """Class of the exception → branch."""
+    catches_all: bool = False
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        ports = site.plan.outputs
+        return make_caught(
+            site.frame,
+            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            branch=NAMED_DEFAULT_BRANCH if self.catches_all else "",
+            info=NAMED_PAYLOAD,
+            defaults={port.title: port.default for port in ports if port.default is not None},
+            tells_message=True,
+            name=NAMED_NAME,
+            by_name=self.branches,
+        )
 
 
 _NOBODY: Final[Mapping[str, str]] = {}

@@ -7,8 +7,8 @@ the model names none of them      ->  {"selected_choice": "default"}, by "defaul
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime
 
@@ -16,15 +16,58 @@ from cinatra_sdk.effects import EffectResult, aperform, perform
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.nodes.llm import LlmQuery
-from cinatra_sdk.values.json_text import Json
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
+from cinatra_sdk.values.json_text import NOTHING, Json
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.types import STRING
 
 State = Mapping[str, Any]
 DEFAULT: Final = "default"
 """The way out, and the choice, where the model names none."""
+STEPS: Final = "next_steps"
+"""The name of the tasks in the prompt."""
+SELECTED: Final = "selected_choice"
+SAID: Final = "llm_output"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice(NodeWork):
+    """Lets a model choose the way out."""
+
+    kind: ClassVar[str] = "PluginChoiceNode"
+    acts: ClassVar[bool] = True
+    prompt: str
+    """A template over the node's inputs, and the tasks as `next_steps`."""
+    llm: Json = NOTHING
+    """The model and its settings: an LlmConfig of Agent Spec."""
+    choices: tuple[tuple[str, str, str], ...] = ()
+    """(branch, description, what the model calls the task)."""
+    most_tokens: int = 7
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        model = read_model_settings(site.wiring, self.llm)
+        parameters = {**model.config.parameters, "max_tokens": self.most_tokens}
+        steps = [
+            {"step_name": branch, "description": description, "displayed_step_name": shown}
+            for branch, description, shown in self.choices
+        ]
+        render = make_render(site.frame, self.prompt, "prompt")
+
+        def ask(values: Mapping[str, Any]) -> str:
+            return render({**values, STEPS: steps})
+
+        settings = ChoiceSettings(
+            render=ask,
+            model=replace(model, config=replace(model.config, parameters=parameters)),
+            ways=tuple((shown, branch) for branch, _, shown in self.choices),
+            selected=SELECTED,
+            said=SAID,
+        )
+        return make_choice(site.frame, settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

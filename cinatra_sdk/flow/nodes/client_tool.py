@@ -10,7 +10,8 @@ The caller has the tool and the network; the flow has the question and the answe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 from langgraph.runtime import get_runtime
 
@@ -24,7 +25,9 @@ from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import DECISIONS
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
-from cinatra_sdk.flow.nodes.gate import GATE_READS, rejection
+from cinatra_sdk.flow.nodes.deciding import GATE_READS, rejection
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import Asked, discuss
 from cinatra_sdk.gates.forms.result import ResultForm, result_schema
 from cinatra_sdk.gates.gate import gate_id
@@ -34,6 +37,29 @@ from cinatra_sdk.governed.state import seal
 State = Mapping[str, Any]
 _RESULT: Final = ":result"
 """Behind the id of a gate whose call was confirmed at the gate of that id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientTool(NodeWork):
+    """Asks the caller of the flow for the result of a tool."""
+
+    kind: ClassVar[str] = "ClientToolNode"
+    acts: ClassVar[bool] = True
+    tool: str
+    confirmed: bool = False
+    """Whether a person confirms the call first."""
+
+    @property
+    def asks(self) -> bool:
+        return True
+
+    @property
+    def asks_person(self) -> bool:
+        return self.confirmed
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        name = site.plan.name
+        return make_client_tool(site.frame, tool=self.tool, name=name, confirmed=self.confirmed)
 
 
 def make_client_tool(frame: Frame, *, tool: str, name: str, confirmed: bool) -> NodeBody:

@@ -23,7 +23,7 @@ from cinatra_sdk.errors import ShownDiffers
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import SHOWN, Frame
 from cinatra_sdk.flow.names import DECISIONS
-from cinatra_sdk.flow.nodes.gate import GATE_READS, decision_record, rejection
+from cinatra_sdk.flow.nodes.deciding import GATE_READS, decision_record, rejection
 from cinatra_sdk.flow.talk import REFUSED_TEXTS, Asked, discuss
 from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id

@@ -7,9 +7,9 @@ outputs z 3 and 4                    ->   [3, 4], or their sum, average, greates
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -28,11 +28,18 @@ from cinatra_sdk.flow.inner import (
     leave_rejected,
     scope_inside,
 )
+from cinatra_sdk.flow.insides import make_inside
+from cinatra_sdk.flow.plan import FlowPlan, NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.gates.gate import label_item
-from cinatra_sdk.values.json_paths import JsonPath, PathError, take_path
-from cinatra_sdk.values.types import ArrayType, ScalarType, Type
+from cinatra_sdk.values.json_paths import JsonPath, PathError, parse_path, take_path
+from cinatra_sdk.values.types import ANY, ArrayType, ScalarType, Type
 
 State = Mapping[str, Any]
+ITERATED: Final = "iterated_"
+COLLECTED: Final = "collected_"
+UNPACKED: Final = "iterated_input"
+"""The input that an `UnpackedMap` goes through."""
 _NUMBER: Final = ScalarType("number")
 
 
@@ -68,6 +75,125 @@ class Collected:
     """Title of the inner flow's output."""
     reducer: str
     """`append`, `sum`, `average`, `max` or `min`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map(NodeWork):
+    """Runs a flow once for each element, one after the other.
+
+    The input `iterated_x` feeds the flow's `x`, and `collected_y` collects its `y`.
+    """
+
+    kind: ClassVar[str] = "MapNode"
+    flow: FlowPlan
+    iterates: Mapping[str, bool] = field(default_factory=dict)
+    """Input of the node → whether what feeds it is gone through; where none is named, its value
+    decides.
+    """
+    reducers: Mapping[str, str] = field(default_factory=dict)
+    """Output of the flow → `append`, `sum`, `average`, `max` or `min`."""
+    takes_failures: bool = False
+    """Whether an element that fails gives null, and the others go on."""
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        types = {port.title: port.type for port in self.flow.inputs}
+        inputs = []
+        for port in site.plan.inputs:
+            inner = port.title.removeprefix(ITERATED)
+            iterates = self.iterates.get(port.title)
+            inputs.append(
+                MappedInput(title=port.title, inner=inner, type=types[inner], iterates=iterates)
+            )
+        outputs = [
+            Collected(title=COLLECTED + title, inner=title, reducer=reducer)
+            for title, reducer in self.reducers.items()
+        ]
+        own = {one.title for one in outputs}
+        return make_each(
+            site.frame,
+            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            inputs=inputs,
+            outputs=outputs,
+            takes_failures=self.takes_failures,
+            # The output for what failed; there is none where the flow has one of the name.
+            errors=next((one.title for one in site.plan.outputs if one.title not in own), ""),
+            at_once=self._bound(site),
+        )
+
+    def _bound(self, _site: NodeSite) -> int | None:
+        return 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelMap(Map):
+    """A map whose rounds run at the same time."""
+
+    kind: ClassVar[str] = "ParallelMapNode"
+
+    def _bound(self, site: NodeSite) -> int | None:
+        return site.wiring.max_parallel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackedMap(NodeWork):
+    """Runs a flow once for each element of `iterated_input`, of which it takes parts."""
+
+    kind: ClassVar[str] = "ExtendedMapNode"
+    flow: FlowPlan
+    unpack: Mapping[str, str] = field(default_factory=dict)
+    """Input of the flow → the way from an element to its value: `.name`."""
+    parallel: bool = False
+    most_at_once: int | None = None
+    """Rounds at a time, of a parallel map."""
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        outputs = [
+            Collected(title=port.title, inner=port.title, reducer="append")
+            for port in site.plan.outputs
+        ]
+        return make_each(
+            site.frame,
+            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            inputs=list(self._list_inputs(site)),
+            outputs=outputs,
+            at_once=self._bound(site),
+        )
+
+    def _list_inputs(self, site: NodeSite) -> Iterator[MappedInput]:
+        types = {port.title: port.type for port in self.flow.inputs}
+        # Also where nothing of an element is taken, there is a round for each.
+        yield MappedInput(title=UNPACKED, inner="", type=ANY, iterates=True, path=JsonPath())
+        for title, way in self.unpack.items():
+            path = parse_path(way)
+            assert path is not None  # whoever wrote the plan saw to that
+            yield MappedInput(
+                title=UNPACKED, inner=title, type=types[title], iterates=True, path=path
+            )
+        for port in site.plan.inputs:
+            if port.title != UNPACKED:
+                own = types[port.title]
+                yield MappedInput(title=port.title, inner=port.title, type=own, iterates=False)
+
+    def _bound(self, site: NodeSite) -> int | None:
+        if not self.parallel:
+            return 1
+        bounds = [one for one in (self.most_at_once, site.wiring.max_parallel) if one is not None]
+        return min(bounds, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackedParallelMap(UnpackedMap):
+    """Such a map whose rounds always run at the same time."""
+
+    kind: ClassVar[str] = "ExtendedParallelMapNode"
 
 
 def make_each(

@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, caster
 from cinatra_sdk.flow.frame import MISSING, Frame
 from cinatra_sdk.flow.names import BRANCH, ENDED, OUTPUTS
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.governed.state import seal
 from cinatra_sdk.values.ports import TypedPort
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End(NodeWork):
+    """The end of a flow."""
+
+    kind: ClassVar[str] = "EndNode"
+    branch: str = "next"
+    """The branch by which a node around the flow goes on."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        return make_end(
+            site.frame,
+            inputs=site.plan.inputs,
+            outputs_of_flow=site.flow.outputs,
+            branch=self.branch,
+        )
 
 
 def make_end(

@@ -9,19 +9,36 @@ first counts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.values.json_paths import JsonPath, PathError, take_path
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
+from cinatra_sdk.values.json_paths import JsonPath, PathError, parse_path, take_path
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 _FENCE: Final = "```"
 _WORD: Final = "json"
 _BRACKETS: Final = (("{", "}"), ("[", "]"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonExtraction(NodeWork):
+    """Takes values out of a text with JSON in it."""
+
+    kind: ClassVar[str] = "PluginExtractNode"
+    ways: Mapping[str, str] = field(default_factory=dict)
+    """Output → the way to its value: `.name`."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        read = [(title, parse_path(way)) for title, way in self.ways.items()]
+        ways = [(title, path) for title, path in read if path is not None]
+        return make_extraction(site.frame, text=site.plan.inputs[0].title, ways=ways)
 
 
 def make_extraction(frame: Frame, *, text: str, ways: Sequence[tuple[str, JsonPath]]) -> NodeBody:

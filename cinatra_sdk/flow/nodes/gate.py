@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import JsonValue
 
@@ -16,20 +16,103 @@ from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.flow.names import DECISIONS
-from cinatra_sdk.flow.nodes.shown import ShownValues
+from cinatra_sdk.flow.names import DECISIONS, channel_of
+from cinatra_sdk.flow.nodes.deciding import GATE_READS, decision_record, rejection
+from cinatra_sdk.flow.nodes.message import Message
+from cinatra_sdk.flow.nodes.shown import ShownValues, find_quoted_texts
+from cinatra_sdk.flow.nodes.start import Start
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import Asked, discuss
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, APPROVED_TEXT
+from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.governed.state import seal
+from cinatra_sdk.templates.rendering import Renderer
 from cinatra_sdk.values.json_text import Json
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.types import STRING
 
-GATE_READS = ("approval_policy", "rejected_at", "run")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HumanGate(NodeWork):
+    """Asks a person; the answer is the node's one output."""
+
+    kind: ClassVar[str] = "InputMessageNode"
+    step: int
+    """The step of the approval policy that governs it."""
+    name: str
+    renderer: str
+    """The screen that shows it; empty: the host's own."""
+    risk_class: str
+    description: str = ""
+    message: str | None = None
+    """What it says: a template over the node's inputs."""
+    schema: Json | None = None
+    """Of the answer; None asks for approval or text."""
+    document: Json | None = None
+    """JSON Schema of the document that a text output carries."""
+    shows: tuple[str, ...] = ()
+    """The nodes before it, of which the last one that ran is shown."""
+    again: tuple[str, ...] = ()
+    """The nodes that may come back to it, and say why."""
+    max_visits: int | None = None
+
+    @property
+    def asks(self) -> bool:
+        return True
+
+    def make_form(self, output: TypedPort) -> AnswerForm:
+        """The form of the answers."""
+        return form_of(
+            output=output.title,
+            text_output=output.type == STRING,
+            answer_schema=None if self.schema is None else self.schema.mapping(),
+            output_schema=None if output.type == STRING else output.schema.mapping(),
+            document_schema=None if self.document is None else self.document.mapping(),
+        )
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        output = site.plan.outputs[0]
+        governed = GovernedGate(
+            step=self.step,
+            name=self.name,
+            renderer=self.renderer,
+            risk_class=self.risk_class,
+            description=self.description,
+        )
+        return make_gate(
+            site.frame,
+            governed,
+            output=output,
+            form=self.make_form(output),
+            schema=self.schema,
+            shown=self._list_shown(site),
+            max_visits=self.max_visits,
+        )
+
+    def _list_shown(self, site: NodeSite) -> ShownValues:
+        start = site.flow.start_node
+        hidden = start.work.hidden if isinstance(start.work, Start) else ()
+        return ShownValues(
+            frame=site.frame,
+            start=channel_of(start.id),
+            hidden=frozenset(hidden),
+            message=None if self.message is None else Renderer(self.message),
+            authored=find_quoted_texts(self.message),
+            previous={
+                channel_of(node_id): find_quoted_texts(_read_message(site.find_work(node_id)))
+                for node_id in self.shows
+            },
+            finalizes=tuple(channel_of(node_id) for node_id in self.again),
+        )
+
+
+def _read_message(work: NodeWork) -> str | None:
+    return work.message if isinstance(work, Message) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,27 +198,6 @@ def make_gate(
         return gate(state)
 
     return NodeBody(run=run, reads=(*GATE_READS, *shown.channels()), asks=True, chooses=True)
-
-
-def decision_record(
-    frame: Frame, state: Mapping[str, Any], step: int, outcome: Outcome, visit: int | None = None
-) -> dict[str, JsonValue]:
-    """The decision as the state keeps it, and as an audit reads it later."""
-    at_visit = frame.visit(state) if visit is None else visit
-    own_id = gate_id(state, frame.id, at_visit)
-    return outcome.record(own_id, frame.id, at_visit, step)
-
-
-def rejection(
-    frame: Frame,
-    state: Mapping[str, Any],
-    outcome: Outcome,
-    decided: dict[str, JsonValue],
-    talk: Mapping[str, Any],
-) -> Any:
-    """The update that ends the run as rejected; talk: of `discuss`."""
-    ending = {"rejected_at": outcome.at, "status": "rejected", DECISIONS: seal([decided]), **talk}
-    return frame.pass_turn(state, {"out": {}}, None, ending)
 
 
 def _skipped_value(output: TypedPort) -> JsonValue:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.runtime import Runtime
@@ -17,6 +17,8 @@ from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import read_conversation
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 
@@ -26,9 +28,10 @@ HISTORY: Final = "chat_history"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistorySettings:
-    """Which messages, and how they are put."""
+class ChatHistory(NodeWork):
+    """Puts out what was said: which messages, and how they are put."""
 
+    kind: ClassVar[str] = "PluginGetChatHistoryNode"
     most: int
     skip: int = 0
     """Messages that are left out at the end that is looked at."""
@@ -39,8 +42,11 @@ class HistorySettings:
     template: str | None = None
     """None: a list of the messages."""
 
+    def make_body(self, site: NodeSite) -> NodeBody:
+        return make_history(site.frame, self)
 
-def make_history(frame: Frame, settings: HistorySettings) -> NodeBody:
+
+def make_history(frame: Frame, settings: ChatHistory) -> NodeBody:
     """The body of a node that reads the conversation."""
     renderer = None if settings.template is None else Renderer(settings.template)
     output = frame.outputs[0].title
@@ -58,7 +64,7 @@ def make_history(frame: Frame, settings: HistorySettings) -> NodeBody:
     return NodeBody(run=run, reads=(MESSAGES,))
 
 
-def _choose(settings: HistorySettings, said: Sequence[BaseMessage]) -> list[dict[str, str]]:
+def _choose(settings: ChatHistory, said: Sequence[BaseMessage]) -> list[dict[str, str]]:
     told = [{"message_type": _name_type(one), "content": str.__str__(one.text)} for one in said]
     if settings.types is not None:
         told = [one for one in told if one["message_type"] in settings.types]

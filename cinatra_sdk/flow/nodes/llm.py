@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langgraph.runtime import Runtime
@@ -17,13 +17,17 @@ from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import list_spoken, read_conversation, say
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.values.json_text import NOTHING, Json
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
@@ -36,6 +40,49 @@ _ROLES: Final[Mapping[str, type[BaseMessage]]] = {
     "user": HumanMessage,
     "assistant": AIMessage,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmQuestion(NodeWork):
+    """Asks a language model once; a single text output is what it says, others come by schema."""
+
+    kind: ClassVar[str] = "LlmNode"
+    acts: ClassVar[bool] = True
+    prompt: str
+    """A template over the node's inputs."""
+    llm: Json = NOTHING
+    """The model and its settings: an LlmConfig of Agent Spec."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        return make_llm(site.frame, self._make_settings(site))
+
+    def _make_settings(self, site: NodeSite) -> LlmSettings:
+        return LlmSettings(
+            render=make_render(site.frame, self.prompt, "prompt"),
+            model=read_model_settings(site.wiring, self.llm),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmMessages(LlmQuestion):
+    """A question with more before the prompt, whose answer may join the conversation."""
+
+    kind: ClassVar[str] = "ExtendedLlmNode"
+    before: tuple[tuple[str, str], ...] = ()
+    """(`system`, `user` or `assistant`, template), or (`conversation`, "") for what was said."""
+    says: bool = False
+    """Whether the answer joins the conversation."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        settings = replace(
+            self._make_settings(site),
+            before=tuple(
+                MessageSettings(role=role, render=make_render(site.frame, text, "prompt"))
+                for role, text in self.before
+            ),
+            says=self.says,
+        )
+        return make_llm(site.frame, settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

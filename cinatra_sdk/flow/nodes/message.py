@@ -7,12 +7,34 @@ shows its members as values (Cinatra's convention for filling a screen).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import say
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message(NodeWork):
+    """Says something to the user."""
+
+    kind: ClassVar[str] = "OutputMessageNode"
+    message: str
+    """A template over the node's inputs."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        return make_message(site.frame, message=self.message)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageWithOutput(Message):
+    """A message that is an output of its node, too."""
+
+    kind: ClassVar[str] = "PluginOutputMessageNode"
 
 
 def make_message(frame: Frame, *, message: str) -> NodeBody:

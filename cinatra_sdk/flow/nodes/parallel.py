@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -20,9 +21,34 @@ from cinatra_sdk.flow.inner import (
     leave_rejected,
     scope_inside,
 )
+from cinatra_sdk.flow.insides import make_inside
+from cinatra_sdk.flow.plan import FlowPlan, NodeWork, open_plans
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.gates.gate import label_item
 
 State = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParallelFlows(NodeWork):
+    """Runs flows at the same time, each with the inputs of the node that it has itself."""
+
+    kind: ClassVar[str] = "ParallelFlowNode"
+    flows: tuple[FlowPlan, ...]
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return self.flows
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        flows = [
+            (
+                make_inside(site, flow, around, as_graph=False),
+                tuple(port.title for port in flow.inputs),
+            )
+            for around, flow in open_plans(site.plan, site.frame.path)
+        ]
+        return make_parallel_flows(site.frame, flows, at_once=site.wiring.max_parallel)
 
 
 def make_parallel_flows(

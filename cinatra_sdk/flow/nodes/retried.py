@@ -10,7 +10,8 @@ and decided in a try is kept before the next one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -27,11 +28,48 @@ from cinatra_sdk.flow.inner import (
     leave_rejected,
     own_namespace,
 )
+from cinatra_sdk.flow.insides import make_inside
 from cinatra_sdk.flow.names import CURSOR
+from cinatra_sdk.flow.plan import FlowPlan, NodeWork
+from cinatra_sdk.flow.site import NodeSite
 
 State = Mapping[str, Any]
 _TRIED: Final = "tried"
 """Of a record by which a node passes the turn to itself: how often its flow has run."""
+
+
+FAILURE: Final = "failure"
+COUNT: Final = "retry_step_num_retries"
+SUCCEEDED: Final = "retry_step_success"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat(NodeWork):
+    """Runs a flow again until its output `success` says so, at most `trials` times."""
+
+    kind: ClassVar[str] = "PluginRetryNode"
+    flow: FlowPlan
+    success: str
+    trials: int = 5
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    @property
+    def repeats(self) -> bool:
+        return True
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        return make_retried(
+            site.frame,
+            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            success=self.success,
+            trials=self.trials,
+            failed_branch=FAILURE,
+            count=COUNT,
+            succeeded=SUCCEEDED,
+        )
 
 
 def make_retried(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pydantic import JsonValue
 
@@ -14,6 +16,11 @@ from cinatra_sdk.flow.reopening import REFUSED
 from cinatra_sdk.governed.secrets import find_secret, without_secrets
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
+
+_OPENS: Final = re.compile(r"\{[{%#]")
+_CLOSES: Final = {"{{": "}}", "{%": "%}", "{#": "#}"}
+_QUOTED: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+"""A quoted text; an unclosed one goes to the end, so that it is read once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,3 +122,23 @@ def _message_values(text: str, authored: frozenset[str]) -> dict[str, JsonValue]
     except NotStrictJson:
         decoded = None
     return decoded if isinstance(decoded, dict) and decoded.keys() <= authored else {"output": text}
+
+
+def find_quoted_texts(message: str | None) -> frozenset[str]:
+    """The quoted texts that stand in a message outside of its template language."""
+    found = set()
+    for quoted in _QUOTED.findall(_without_language(message or "")):
+        with contextlib.suppress(NotStrictJson):
+            found.add(str(read_json(quoted)))
+    return frozenset(found)
+
+
+def _without_language(message: str) -> str:
+    parts, at = [], 0
+    while opened := _OPENS.search(message, at):
+        end = message.find(_CLOSES[opened[0]], opened.end())
+        if end < 0:
+            break
+        parts.append(message[at : opened.start()])
+        at = end + 2
+    return "".join(parts) + message[at:]

@@ -9,7 +9,8 @@ parent and nobody is asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from langgraph.runtime import Runtime
 from langgraph.types import Command
@@ -22,7 +23,9 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.inputs import SetupInputs, accepted_inputs
 from cinatra_sdk.flow.names import CURSOR, DECISIONS, INPUTS, node_name
-from cinatra_sdk.flow.nodes.gate import decision_record, rejection
+from cinatra_sdk.flow.nodes.deciding import decision_record, rejection
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import Asked, discuss
 from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.gate import gate_id
@@ -30,11 +33,50 @@ from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.governed.secrets import without_secrets
 from cinatra_sdk.governed.state import seal
+from cinatra_sdk.values.json_text import NOTHING, Json
 from cinatra_sdk.values.ports import TypedPort
 
 GROUPED_RENDERER = "@cinatra-ai/agent-builder:grouped-setup-form"
 SETUP_NAME = "Setup"
 """Name of the gate for people where the StartNode has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start(NodeWork):
+    """The start of a flow; the inputs of the node are those of the flow."""
+
+    kind: ClassVar[str] = "StartNode"
+    required: tuple[str, ...] = ()
+    """Inputs without which the run cannot begin, in the order in which they are asked."""
+    hidden: tuple[str, ...] = ()
+    """Inputs that only the caller supplies; a person is never asked for them."""
+    renderers: Mapping[str, str] = field(default_factory=dict)
+    """Input → id of the screen that asks for it."""
+    data_sources: Json = NOTHING
+    """Input → where a host finds its values, for the schema of the inputs."""
+
+    @property
+    def repeats(self) -> bool:
+        return True
+
+    def list_setup(self, inputs: tuple[TypedPort, ...]) -> SetupInputs:
+        return SetupInputs(
+            inputs=inputs, required=self.required, hidden=self.hidden, renderers=self.renderers
+        )
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        setup = self.list_setup(site.plan.inputs)
+        if site.depth > 0:
+            return make_inner_start(site.frame, setup)
+        wiring = site.wiring
+        return make_start(
+            site.frame,
+            setup,
+            name=site.plan.name,
+            digest=wiring.digest,
+            policy=wiring.policy,
+            guards=wiring.guards,
+        )
 
 
 def make_inner_start(frame: Frame, setup: SetupInputs) -> NodeBody:

@@ -7,7 +7,8 @@ the inner flow goes on from its own checkpoint.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -24,8 +25,48 @@ from cinatra_sdk.flow.inner import (
     leave_rejected,
     own_namespace,
 )
+from cinatra_sdk.flow.insides import make_inside
+from cinatra_sdk.flow.plan import FlowPlan, NodeWork
+from cinatra_sdk.flow.site import NodeSite
 
 State = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subflow(NodeWork):
+    """Runs a flow with the node's inputs, and leaves by the branch of its end."""
+
+    kind: ClassVar[str] = "FlowNode"
+    flow: FlowPlan
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        frame = site.frame
+        return make_subflow(frame, make_inside(site, self.flow, frame.path, as_graph=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent(NodeWork):
+    """Lets an agent work, which is a flow of its model, its calls and its tools; or a flow in the
+    place of an agent.
+    """
+
+    kind: ClassVar[str] = "AgentNode"
+    flow: FlowPlan
+    alone: bool = False
+    """Whether it has a conversation of its own."""
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        frame = site.frame
+        inner = make_inside(site, self.flow, frame.path, as_graph=True, alone=self.alone)
+        return make_subflow(frame, inner)
 
 
 def make_subflow(frame: Frame, inner: FlowInside) -> NodeBody:

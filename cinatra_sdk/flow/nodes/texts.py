@@ -4,12 +4,48 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.templates.rendering import Renderer, TemplateError
 from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regex(NodeWork):
+    """Searches its one input; its one output has all matches, or the first."""
+
+    kind: ClassVar[str] = "PluginRegexNode"
+    pattern: str
+    first_only: bool = False
+    takes_last: bool = False
+    """Whether the last match counts in place of the first."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        return make_regex(
+            site.frame,
+            text=site.plan.inputs[0].title,
+            output=site.plan.outputs[0].title,
+            pattern=self.pattern,
+            first=self.first_only,
+            last=self.takes_last,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextTemplate(NodeWork):
+    """Renders a template over its inputs."""
+
+    kind: ClassVar[str] = "PluginTemplateNode"
+    template: str
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        output = site.plan.outputs[0].title
+        return make_template(site.frame, output=output, template=self.template)
 
 
 def make_regex(

@@ -3,10 +3,12 @@
 form = ConfirmationForm(output="send_mail")
 form.read({"approved": True})                      ->  Answer(approved=True, …)
 form.read({"approved": False, "denied": True})     ->  Answer(approved=False, denied=True, …)
+form.read({"decisions": [{"type": "approve"}]})    ->  as the first: LangChain's own words
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import JsonValue
@@ -41,7 +43,8 @@ class ConfirmationForm(WithoutFields):
 
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
-        return read_envelope(raw, output=self.output, read_value=self.read_value, deniable=True)
+        given = _read_decisions(raw)
+        return read_envelope(given, output=self.output, read_value=self.read_value, deniable=True)
 
     def read_value(self, given: Given) -> JsonValue:
         """Always true: the call is made with the arguments that were shown."""
@@ -54,3 +57,22 @@ class ConfirmationForm(WithoutFields):
 
     def to_record(self) -> dict[str, JsonValue]:
         return {**make_record(output=self.output, text_output=False), "confirms": True}
+
+
+def _read_decisions(raw: object) -> object:
+    """What LangChain's reviews of calls are answered with, in our words; anything else as it is.
+
+    Its rejection of a call lets the run go on, as a denial does here.
+    """
+    decisions = raw.get("decisions") if isinstance(raw, Mapping) and len(raw) == 1 else None
+    if not isinstance(decisions, list) or len(decisions) != 1:
+        return raw
+    match decisions[0]:
+        case {"type": "approve"}:
+            return {"approved": True}
+        case {"type": "reject", **more}:
+            return {"approved": False, "denied": True, "reason": more.get("message") or ""}
+    raise AnswerInvalid(
+        "a decision about this call is neither approve nor reject",
+        hint="the call is made as it was shown, or not at all",
+    )

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from cinatra_sdk.templates.environment import ENVIRONMENT_PLACEHOLDER
 from oas_compiler.checks.addresses import CALLERS
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.templates.reading import ENVIRONMENT_PLACEHOLDER
 
 _SENT: Final = ("url", "headers", "sensitive_headers", "query_params", "data", "url_allow_list")
 """Members of an ApiNode that make up its request."""

@@ -44,7 +44,7 @@ def answer_schemas(subject: Subject, report: Report) -> None:
             if not isinstance(node, InputMessageNode):
                 continue
             for given in _list_answer_schemas(node):
-                flaw = _find_schema_flaw(given.schema)
+                flaw = find_schema_flaw(given.schema)
                 if flaw is None:
                     continue
                 where = "".join(child("", str(key)) for key in flaw.path)
@@ -74,14 +74,14 @@ def _list_answer_schemas(node: InputMessageNode) -> Iterator[_Given]:
     if isinstance(about.get("inputMessageSchema"), dict):
         name = "inputMessageSchema"
         yield _Given(name=name, schema=about[name], pointer=f"{written}/{name}")
-    elif node.answer_schema is not None and _is_readable(node.outputs[0].type):
+    elif node.answer_schema is not None and is_readable(node.outputs[0].type):
         yield _Given(name="output", schema=node.answer_schema.value(), pointer="")
     if about.get("formSchema") is not None:
         name = "formSchema"
         yield _Given(name=name, schema=about[name], pointer=f"{written}/{name}")
 
 
-def _is_readable(kind: Type) -> bool:
+def is_readable(kind: Type) -> bool:
     """Whether the type of an output was read; what was refused in it has its finding."""
     waiting = [kind]
     while waiting:
@@ -98,7 +98,7 @@ def _is_readable(kind: Type) -> bool:
     return True
 
 
-def _find_schema_flaw(schema: JsonValue) -> SchemaFlaw | None:
+def find_schema_flaw(schema: JsonValue) -> SchemaFlaw | None:
     # Imported by a flow that has such a schema: the table of keywords is the SDK's.
     from oas_compiler.checks.schema_flaws import Unusual, first_flaw
 

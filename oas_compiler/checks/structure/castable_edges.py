@@ -2,6 +2,7 @@
 
 a string into an integer               ->   OAS064
 "green" or "blue" into "red" or "white"   ->   OAS064
+an object into one with the member "id"   ->   OAS064 in a plain Agent Spec document
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def castable_edges(subject: Subject, report: Report) -> None:
                 continue
             pairs.left -= known.size(output) + known.size(into)
             names = f'"{source.id}.{output.title}"', f'"{target.id}.{into.title}"'
-            if not castable(output.type, into.type, pairs):
+            if not castable(output.type, into.type, pairs, strict=subject.document.is_plain):
                 types = contrast(output.type, into.type)
                 message = f"{names[0]} is {types[0]}, {names[1]} takes {types[1]}"
                 hint = _format_hint(output, into, names)

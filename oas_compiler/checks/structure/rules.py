@@ -25,6 +25,7 @@ from oas_compiler.checks.structure.one_start_node import one_start_node
 from oas_compiler.checks.structure.output_types_agree import output_types_agree
 from oas_compiler.checks.structure.outputs_are_produced import outputs_are_produced
 from oas_compiler.checks.structure.outputs_at_every_end import outputs_at_every_end
+from oas_compiler.checks.structure.port_schemas import port_schemas
 from oas_compiler.checks.structure.same_output_same_type import same_output_same_type
 from oas_compiler.checks.structure.sendable_headers import sendable_headers
 from oas_compiler.checks.structure.start_node_is_listed import start_node_is_listed
@@ -59,6 +60,7 @@ RULES: tuple[CheckRule, ...] = (
     known_inputs,
     inputs_are_fed,
     castable_edges,
+    port_schemas,
     # what a flow gives back
     outputs_are_produced,
     output_types_agree,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from cinatra_sdk.agents.calls import CallsSettings, make_agent_calls
+from cinatra_sdk.a2a.node import RemoteAgentTalk
+from cinatra_sdk.a2a.remote import RemoteAgentWay
+from cinatra_sdk.agents.calls import AgentCalls
 from cinatra_sdk.agents.offered import OfferedTool, OfferedToolbox
-from cinatra_sdk.agents.shortening import Seen, Shortening, make_shortening
-from cinatra_sdk.agents.step import AgentSettings, make_agent_step
-from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.names import channel_of
-from cinatra_sdk.flow.nodes.approved import make_approved
-from cinatra_sdk.flow.nodes.subflow import make_subflow
+from cinatra_sdk.agents.shortening import AgentSummary
+from cinatra_sdk.agents.step import AgentStep
+from cinatra_sdk.flow.nodes.approved import ApprovedAgent
+from cinatra_sdk.flow.nodes.subflow import Agent
+from cinatra_sdk.flow.plan import NodeWork
 from oas_compiler import ir
 from oas_compiler.component.agent_words import ASK
 from oas_compiler.ir import (
@@ -19,49 +20,55 @@ from oas_compiler.ir import (
     AgentShortenNode,
     RemoteAgentNode,
 )
-from oas_compiler.lower.inner import lower_inner
-from oas_compiler.lower.nodes.llm import make_render, read_model_settings
-from oas_compiler.lower.nodes.remote_agent import lower_remote_agent
-from oas_compiler.lower.registry import LoweringSite
+from oas_compiler.lower.registry import PlanSite, plain_ports
 
 
-def lower_agent(site: LoweringSite) -> NodeBody:
-    node, frame = site.node, site.frame
+def lower_agent(site: PlanSite) -> NodeWork:
+    node = site.node
     if isinstance(node, AgentModelNode):
-        return _lower_model(site, node)
+        return _lower_model(node)
     if isinstance(node, AgentCallsNode):
-        settings = CallsSettings(
+        return AgentCalls(
             model=node.model,
             tools=_list_tools(node.tools),
             toolboxes=_list_toolboxes(node.toolboxes),
-            results=node.results,
+            results=plain_ports(node.results),
         )
-        return make_agent_calls(frame, settings)
     if isinstance(node, AgentShortenNode):
-        seen = _list_shortenings(site, node.shortened_by)
-        return make_shortening(frame, _read_shortening(site, node), seen)
+        return _lower_shortening(node)
     if isinstance(node, RemoteAgentNode):
-        return lower_remote_agent(site, node)
+        way = RemoteAgentWay(url=node.url, settings=node.settings, headers=node.headers)
+        return RemoteAgentTalk(way=way, results=plain_ports(node.results), message=node.message)
     assert isinstance(node, AgentNode)
-    inner = lower_inner(site, node.subflow, frame.path, as_graph=True, alone=node.is_apart)
-    if node.behind.asks_person:
-        return make_approved(frame, inner, agent=node.subflow.name, name=node.name)
-    return make_subflow(frame, inner)
+    kind = ApprovedAgent if node.behind.asks_person else Agent
+    return kind(flow=site.inside[0], alone=node.is_apart)
 
 
-def _lower_model(site: LoweringSite, node: AgentModelNode) -> NodeBody:
-    settings = AgentSettings(
-        render=make_render(site.frame, node.system_prompt, "system prompt"),
-        model=read_model_settings(site, node.llm_config),
+def _lower_model(node: AgentModelNode) -> AgentStep:
+    return AgentStep(
+        prompt=node.system_prompt,
+        llm=node.llm_config,
         tools=_list_tools(node.tools),
         toolboxes=_list_toolboxes(node.toolboxes),
-        shortenings=_list_shortenings(site, node.shortened_by),
-        results=node.results,
+        shortened_by=node.shortened_by,
+        results=plain_ports(node.results),
         message=node.message,
         greeting=(ASK, node.greeting) if node.greeting else None,
         optional=(ASK,),
     )
-    return make_agent_step(site.frame, settings)
+
+
+def _lower_shortening(node: AgentShortenNode) -> AgentSummary:
+    return AgentSummary(
+        llm=node.llm_config,
+        instructions=node.instructions,
+        template=node.template,
+        most_size=node.most_size,
+        most_messages=node.most_messages,
+        most_characters=node.most_characters,
+        keep=node.keep,
+        shortened_by=node.shortened_by,
+    )
 
 
 def _list_tools(tools: tuple[ir.AgentTool, ...]) -> tuple[OfferedTool, ...]:
@@ -70,8 +77,8 @@ def _list_tools(tools: tuple[ir.AgentTool, ...]) -> tuple[OfferedTool, ...]:
             name=tool.name,
             description=tool.description,
             node=tool.node,
-            inputs=tool.inputs,
-            outputs=tool.outputs,
+            inputs=plain_ports(tool.inputs),
+            outputs=plain_ports(tool.outputs),
             hands_over=tool.hands_over,
         )
         for tool in tools
@@ -80,25 +87,3 @@ def _list_tools(tools: tuple[ir.AgentTool, ...]) -> tuple[OfferedTool, ...]:
 
 def _list_toolboxes(boxes: tuple[ir.AgentToolbox, ...]) -> tuple[OfferedToolbox, ...]:
     return tuple(OfferedToolbox(lists=box.lists, calls=box.calls) for box in boxes)
-
-
-def _list_shortenings(site: LoweringSite, ids: tuple[str, ...]) -> tuple[Seen, ...]:
-    found: list[Seen] = []
-    for node_id in ids:
-        node = site.flow.by_id[node_id]
-        assert isinstance(node, AgentShortenNode)
-        found.append(Seen(channel=channel_of(node_id), shortening=_read_shortening(site, node)))
-    return tuple(found)
-
-
-def _read_shortening(site: LoweringSite, node: AgentShortenNode) -> Shortening:
-    render = make_render(site.frame, node.template, "template of the summary")
-    return Shortening(
-        model=read_model_settings(site, node.llm_config),
-        instructions=node.instructions,
-        format_summary=lambda summary: render({"summary": summary}),
-        most_size=node.most_size,
-        most_messages=node.most_messages,
-        most_characters=node.most_characters,
-        keep=node.keep,
-    )

@@ -1,47 +1,46 @@
-"""MapNode and ParallelMapNode."""
+"""MapNode and ParallelMapNode, also as WayFlow extends them."""
 
 from __future__ import annotations
 
-from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.nodes.each import Collected, MappedInput, make_each
+from cinatra_sdk.flow.nodes.each import (
+    ITERATED,
+    Map,
+    ParallelMap,
+    UnpackedMap,
+    UnpackedParallelMap,
+)
+from oas_compiler import ir
 from oas_compiler.ir import ANY, ArrayType, FlowIR, MapNode, ParallelMapNode, Port
-from oas_compiler.lower.inner import lower_inner
-from oas_compiler.lower.registry import LoweringSite
-
-_ITERATED = "iterated_"
-_COLLECTED = "collected_"
+from oas_compiler.lower.registry import PlanSite
 
 
-def lower_map(site: LoweringSite) -> NodeBody:
-    node, frame = site.node, site.frame
+def lower_map(site: PlanSite) -> Map:
+    node = site.node
     assert isinstance(node, MapNode)
-    types = {port.title: port for port in node.subflow.inputs}
-    inputs = []
+    inner = {port.title: port for port in node.subflow.inputs}
+    iterates: dict[str, bool] = {}
     for port in node.inputs:
-        inner = types[port.title.removeprefix(_ITERATED)]
-        iterates = _decide_by_source(site.flow, node, port, inner)
-        inputs.append(
-            MappedInput(title=port.title, inner=inner.title, type=inner.type, iterates=iterates)
-        )
-    outputs = [
-        Collected(title=_COLLECTED + title, inner=title, reducer=reducer)
-        for title, reducer in node.reducers
-    ]
-    return make_each(
-        frame,
-        lower_inner(site, node.subflow, frame.path, as_graph=False),
-        inputs=inputs,
-        outputs=outputs,
+        verdict = _decide_by_source(site.flow, node, port, inner[port.title.removeprefix(ITERATED)])
+        if verdict is not None:
+            iterates[port.title] = verdict
+    return (ParallelMap if isinstance(node, ParallelMapNode) else Map)(
+        flow=site.inside[0],
+        iterates=iterates,
+        reducers=dict(node.reducers),
         takes_failures=bool(node.on_item_error),
-        errors=_find_errors_output(node),
-        at_once=site.wiring.max_parallel if isinstance(node, ParallelMapNode) else 1,
     )
 
 
-def _find_errors_output(node: MapNode) -> str:
-    """The output for what failed; empty where there is none, or the subflow has one of the name."""
-    own = {_COLLECTED + title for title, _reducer in node.reducers}
-    return next((port.title for port in node.outputs if port.title not in own), "")
+def lower_extended_map(site: PlanSite) -> UnpackedMap:
+    node = site.node
+    assert isinstance(node, ir.ExtendedMapNode)
+    always = isinstance(node, ir.ExtendedParallelMapNode)
+    return (UnpackedParallelMap if always else UnpackedMap)(
+        flow=site.inside[0],
+        unpack=dict(node.unpack),
+        parallel=node.is_parallel,
+        most_at_once=node.max_workers,
+    )
 
 
 def _decide_by_source(flow: FlowIR, node: MapNode, port: Port, inner: Port) -> bool | None:

@@ -1,239 +1,70 @@
-"""ToolNode over a server tool: a Python function that the host registered by name.
-
-A tool that requires confirmation asks a person first, whatever the approval policy says.
-
-Any callable will do.  Whether it is asynchronous shows in what it returns, not in what it is: an
-object may have an async `__call__`, and a plain function may hand back an awaitable.
-
-A tool that sends something on finds the key of its effect in `cinatra_sdk.effects.current_key()`.
-"""
+"""ToolNode over each kind of tool, and the nodes of an agent's toolboxes."""
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
-import copy
-import functools
-import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
-
-from langgraph.errors import GraphBubbleUp
-from langgraph.runtime import Runtime, get_runtime
-
-from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
-from cinatra_sdk.engine.runtime_context import HostContext, context_of
-from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.casting import CastError, cast
-from cinatra_sdk.flow.effects import effect_of
-from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.flow.nodes.client_tool import make_client_tool
-from cinatra_sdk.flow.nodes.confirmed import make_confirmed
-from cinatra_sdk.flow.nodes.telling_errors import make_telling
-from cinatra_sdk.governed.keys import without_governed
-from cinatra_sdk.governed.secrets import cut_out
-from oas_compiler.ir import (
-    ClientToolNode,
-    McpListNode,
-    McpToolNode,
-    Port,
-    RemoteToolNode,
-    ToolNode,
-)
+from cinatra_sdk.flow.nodes.client_tool import ClientTool
+from cinatra_sdk.flow.nodes.telling_errors import TellsErrors
+from cinatra_sdk.flow.nodes.tool import ToolCall
+from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.mcp.tool import McpToolCall
+from cinatra_sdk.mcp.toolbox import McpToolList, Signature
+from cinatra_sdk.mcp.transport import McpWay
+from oas_compiler import ir
+from oas_compiler.ir import AgentCallsNode, ClientToolNode, McpListNode, McpToolNode, RemoteToolNode
 from oas_compiler.kinds.tool import tells_errors
-from oas_compiler.lower.nodes.mcp import lower_mcp_tool, lower_tool_list
-from oas_compiler.lower.nodes.remote_tool import lower_remote_tool
-from oas_compiler.lower.registry import LoweringSite
+from oas_compiler.lower.nodes.api import lower_remote_tool
+from oas_compiler.lower.registry import PlanSite, plain_ports
 
 
-def lower_tool(site: LoweringSite) -> NodeBody:
+def lower_tool(site: PlanSite) -> NodeWork:
     """A tool of WayFlow's node may tell its error as its output."""
-    body = _lower_raising(site)
-    told = [port.title for port in site.node.outputs] if tells_errors(site.node) else []
-    return make_telling(site.frame, body, output=told[0]) if told else body
+    work = _lower_raising(site)
+    return TellsErrors(work=work) if site.node.outputs and tells_errors(site.node) else work
 
 
-def _lower_raising(site: LoweringSite) -> NodeBody:
-    node, frame = site.node, site.frame
+def _lower_raising(site: PlanSite) -> NodeWork:
+    node = site.node
     if isinstance(node, RemoteToolNode):
-        return lower_remote_tool(site)
+        return lower_remote_tool(site, node)
     if isinstance(node, ClientToolNode):
-        return make_client_tool(
-            frame, tool=node.tool_name, name=node.name, confirmed=node.behind.asks_person
-        )
+        return ClientTool(tool=node.tool_name, confirmed=node.behind.asks_person)
     if isinstance(node, McpToolNode):
-        return lower_mcp_tool(site, node)
+        return _lower_mcp_tool(site, node)
     if isinstance(node, McpListNode):
-        return lower_tool_list(site, node)
-    assert isinstance(node, ToolNode)
-    tool = _Tool(
-        node=node,
-        frame=frame,
-        function=_configure(site.wiring.tools[node.tool_name], node),
-        lent=tuple(site.wiring.env.values()),
+        return _lower_tool_list(node)
+    assert isinstance(node, ir.ToolNode)
+    return ToolCall(
+        tool=node.tool_name,
+        configuration=node.configuration,
+        confirmed=node.behind.asks_person,
     )
 
-    def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
-        values, host = frame.gather(state), context_of(runtime.context)
-        made = perform(tool.effect(state, values, host), lambda: tool.call(values), host.door)
-        return frame.finish(state, _outputs_of(made))
 
-    async def arun(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
-        values, host = frame.gather(state), context_of(runtime.context)
-        effect = tool.effect(state, values, host)
-        made = await aperform(effect, lambda: tool.acall(values), host.door)
-        return frame.finish(state, _outputs_of(made))
-
-    body = NodeBody(run=run, arun=arun, acts=True, performs=True)
-    if not node.behind.asks_person:
-        return body
-
-    def describe(state: Mapping[str, Any]) -> Effect:
-        host = context_of(get_runtime(HostContext).context)
-        return tool.effect(state, frame.gather(state), host)
-
-    return make_confirmed(frame, body, name=node.name, effect=describe)
+def _lower_mcp_tool(site: PlanSite, node: McpToolNode) -> McpToolCall:
+    return McpToolCall(
+        server=_read_transport(node.server),
+        retry=node.retry,
+        tool=node.tool_name,
+        of_agent=any(isinstance(other, AgentCallsNode) for other in site.flow.nodes),
+        confirmed=node.behind.asks_person,
+    )
 
 
-def _configure(function: Callable[..., Any], node: ToolNode) -> Callable[..., Any]:
-    """The function with the configuration of a BuiltinTool, if it takes one."""
-    configuration = node.configuration.mapping()
-    if not configuration:
-        return function
-    try:
-        taken = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of a function that is written in C
-        return function
-    if "configuration" not in taken:
-        return function
-    return functools.partial(function, configuration=configuration)
+def _lower_tool_list(node: McpListNode) -> McpToolList:
+    return McpToolList(
+        server=_read_transport(node.server),
+        retry=node.retry,
+        names=node.names,
+        signatures=tuple(
+            Signature(tool=tool.name, inputs=plain_ports(tool.inputs)) for tool in node.signatures
+        ),
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tool:
-    """The host's function behind one node."""
-
-    node: ToolNode
-    frame: Frame
-    function: Callable[..., Any]
-    lent: tuple[str, ...] = field(repr=False)
-    """Values of the host's placeholders."""
-
-    def effect(self, state: Mapping[str, Any], values: dict[str, Any], host: HostContext) -> Effect:
-        held = host.credentials
-        return effect_of(
-            self.frame,
-            state,
-            capability=self.node.tool_name,
-            arguments=values,
-            secrets=(held.run_token, held.bearer_token, *self.lent),
-        )
-
-    def call(self, values: dict[str, Any]) -> EffectResult:
-        # A copy: a tool that changes its arguments must not change the state of the run.
-        given = copy.deepcopy(values)
-        try:
-            result = self.function(**given)
-            if inspect.isawaitable(result):
-                result = _waited_for(result)
-        except GraphBubbleUp:
-            raise
-        except Exception as error:
-            raise self._describe(error) from error
-        return self._read(result)
-
-    async def acall(self, values: dict[str, Any]) -> EffectResult:
-        given = copy.deepcopy(values)
-        try:
-            # A plain tool may block, so it gets a thread; what it hands back is awaited here.
-            if inspect.iscoroutinefunction(self.function):
-                result = self.function(**given)
-            else:
-                result = await asyncio.to_thread(self.function, **given)
-            if inspect.isawaitable(result):
-                result = await result
-        except GraphBubbleUp:
-            raise
-        except Exception as error:
-            raise self._describe(error) from error
-        return self._read(result)
-
-    def _read(self, result: Any) -> EffectResult:
-        outputs = _read_outputs(self.frame, self.node, result)
-        return EffectResult(value=_remove_lent_values(self.lent, outputs))
-
-    def _describe(self, error: Exception) -> NodeFailed:
-        # Its cause tells the door whether a later try may help; the step around the node cuts it off.
-        name = type(error).__name__
-        failed = self.frame.failed(f"tool '{self.node.tool_name}' raised {name}: {error}")
-        failed.raised = name
-        return failed
-
-
-def _outputs_of(made: EffectResult) -> dict[str, Any]:
-    assert isinstance(made.value, dict)  # made by `_read_outputs`, or stored from it
-    return made.value
-
-
-def _waited_for(pending: Awaitable[Any]) -> Any:
-    """The result of `pending`, on an event loop of its own."""
-
-    async def wait() -> Any:
-        return await pending
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(wait())
-    # The caller's loop runs in this thread and cannot run a second one.  The context goes along:
-    # LangGraph keeps the config of the node in it.
-    with ThreadPoolExecutor(1) as other:
-        return other.submit(contextvars.copy_context().run, asyncio.run, wait()).result()
-
-
-def _remove_lent_values(lent: tuple[str, ...], outputs: dict[str, Any]) -> dict[str, Any]:
-    """The outputs without values of placeholders: a tool of the host may know them, too."""
-    return {title: cut_out(value, lent) for title, value in outputs.items()}
-
-
-def _read_outputs(frame: Frame, node: ToolNode, result: Any) -> dict[str, Any]:
-    """The tool's result as the node's outputs (Agent Spec: several outputs come as a dict).
-
-    A tuple or list gives several outputs in their order; for a single output, a dict that has
-    exactly its title is unwrapped and anything else is the value itself.
-    """
-    ports = node.outputs
-    if not ports:
-        return {}
-    result = without_governed(result, where=f"what tool '{node.tool_name}' returned")
-    if len(ports) == 1:
-        title = ports[0].title
-        wrapped = isinstance(result, Mapping) and set(result) == {title}
-        given = {title: result[title] if wrapped else result}
-    elif isinstance(result, Mapping):
-        given = dict(result)
-    elif isinstance(result, (tuple, list)) and len(result) == len(ports):
-        given = dict(zip((port.title for port in ports), result, strict=True))
-    else:
-        raise frame.failed(
-            f"tool '{node.tool_name}' returned a {type(result).__name__}; "
-            f"it declares {len(ports)} outputs",
-            hint="return a dict keyed by output title",
-        )
-    return {port.title: _read_output_value(frame, node, port, given) for port in ports}
-
-
-def _read_output_value(frame: Frame, node: ToolNode, port: Port, given: Mapping[str, Any]) -> Any:
-    if port.title not in given:
-        if port.default is not None:
-            return port.default.value()
-        raise frame.failed(f"tool '{node.tool_name}' did not return output '{port.title}'")
-    value = given[port.title]
-    value = list(value) if isinstance(value, tuple) else value
-    try:
-        return cast(value, port.type)
-    except CastError as error:
-        raise frame.failed(f"tool '{node.tool_name}', output '{port.title}': {error}") from None
+def _read_transport(server: ir.McpTransport) -> McpWay:
+    return McpWay(
+        transport=server.transport,
+        settings=server.settings,
+        sensitive=server.sensitive,
+        login=server.login,
+    )

@@ -1,0 +1,173 @@
+"""A flow written in Python, as a graph of LangGraph is: nodes, then edges.
+
+    graph = FlowGraph("greeting", outputs=[port("text", STRING)])
+    graph.add_node("start", Start(), inputs=[port("name", STRING)])
+    graph.add_node(
+        "greet",
+        TextTemplate(template="Hello {{ name }}"),
+        inputs=[port("name", STRING)],
+        feeds={"name": "start.name"},
+        outputs=[port("text", STRING)],
+    )
+    graph.add_node("end", End(), inputs=[port("text", STRING)], feeds={"text": "greet.text"})
+    graph.add_edge(START, "start")
+    graph.add_edge("start", "greet")
+    graph.add_edge("greet", "end")
+    graph.add_edge("end", END)
+
+`oasflow emit` writes such modules.  `written_flow` makes a flow of the graph that runs, is stored and
+resumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from langgraph.graph import END, START
+
+from cinatra_sdk.flow.nodes.end import End
+from cinatra_sdk.flow.nodes.start import Start
+from cinatra_sdk.flow.plan import FlowPlan, NodePlan, NodeWork, PlannedFeed, PlannedRoute
+from cinatra_sdk.values.ports import TypedPort
+
+Source: TypeAlias = str | tuple[str, str]
+"""`node.output`, or the two where a point stands in the name of the output."""
+_NEXT: Final = "next"
+
+
+class FlowGraph:
+    """One flow that is being written; `plan()` gives what was written so far, checked."""
+
+    def __init__(self, flow_id: str, *, name: str = "", outputs: Sequence[TypedPort] = ()) -> None:
+        self._id, self._name, self._outputs = flow_id, name, tuple(outputs)
+        self._nodes: dict[str, NodePlan] = {}
+        self._given_branches: dict[str, tuple[str, ...] | None] = {}
+        self._routes: list[PlannedRoute] = []
+        self._feeds: list[PlannedFeed] = []
+        self._start = ""
+
+    def add_node(
+        self,
+        node_id: str,
+        work: NodeWork,
+        *,
+        name: str = "",
+        shown: str = "",
+        inputs: Sequence[TypedPort] = (),
+        feeds: Mapping[str, Source | Sequence[Source]] | None = None,
+        outputs: Sequence[TypedPort] = (),
+        branches: Sequence[str] | None = None,
+        risk: str = "",
+        once: bool = False,
+        after: Sequence[str] = (),
+    ) -> None:
+        """Add what `work` says under an id.
+
+        name:     for people.  shown: in pictures, where the name cannot stand there.
+        feeds:    input → the output that feeds it, or several: the one that ran last counts.
+        outputs:  those of a start and an end are their inputs, where none are given.
+        branches: its ways out, where no edge leaves by some of them.
+        risk:     risk class of what it does.  once: whether that happens at most once.
+        after:    nodes without an edge to it that may come back here.
+
+        Raises: `ValueError` for an id that is there already, and for a feed of no input.
+        """
+        if node_id in self._nodes:
+            raise ValueError(f"the flow '{self._id}' has two nodes with the id '{node_id}'")
+        titles = {one.title for one in inputs}
+        for title, sources in (feeds or {}).items():
+            if title not in titles:
+                raise ValueError(f"node '{node_id}' has no input '{title}' to be fed")
+            for source, output in _read_sources(sources):
+                self._feeds.append(PlannedFeed(source, output, node_id, title))
+        self._given_branches[node_id] = None if branches is None else tuple(branches)
+        self._nodes[node_id] = NodePlan(
+            id=node_id,
+            name=name,
+            shown=shown,
+            work=work,
+            inputs=tuple(inputs),
+            outputs=tuple(inputs if not outputs and isinstance(work, (Start, End)) else outputs),
+            risk=risk,
+            once=once,
+            after=tuple(after),
+        )
+
+    def add_edge(self, source: str, target: str, *, branch: str = _NEXT) -> None:
+        """Add a way from a node to the next one; `START` leads to the first, `END` from the last.
+
+        Raises: `ValueError` for a second way by one branch, and a second start.
+        """
+        if source == START:
+            if self._start not in ("", target):
+                raise ValueError(f"the flow '{self._id}' has two nodes that begin")
+            self._start = target
+            return
+        if target == END:
+            return
+        for route in self._routes:
+            if (route.source, route.branch) == (source, branch):
+                raise ValueError(f"node '{source}' has two edges by the branch '{branch}'")
+        self._routes.append(PlannedRoute(source, branch, target))
+
+    def add_branches(self, source: str, targets: Mapping[str, str]) -> None:
+        """Add a way for each branch of a node."""
+        for branch, target in targets.items():
+            self.add_edge(source, target, branch=branch)
+
+    def plan(self) -> FlowPlan:
+        """The flow as plain data.
+
+        Raises: `ValueError` where no node begins, or an edge leads to or from no node.
+        """
+        if self._start not in self._nodes:
+            raise ValueError(f"the flow '{self._id}' has no edge from START to one of its nodes")
+        for route in self._routes:
+            self._require_node(route.source, "an edge leads from")
+            self._require_node(route.target, "an edge leads to")
+        for feed in self._feeds:
+            self._require_node(feed.source, f"'{feed.target}.{feed.input}' is fed by")
+            outputs = {one.title for one in self._nodes[feed.source].outputs}
+            if feed.output not in outputs:
+                raise ValueError(f"node '{feed.source}' has no output '{feed.output}'")
+        return FlowPlan(
+            id=self._id,
+            name=self._name or self._id,
+            outputs=self._outputs,
+            start=self._start,
+            nodes=tuple(self._complete(node) for node in self._nodes.values()),
+            routes=tuple(self._routes),
+            feeds=tuple(self._feeds),
+        )
+
+    def _complete(self, node: NodePlan) -> NodePlan:
+        given = self._given_branches[node.id]
+        if given is None:
+            given = () if isinstance(node.work, End) else self._list_branches(node.id)
+        return NodePlan(
+            **{name: getattr(node, name) for name in NodePlan.__slots__ if name != "branches"},
+            branches=given,
+        )
+
+    def _list_branches(self, node_id: str) -> tuple[str, ...]:
+        return tuple(route.branch for route in self._routes if route.source == node_id)
+
+    def _require_node(self, node_id: str, what: str) -> None:
+        if node_id not in self._nodes:
+            raise ValueError(f"{what} '{node_id}', which is no node of the flow '{self._id}'")
+
+
+def _read_sources(given: Source | Sequence[Source]) -> Iterator[tuple[str, str]]:
+    if isinstance(given, (str, tuple)):
+        yield _read_source(given)
+    else:
+        for source in given:
+            yield _read_source(source)
+
+
+def _read_source(given: Source) -> tuple[str, str]:
+    if isinstance(given, tuple):
+        return given
+    node, _, output = given.rpartition(".")
+    return node, output

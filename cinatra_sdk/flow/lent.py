@@ -1,0 +1,74 @@
+"""What a node that asks a model, a server or an agent elsewhere takes of what the host lends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.model_effects import ModelSettings
+from cinatra_sdk.flow.site import Wiring
+from cinatra_sdk.models.reading import read_model_config
+from cinatra_sdk.platform.http import HttpPlatform
+from cinatra_sdk.platform.simulated import SimulatedPlatform
+from cinatra_sdk.templates.language import TemplateError
+from cinatra_sdk.templates.rendering import Renderer
+from cinatra_sdk.values.json_text import Json
+
+
+def read_model_settings(wiring: Wiring, llm_config: Json) -> ModelSettings:
+    """The settings of a node that asks the model of `llm_config`."""
+    host = wiring.host
+    return ModelSettings(
+        config=read_model_config(llm_config, host.secrets),
+        models=host.models,
+        api_key_for=host.api_key_for,
+        may_call=make_allowance(wiring.platform, host.allow),
+        simulation=find_simulation(wiring.platform),
+        lent=wiring.lent_values,
+    )
+
+
+def make_render(frame: Frame, template: str, what: str) -> Callable[[Mapping[str, Any]], str]:
+    """The function from a node's inputs to the text; what: the template's name, for errors."""
+    renderer = Renderer(template)
+
+    def render(values: Mapping[str, Any]) -> str:
+        try:
+            return renderer.text(values)
+        except TemplateError as error:
+            raise frame.failed(f"{what}: {error}") from None
+
+    return render
+
+
+def find_simulation(platform: Any) -> Any:
+    """The platform by which a simulation answers; None where calls are really made."""
+    beyond = getattr(platform, "beyond", None)
+    asked = beyond if beyond is not None else platform
+    inner = asked
+    while not isinstance(inner, SimulatedPlatform):
+        inner = getattr(inner, "inner", None)
+        if inner is None:
+            return None
+    return asked
+
+
+def make_allowance(platform: Any, allow: Sequence[str]) -> Callable[[str], bool]:
+    """What the operator opens: to the platform, and to the runs of this process."""
+    opened = HttpPlatform(None, allow=allow)
+
+    def may_call(address: str) -> bool:
+        return opened.allows(address) or _is_open(platform, address)
+
+    return may_call
+
+
+def _is_open(platform: Any, address: str) -> bool:
+    inner = platform
+    while inner is not None:
+        if isinstance(inner, HttpPlatform):
+            return inner.allows(address)
+        beyond = getattr(inner, "beyond", None)
+        inner = beyond if beyond is not None else getattr(inner, "inner", None)
+    return False

@@ -1,0 +1,168 @@
+"""A flow that a module writes with `FlowGraph`: it runs, is stored, and goes on in another process.
+
+    # shop/newsletter.py, made by `oasflow emit`
+    flow = written_flow(newsletter, module=__name__, policy=POLICY)
+
+    store.start(flow.lent(HostParts(platform=…)), {"topic": "Bees"})
+    RunStore.open(host=HostParts(graphs=[flow]))      # in every process that goes on with its runs
+
+A run is pinned to the text of the module.  A stored run holds the name of the flow, which is looked
+up among those that the process lends; it is never imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from pydantic import JsonValue
+
+from cinatra_sdk.events.event import split_path
+from cinatra_sdk.flow.building import FlowGraph
+from cinatra_sdk.flow.nodes.start import Start
+from cinatra_sdk.flow.plan import FlowPlan
+from cinatra_sdk.flow.planned import MAX_STEPS, PlannedFlow
+from cinatra_sdk.governed.policy import parse_policy, require_entries
+from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
+from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.store.flow_kinds import join_source
+from cinatra_sdk.store.graph_flow import GRAPH, MOST_BYTES, find_module_file
+from cinatra_sdk.text.files import read_named
+from cinatra_sdk.values.port_schemas import describe_inputs, describe_outputs
+from cinatra_sdk.values.ports import TypedPort
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WrittenFlow(PlannedFlow):
+    """Implements `DurableFlow`.  Immutable; share it between threads and runs."""
+
+    program: FlowPlan = field(repr=False)
+    label: str
+    """What a stored run calls the flow: `module:name`."""
+    text: bytes = field(repr=False)
+    """A header with the label, and the text of the module."""
+    written_in: str = ""
+    """The file of the module, as shown to people."""
+    policy: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    guarded: tuple[tuple[int, str, str], ...] = ()
+    steering: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    """Stubs that lead a simulation past the flow's gates, by node path."""
+    answers: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    """Those of a simulation that nobody asked for."""
+
+    __repr__ = PlannedFlow.__repr__
+
+    @property
+    def plan(self) -> FlowPlan:
+        return self.program
+
+    @property
+    def source(self) -> bytes:
+        return self.text
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text).hexdigest()
+
+    @property
+    def file(self) -> str:
+        return self.written_in
+
+    @property
+    def approval_policy(self) -> dict[str, JsonValue]:
+        return dict(self.policy or {"steps": []})
+
+    @property
+    def guards(self) -> Sequence[tuple[int, str, str]]:
+        return self.guarded
+
+    @property
+    def input_schema(self) -> dict[str, JsonValue]:
+        """JSON Schema of the parameters; `required` are those a run cannot begin without."""
+        start = self.plan.start_node.work
+        assert isinstance(start, Start)
+        return describe_inputs(
+            self.plan.inputs,
+            required=start.required,
+            hidden=start.hidden,
+            renderers=start.renderers,
+            sources=start.data_sources.mapping(),
+        )
+
+    @property
+    def output_schema(self) -> dict[str, JsonValue]:
+        """JSON Schema of the outputs."""
+        return describe_outputs(self.plan.outputs)
+
+    def outputs_of(self, path: str) -> Sequence[TypedPort] | None:
+        """The declared outputs of the node at a path of events; None where there is no such node."""
+        flows: tuple[FlowPlan, ...] = (self.plan,)
+        outputs: Sequence[TypedPort] | None = None
+        place = 0
+        for node_id, item in split_path(path):
+            # Of one flow inside, the item is an element of a map; of several it is the flow's place.
+            place = place if len(flows) > 1 else 0
+            node = flows[place].by_id.get(node_id) if place < len(flows) else None
+            if node is None:
+                return None
+            outputs, flows, place = node.outputs, node.work.subflows, item or 0
+        return outputs
+
+    def lent(self, host: HostParts) -> WrittenFlow:
+        """The same flow with other parts; without a platform among them its calls are simulated."""
+        given = host.platform is not None
+        parts = host
+        if not given:
+            parts = host.with_parts(platform=SimulatedPlatform(fallback=dict(self.answers)))
+        return replace(self, host=parts, platform_given=given)
+
+
+def written_flow(
+    graph: FlowGraph,
+    *,
+    module: str,
+    name: str = "flow",
+    policy: Mapping[str, JsonValue] | None = None,
+    guards: Sequence[tuple[int, str, str]] = (),
+    steering: Mapping[str, JsonValue] | None = None,
+    answers: Mapping[str, JsonValue] | None = None,
+    host: HostParts = NO_PARTS,
+    max_steps: int = MAX_STEPS,
+    fuse: bool = True,
+    max_parallel: int | None = None,
+) -> WrittenFlow:
+    """The flow that a module has written.
+
+    module:   `__name__` of the module.  name: what the flow is called there.
+    policy:   the approval policy that holds where the host gives none.
+    guards:   (step, gate, send) that every policy must say something about.
+    steering, answers: stubs of simulations, by node path: past the gates; and where nobody asked for
+              a simulation.
+    host, max_steps, fuse, max_parallel: as at `compile_flow`.
+
+    Only the module's own text counts for the digest, not that of the modules that it imports.
+
+    Raises: `ValueError` for a graph that is not whole, and a module without a file; `PolicyInvalid`.
+    """
+    given: dict[str, Any] = dict(policy or {"steps": []})
+    require_entries(parse_policy(given), tuple(guards))
+    file = find_module_file(module)
+    label = f"{module}:{name}"
+    made = WrittenFlow(
+        program=graph.plan(),
+        label=label,
+        text=join_source({"kind": GRAPH, "name": label}, read_named(file, MOST_BYTES)),
+        written_in=str(file),
+        policy=given,
+        guarded=tuple(guards),
+        steering=dict(steering or {}),
+        answers=dict(answers or {}),
+        host=host,
+        max_steps=max_steps,
+        fuse=fuse,
+        max_parallel=max_parallel,
+    )
+    return made.lent(host)

@@ -1,0 +1,74 @@
+"""Every input and output has a schema that values can be checked against.
+
+an input with "minLength": "x"   ->   OAS079
+
+In Cinatra's files this holds of the inputs of the run, which are checked before it begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from oas_compiler.checks.structure.answer_schemas import find_schema_flaw, is_readable
+from oas_compiler.checks.subject import Subject
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.ir import FlowIR, InputMessageNode, JsonValue, Port
+from oas_compiler.text.marks import child
+
+_SIMPLE: Final = frozenset({"type", "title", "description"})
+"""Keys of a schema of which no more can be wrong than the readers of types say."""
+
+
+@rule(
+    code="OAS079",
+    name="port-schemas",
+    severity="error",
+    summary="The schema of an input or output is no JSON Schema that values can be checked against.",
+    fix="Correct the keyword that the message names, or leave it out.",
+    source="Agent Spec, properties; JSON Schema, draft 2020-12",
+    needs="flow",
+    bad='{"title": "name", "type": "string", "minLength": "one"}',
+    good='{"title": "name", "type": "string", "minLength": 1}',
+)
+def port_schemas(subject: Subject, report: Report) -> None:
+    told: set[str] = set()
+    for port in _list_ports(subject):
+        if port.place.pointer in told or not is_readable(port.type):
+            continue
+        told.add(port.place.pointer)
+        schema = port.schema.value()
+        if _is_simple(schema):
+            continue
+        flaw = find_schema_flaw(schema)
+        if flaw is None:
+            continue
+        where = "".join(child("", str(key)) for key in flaw.path)
+        report(
+            f'the schema of "{port.title[:80]}" is no JSON Schema: '
+            f"{f'at {where[:200]}, ' if where else ''}{flaw.text}",
+            subject.place(f"{port.place.pointer}{where}"),
+            hint=flaw.hint or "correct it, or leave it out",
+        )
+
+
+def _list_ports(subject: Subject) -> Iterator[Port]:
+    if not subject.document.is_plain:
+        yield from subject.flow.inputs if subject.flow is not None else ()
+        return
+    for flow in subject.flows:
+        yield from _list_flow_ports(flow)
+
+
+def _list_flow_ports(flow: FlowIR) -> Iterator[Port]:
+    yield from flow.inputs
+    yield from flow.outputs
+    for node in flow.nodes:
+        yield from node.inputs
+        # what a person answers has a rule of its own
+        if not isinstance(node, InputMessageNode):
+            yield from node.outputs
+
+
+def _is_simple(schema: JsonValue) -> bool:
+    return isinstance(schema, dict) and _SIMPLE.issuperset(schema)

@@ -1,0 +1,98 @@
+"""`oasflow emit`: what is written, what is refused, and what `--check` says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.flows import api, end, flow_of, gate, port, start
+
+FLOW = flow_of(
+    start(port("topic", default="x")),
+    api("write", outputs=[port("draft")], data={"user": "{{ topic }}"}),
+    gate("review"),
+    end(port("draft")),
+    edges=[("start", "topic", "write", "topic"), ("write", "draft", "end", "draft")],
+)
+
+
+def test_a_module_is_written_and_checked(offline: Any, flow_file: Any, tmp_path: Path) -> None:
+    file, module = flow_file(FLOW), str(tmp_path / "own.py")
+    written = offline("emit", file, "-o", module)
+    assert written.exit_code == 0, written.output
+    assert offline("emit", file, "-o", module, "--check").exit_code == 0
+    again = offline("emit", file, "-o", module)
+    assert again.exit_code == 0, again.output
+
+
+def test_without_a_file_the_module_is_the_output(offline: Any, flow_file: Any) -> None:
+    told = offline("emit", flow_file(FLOW))
+    assert told.exit_code == 0
+    compile(told.stdout, "module", "exec")
+    data = json.loads(offline("emit", flow_file(FLOW), "--json").stdout)
+    assert data["flow"] == "The test-flow"
+    assert data["module"].rstrip("\n") == told.stdout.rstrip("\n")
+
+
+def test_a_changed_flow_has_drifted(offline: Any, flow_file: Any, tmp_path: Path) -> None:
+    module = str(tmp_path / "own.py")
+    offline("emit", flow_file(FLOW), "-o", module)
+    other = flow_file({**FLOW, "name": "Another"})
+    told = offline("emit", other, "-o", module, "--check")
+    assert told.exit_code == 1
+    assert "the flow file has changed since the module was made" in told.stdout
+    found = json.loads(offline("emit", other, "-o", module, "--check", "--json").stdout)
+    assert found["agrees"] is False
+
+
+def test_a_module_that_was_edited_is_not_replaced_unless_forced(
+    offline: Any, flow_file: Any, tmp_path: Path
+) -> None:
+    module = tmp_path / "own.py"
+    offline("emit", flow_file(FLOW), "-o", str(module))
+    edited = module.read_text().replace("The review", "Look")
+    module.write_text(edited)
+    refused = offline("emit", flow_file(FLOW), "-o", str(module))
+    assert refused.exit_code == 2
+    assert "--force" in refused.output
+    assert module.read_text() == edited
+    assert offline("emit", flow_file(FLOW), "-o", str(module), "--force").exit_code == 0
+    assert "Look" not in module.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--check",), "add -o MODULE.py"),
+        (("-o", "graph.txt"), "is no module"),
+        (("-o", "my-graph.py"), "is no module"),
+        (("-o", "nothing_there.py", "--check"), "there is no file"),
+    ],
+)
+def test_a_wrong_option_is_named(
+    offline: Any, flow_file: Any, arguments: tuple[str, ...], says: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    told = offline("emit", flow_file(FLOW), *arguments)
+    assert told.exit_code == 2
+    assert says in told.output
+
+
+def test_a_flow_with_errors_is_not_emitted(offline: Any, flow_file: Any, tmp_path: Path) -> None:
+    broken = {**FLOW, "control_flow_connections": []}
+    told = offline("emit", flow_file(broken), "-o", str(tmp_path / "own.py"))
+    assert told.exit_code != 0
+    assert not (tmp_path / "own.py").exists()
+
+
+def test_a_folder_in_the_place_of_the_module_is_named(
+    offline: Any, flow_file: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "own.py").mkdir()
+    told = offline("emit", flow_file(FLOW), "-o", str(tmp_path / "own.py"))
+    assert told.exit_code in (2, 74)
+    assert "Traceback" not in told.output

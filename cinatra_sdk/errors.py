@@ -119,6 +119,8 @@ class NodeFailed(FlowError):
     """
 
     code = "node_failed"
+    raised = ""
+    """The class of the exception that a tool raised; empty where none did."""
 
     def __init__(
         self, message: str, *, node: str, path: str = "", hint: str = "", code: str = ""

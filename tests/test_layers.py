@@ -163,6 +163,7 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
 WORDS = (
     "cinatra_sdk.contract", "cinatra_sdk.values.types", "cinatra_sdk.values.json_text",
     "cinatra_sdk.values.ports", "cinatra_sdk.text.spelling", "cinatra_sdk.values.retry_policy",
+    "cinatra_sdk.values.json_paths",
     "cinatra_sdk.templates.environment", "cinatra_sdk.values.port_schemas",
 )  # fmt: skip
 """What both packages speak of: the contract with hosts, the types and values of ports, placeholders."""

@@ -101,6 +101,7 @@ EXPORTED = {
         "ModelConfig",
         "ModelUsage",
         "Models",
+        "NodeUsage",
         "RecordingModel",
         "ReplayingModel",
         "ScriptedModel",

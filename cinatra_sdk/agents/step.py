@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from cinatra_sdk.agents.offered import SUBMIT, OfferedTool, OfferedToolbox, describe_function
 from cinatra_sdk.agents.seeing import list_seen
 from cinatra_sdk.agents.shortening import Seen, list_shortenings, see
-from cinatra_sdk.effects import EffectResult, aperform, perform
+from cinatra_sdk.effects import aperform, perform
 from cinatra_sdk.effects.effect import Usage, hash_json
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import LimitExceeded
@@ -71,6 +71,8 @@ class AgentStep(NodeWork):
     """The input with what the caller says; empty: there is none."""
     shortened_by: tuple[str, ...] = ()
     """The nodes that make summaries of the conversation, in their order."""
+    greeting: tuple[str, str] | None = None
+    """A tool and a question, with which the agent begins; the model is not asked for it."""
 
     def make_body(self, site: NodeSite) -> NodeBody:
         settings = AgentSettings(
@@ -81,6 +83,7 @@ class AgentStep(NodeWork):
             shortenings=list_shortenings(site, self.shortened_by),
             results=self.results,
             message=self.message,
+            greeting=self.greeting,
             optional=self.optional,
         )
         return make_agent_step(site.frame, settings)
@@ -100,6 +103,8 @@ class AgentSettings:
     """What the agent has to give before it ends."""
     message: str = ""
     """The input with what the caller says; empty: there is none."""
+    greeting: tuple[str, str] | None = None
+    """Where nobody has spoken: a tool by which a person is asked, and what; None: the model speaks."""
     optional: tuple[str, ...] = ()
     """Names of tools that a model without tools can do without."""
 
@@ -154,25 +159,47 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         )
         return asker.prepare(state, runtime.context, query), said
 
-    def leave(state: State, said: str, made: EffectResult) -> dict[str, Any]:
-        assert isinstance(made.value, dict)  # made by `_StepQuery`, or stored from it
+    def leave(state: State, said: str, answer: Any) -> dict[str, Any]:
+        assert isinstance(answer, dict)  # made by `_StepQuery`, or stored from it
         spoken = hear(frame, state, said) if said else []
-        spoken += ask_for_calls(frame, state, made.value)
-        return frame.finish(state, {ANSWER: made.value}, more={MESSAGES: spoken})
+        spoken += ask_for_calls(frame, state, answer)
+        return frame.finish(state, {ANSWER: answer}, more={MESSAGES: spoken})
 
     def run(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
+        greeting = _greet(frame, settings, state, runtime)
+        if greeting is not None:
+            return leave(state, "", greeting)
         asked, said = prepare(state, runtime)
         made = perform(asked.effect, asked.answer, context_of(runtime.context).door)
-        return leave(state, said, made)
+        return leave(state, said, made.value)
 
     async def arun(state: State, runtime: Runtime[HostContext]) -> dict[str, Any]:
+        greeting = _greet(frame, settings, state, runtime)
+        if greeting is not None:
+            return leave(state, "", greeting)
         asked, said = prepare(state, runtime)
         made = await aperform(asked.effect, asked.aanswer, context_of(runtime.context).door)
-        return leave(state, said, made)
+        return leave(state, said, made.value)
 
     lists = (channel_of(box.lists) for box in settings.toolboxes)
     reads = (MESSAGES, *lists, *(one.channel for one in settings.shortenings))
     return NodeBody(run=run, arun=arun, reads=reads, acts=True, performs=True)
+
+
+def _greet(
+    frame: Frame, settings: AgentSettings, state: State, runtime: Runtime[HostContext]
+) -> dict[str, JsonValue] | None:
+    """The agent's own first question to a person, in the form of a model's answer.
+
+    None: somebody has spoken, or the agent has no question, so its model is asked.
+    """
+    if settings.greeting is None or frame.visit(state) > 1:
+        return None
+    if read_conversation(state, runtime.context) or _read_message(settings, frame.gather(state)):
+        return None
+    tool, question = settings.greeting
+    call: JsonValue = {"id": "call_1_greeting", "name": tool, "args": {"question": question}}
+    return {"text": "", "calls": [call]}
 
 
 def _require_names_apart(frame: Frame, functions: Sequence[Mapping[str, Any]]) -> None:

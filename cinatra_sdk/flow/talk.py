@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import JsonValue
 
 from cinatra_sdk.engine.runtime_context import context_of
@@ -120,6 +120,16 @@ def read_conversation(state: State, context: object) -> list[BaseMessage]:
     context: of the node's runtime.
     """
     return [*context_of(context).heard, *state.get(MESSAGES, ())]
+
+
+def list_spoken(conversation: Iterable[BaseMessage]) -> list[BaseMessage]:
+    """What people and agents said to each other, as plain messages; calls of tools are left out."""
+    kinds: dict[str, type[BaseMessage]] = {"human": HumanMessage, "ai": AIMessage}
+    return [
+        kinds[message.type](str(message.text))
+        for message in conversation
+        if message.type in kinds and str(message.text)
+    ]
 
 
 def _begin_record(frame: Frame, state: State, visit: int, what: str) -> dict[str, JsonValue]:

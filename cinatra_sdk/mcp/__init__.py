@@ -2,6 +2,7 @@
 
 transport.py    the way to a server as a file writes it;  server.py  the server, ready to be asked
 connecting.py   a client that is connected;  calling.py  one request of it, as the nodes make them
+login.py        how a client logs in by OAuth
 results.py      what a server gave -> the outputs of a node
 tool.py         the node that calls a tool;  toolbox.py  the node that lists the tools of a server
 

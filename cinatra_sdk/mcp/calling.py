@@ -42,6 +42,8 @@ class ServerLink:
     lent: Any = field(default=None, repr=False)
     """What the host lends in its place."""
     rules: CallRetryPolicy
+    may_call: Callable[[str], bool] = field(default=lambda _address: False, repr=False)
+    """Whether the operator opens an address, to which a login leads."""
 
 
 async def acall(
@@ -85,7 +87,7 @@ async def _request(link: ServerLink, ask: Callable[[Any], Awaitable[_T]]) -> _T:
     async def attempt() -> _T:
         problem: Exception
         try:
-            async with connect(link.server, link.lent) as client:
+            async with connect(link.server, link.lent, link.may_call) as client:
                 return await ask(client)
         except BaseExceptionGroup as group:
             problem = _find_cause(group)

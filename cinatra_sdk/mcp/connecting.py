@@ -11,11 +11,12 @@ from __future__ import annotations
 import logging
 import os
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.mcp.login import make_login, refuse_closed
 from cinatra_sdk.mcp.server import McpServer
 
 _CONNECT_SECONDS: Final = 30.0
@@ -23,11 +24,14 @@ _QUIET: Final = logging.NullHandler()
 
 
 @asynccontextmanager
-async def connect(server: McpServer, lent: Any) -> AsyncIterator[Any]:
+async def connect(
+    server: McpServer, lent: Any, may_call: Callable[[str], bool]
+) -> AsyncIterator[Any]:
     """A connected `mcp.Client`.
 
     lent: what the host lends in place of the server, anything that `mcp.Client` takes (a server of
     this process, an address); None: the server of the file.
+    may_call: whether the operator opens an address, to which a login leads.
 
     Raises: `NotConfigured`, and whatever the package raises.
     """
@@ -40,16 +44,20 @@ async def connect(server: McpServer, lent: Any) -> AsyncIterator[Any]:
     # Without a handler of the host's, Python would print the package's tracebacks.
     logging.getLogger("mcp").addHandler(_QUIET)
     async with AsyncExitStack() as stack:
-        target = await _open_transport(server, stack) if lent is None else lent
+        target = await _open_transport(server, stack, may_call) if lent is None else lent
         client = Client(target, read_timeout_seconds=server.read_timeout)
         yield await stack.enter_async_context(client)
 
 
-async def _open_transport(server: McpServer, stack: AsyncExitStack) -> Any:
+async def _open_transport(
+    server: McpServer, stack: AsyncExitStack, may_call: Callable[[str], bool]
+) -> Any:
     if server.transport == "stdio":
         return _run_command(server, stack)
     verify = _read_certificates(server)
     headers = {**server.headers, **server.sensitive_headers}
+    login = None if server.login is None else make_login(server.login, server.url, server.label)
+    make = _make_factory(verify, refuse_closed(may_call, server.label) if login else None)
     if server.transport == "sse":
         from mcp.client.sse import sse_client
 
@@ -58,12 +66,12 @@ async def _open_transport(server: McpServer, stack: AsyncExitStack) -> Any:
             headers=headers,
             timeout=_CONNECT_SECONDS,
             sse_read_timeout=server.read_timeout,
-            httpx_client_factory=_make_factory(verify),
+            httpx_client_factory=make,
+            auth=login,
         )
     from mcp.client.streamable_http import streamable_http_client
 
-    make = _make_factory(verify)
-    http = await stack.enter_async_context(make(headers, None, None, read=server.read_timeout))
+    http = await stack.enter_async_context(make(headers, None, login, read=server.read_timeout))
     return streamable_http_client(server.url, http_client=http)
 
 
@@ -81,8 +89,13 @@ def _run_command(server: McpServer, stack: AsyncExitStack) -> Any:
     return stdio_client(parameters, errlog=silent)
 
 
-def _make_factory(verify: ssl.SSLContext | bool) -> Callable[..., Any]:
+def _make_factory(
+    verify: ssl.SSLContext | bool, look: Callable[[Any], Awaitable[None]] | None
+) -> Callable[..., Any]:
+    """look: sees each request before it is sent; None: nobody does."""
     import httpx2
+
+    hooks = {"request": [look]} if look is not None else {}
 
     def make(
         headers: Mapping[str, str] | None = None,
@@ -93,7 +106,11 @@ def _make_factory(verify: ssl.SSLContext | bool) -> Callable[..., Any]:
     ) -> Any:
         usual = httpx2.Timeout(_CONNECT_SECONDS, read=read)
         return httpx2.AsyncClient(
-            headers=dict(headers or {}), timeout=timeout or usual, auth=auth, verify=verify
+            headers=dict(headers or {}),
+            timeout=timeout or usual,
+            auth=auth,
+            verify=verify,
+            event_hooks=hooks,
         )
 
     return make

@@ -15,6 +15,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from cinatra_sdk.governed.secret_forms import SHORTEST_SECRET
+from cinatra_sdk.mcp.login import McpLogin
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 Transport = Literal["stdio", "sse", "streamable_http"]
@@ -41,6 +42,8 @@ class McpServer:
     ca_file: str = ""
     read_timeout: float = 60.0
     """Seconds that an answer may take."""
+    login: McpLogin | None = field(default=None, repr=False)
+    """How a client logs in by OAuth; None: it does not."""
     retry: CallRetryPolicy = field(default_factory=CallRetryPolicy)
 
     def __post_init__(self) -> None:
@@ -68,5 +71,6 @@ class McpServer:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not be shown."""
-        held = (*self.sensitive_headers.values(), *self.env.values())
+        login = self.login.secrets if self.login is not None else ()
+        held = (*self.sensitive_headers.values(), *self.env.values(), *login)
         return tuple(one for one in held if len(one) >= SHORTEST_SECRET)

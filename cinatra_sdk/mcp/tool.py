@@ -114,7 +114,7 @@ class McpAccess:
                 hint="add it to `allow` (--allow at the command line), or lend the server: mcp=…",
             )
         rules = replace(server.retry, max_attempts=0) if once else server.retry
-        return ServerLink(server=server, lent=lent, rules=rules)
+        return ServerLink(server=server, lent=lent, rules=rules, may_call=self.may_call)
 
     def _find_lent(self) -> Any:
         names = (*self.server.names, "*")

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cinatra_sdk.mcp.login import McpLogin
 from cinatra_sdk.mcp.server import McpServer, Transport
 from cinatra_sdk.templates.environment import fill_environment
 from cinatra_sdk.values.json_text import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
-from cinatra_sdk.values.sensitive import lend_secrets
+from cinatra_sdk.values.sensitive import lend_secrets, lend_text
 
 _TRANSPORTS: Final[Mapping[str, Transport]] = {
     "StdioTransport": "stdio",
@@ -39,6 +40,8 @@ class McpWay:
     """Its fields, but for those with secrets."""
     sensitive: SealedJson = NOTHING_SEALED
     """Headers and variables that nobody shows."""
+    login: SealedJson = NOTHING_SEALED
+    """Its login by OAuth, with the fields of the client below `client`."""
 
     def find_server(
         self,
@@ -61,6 +64,7 @@ class McpWay:
             args=tuple(str(one) for one in fields.get("args") or ()),
             env=_read_texts(sensitive.get("env")),
             read_timeout=_read_seconds(timeout),
+            login=_read_login(self.login.mapping(), env, secrets),
             retry=retry or CallRetryPolicy(),
             **{name: fields[name] for name in _TEXTS if isinstance(fields.get(name), str)},
         )
@@ -73,3 +77,29 @@ def _read_texts(value: Any) -> dict[str, str]:
 def _read_seconds(value: Any) -> float:
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
     return float(value) if usable else _USUAL_TIMEOUT
+
+
+def _read_login(
+    fields: dict[str, Any], env: Mapping[str, str], secrets: Mapping[str, Any] | None
+) -> McpLogin | None:
+    if not fields:
+        return None
+    client, scopes, own = (
+        fields.get("client") or {},
+        fields.get("scopes"),
+        str(fields.get("id", "")),
+    )
+
+    def read(value: object) -> str:
+        found: Any = fill_environment(lend_text(value, secrets), env)
+        return found if isinstance(found, str) else ""
+
+    return McpLogin(
+        id=own,
+        issuer=read(fields.get("issuer")),
+        scopes=" ".join(map(str, scopes)) if isinstance(scopes, list) else str(scopes or ""),
+        client_id=read(client.get("client_id")),
+        client_secret=read(client.get("client_secret")),
+        sends_secret_in_body=client.get("token_endpoint_auth_method") == "client_secret_post",
+        access_token=(secrets or {}).get(f"{own}.access_token"),
+    )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.models.connecting import connect_model
     from cinatra_sdk.models.recorded import RecordingModel, ReplayingModel
     from cinatra_sdk.models.scripted import ScriptedModel, ScriptedReply
-    from cinatra_sdk.models.totals import ModelUsage
+    from cinatra_sdk.models.totals import ModelUsage, NodeUsage
 
 __all__ = [
     "ModelConfig",
@@ -35,6 +35,7 @@ __all__ = [
     "RecordingModel",
     "ReplayingModel",
     "ModelUsage",
+    "NodeUsage",
 ]
 
 _LATER: Final = {
@@ -46,6 +47,7 @@ _LATER: Final = {
     "RecordingModel": "recorded",
     "ReplayingModel": "recorded",
     "ModelUsage": "totals",
+    "NodeUsage": "totals",
 }
 
 

@@ -42,6 +42,13 @@ class ModelQuestion:
 
     prompt: str = field(repr=False)
     outputs: tuple[TypedPort, ...]
+    before: tuple[BaseMessage, ...] = field(default=(), repr=False)
+    """What was said before the prompt; the prompt is empty where nothing comes after it."""
+
+    @property
+    def messages(self) -> list[BaseMessage]:
+        last = [HumanMessage(self.prompt)] if self.prompt or not self.before else []
+        return [*self.before, *last]
 
     @property
     def is_text(self) -> bool:
@@ -131,19 +138,19 @@ async def aask(
 
 def _converse(question: ModelQuestion) -> _Conversation:
     """Ask, and ask once more where the answer cannot be used."""
-    prompt = HumanMessage(question.prompt)
+    asked = question.messages
     if question.is_text:
-        reply = yield _Ask(messages=[prompt], schema=None)
+        reply = yield _Ask(messages=asked, schema=None)
         text = "" if reply.message is None else str(reply.message.text)
         return ModelAnswer(
             outputs={question.outputs[0].title: text}, usage=add_usage([reply.message])
         )
     schema = question.schema
-    first = yield _Ask(messages=[prompt], schema=schema)
+    first = yield _Ask(messages=asked, schema=schema)
     outputs, problem = _read_outputs(question, first)
     if not problem:
         return ModelAnswer(outputs=outputs, usage=add_usage([first.message]))
-    second = yield _Ask(messages=[prompt, *_ask_to_mend(first, problem)], schema=schema)
+    second = yield _Ask(messages=[*asked, *_ask_to_mend(first, problem)], schema=schema)
     outputs, problem = _read_outputs(question, second)
     if problem:
         raise AnswerUnusable(problem)

@@ -1,11 +1,12 @@
-"""What the models of a run used up: tokens by model, and their price where the host knows it.
+"""What the models of a run used up: tokens by model and node, and their price where the host knows it.
 
-total_usage(records, price)    ->  (ModelUsage(model="openai/gpt-5", calls=2, …, cost=Decimal("0.01")),)
+total_usage(records, price)    ->  (ModelUsage(model="openai/gpt-5", calls=2, …, cost=Decimal("0.01"),
+                                               nodes=(NodeUsage(node="outer/ask", calls=2, …),)),)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any, Protocol, TypeAlias
@@ -27,7 +28,21 @@ class _Made(Protocol):
     @property
     def capability(self) -> str: ...
     @property
+    def path(self) -> str: ...
+    @property
     def usage(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeUsage:
+    """The answers of one model to one node, in all its visits."""
+
+    node: str
+    """Its path: the nodes around it, then its own id."""
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,22 +56,39 @@ class ModelUsage:
     output_tokens: int
     cost: Decimal | None = None
     """By the host's prices; None where the host has none."""
+    nodes: tuple[NodeUsage, ...] = ()
+    """The same by node, in the order in which they first asked."""
 
     def to_json(self) -> dict[str, JsonValue]:
         """As JSON; the cost as a text, so that no digit is lost."""
-        return {**asdict(self), "cost": None if self.cost is None else str(self.cost)}
+        return {**_to_json(self), "nodes": [_to_json(one) for one in self.nodes]}
+
+
+def _to_json(one: ModelUsage | NodeUsage) -> dict[str, JsonValue]:
+    return {**asdict(one), "cost": None if one.cost is None else str(one.cost)}
 
 
 def total_usage(made: Iterable[_Made], price: Price = None) -> tuple[ModelUsage, ...]:
-    """The totals by model, in the order in which the models were first asked.
+    """The totals by model and node, in the order in which the models were first asked.
 
     Raises: `NotConfigured` where the host's prices fail.
     """
-    found: dict[str, list[Usage]] = {}
+    found: dict[str, dict[str, list[Usage]]] = {}
     for one in made:
         if one.kind == "model" and one.usage:
-            found.setdefault(one.capability, []).append(_read_usage(one.usage))
-    return tuple(_add(model, used, price) for model, used in found.items())
+            of_nodes = found.setdefault(one.capability, {})
+            of_nodes.setdefault(one.path, []).append(_read_usage(one.usage))
+    return tuple(_total_model(model, of_nodes, price) for model, of_nodes in found.items())
+
+
+def _total_model(model: str, of_nodes: Mapping[str, list[Usage]], price: Price) -> ModelUsage:
+    used = _add([one for usages in of_nodes.values() for one in usages])
+    nodes = []
+    for node, usages in of_nodes.items():
+        own = _add(usages)
+        nodes.append(NodeUsage(node=node, **asdict(own), cost=_ask_price(model, own, price)))
+    cost = _ask_price(model, used, price)
+    return ModelUsage(model=model, **asdict(used), cost=cost, nodes=tuple(nodes))
 
 
 def _read_usage(usage: Mapping[str, Any]) -> Usage:
@@ -64,13 +96,12 @@ def _read_usage(usage: Mapping[str, Any]) -> Usage:
     return Usage(**{name: int(usage.get(name) or 0) for name in names})
 
 
-def _add(model: str, used: list[Usage], price: Price) -> ModelUsage:
-    total = Usage(
+def _add(used: Sequence[Usage]) -> Usage:
+    return Usage(
         calls=sum(one.calls for one in used),
         input_tokens=sum(one.input_tokens for one in used),
         output_tokens=sum(one.output_tokens for one in used),
     )
-    return ModelUsage(model=model, **asdict(total), cost=_ask_price(model, total, price))
 
 
 def _ask_price(model: str, used: Usage, price: Price) -> Decimal | None:

@@ -89,7 +89,7 @@ def budget_of(context: Context) -> Budget:
 def json_text(value: object) -> str:
     """`value` as compact JSON in the author's key order, without HTML escapes."""
     if isinstance(value, Undefined):
-        str(value)  # raises, naming the placeholder
+        return str(value)  # raises, naming the placeholder; nothing, for an `if` without `else`
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):

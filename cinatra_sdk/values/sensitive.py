@@ -35,6 +35,13 @@ def lend_secrets(value: JsonValue, secrets: Mapping[str, Any] | None) -> Any:
     return _fill(value, secrets)
 
 
+def lend_text(value: object, secrets: Mapping[str, Any] | None) -> str:
+    """A text, or the host's in place of its name; empty where there is none."""
+    name = read_name(value)
+    found = (secrets or {}).get(name) if name else value
+    return found if isinstance(found, str) else ""
+
+
 def list_secret_texts(secrets: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Every text among the values, to be cut out of whatever is kept."""
     return tuple(_list_texts(dict(secrets or {})))

@@ -119,6 +119,7 @@ class _Builder:
             subflows=subflows,
             readable_subflows=readable,
             is_cinatra=self._document.is_cinatra,
+            build_flow=self.flow,
             reader=self._reader,
             unread=unread,
             source=self._source,

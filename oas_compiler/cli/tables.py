@@ -15,7 +15,7 @@ from oas_compiler.cli.selecting import slot_chosen
 from oas_compiler.cli.values import Extent, cell
 
 if TYPE_CHECKING:
-    from cinatra_sdk.models.totals import ModelUsage
+    from cinatra_sdk.models.totals import ModelUsage, NodeUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
     from cinatra_sdk.store.paging import OpenGate
@@ -133,15 +133,21 @@ def _settlement_cells(word: Settlement, extent: Extent) -> list[Text]:
 
 
 def usage_table(usage: Sequence[ModelUsage]) -> Listing:
+    """A row for each model; below a model that several nodes asked, one for each of them."""
     priced = any(one.cost is not None for one in usage)
     columns = ["model", "answers", "tokens in", "tokens out", *(["cost"] if priced else [])]
-    return Listing(columns, [_usage_cells(one, priced) for one in usage], words=_WORDS)
+    rows = []
+    for one in usage:
+        rows.append(_usage_cells(one.model, one, priced))
+        if len(one.nodes) > 1:
+            rows += [_usage_cells(f"  {own.node}", own, priced) for own in one.nodes]
+    return Listing(columns, rows, words=_WORDS)
 
 
-def _usage_cells(one: ModelUsage, priced: bool) -> list[Text]:
+def _usage_cells(name: str, one: ModelUsage | NodeUsage, priced: bool) -> list[Text]:
     numbers = (str(one.calls), str(one.input_tokens), str(one.output_tokens))
     cost = ("" if one.cost is None else str(one.cost),) if priced else ()
-    return [Text(clean(text)) for text in (one.model, *numbers, *cost)]
+    return [Text(clean(text)) for text in (name, *numbers, *cost)]
 
 
 def list_choosers(decisions: Sequence[Mapping[str, Any]]) -> list[tuple[datetime, str, str]]:

@@ -9,7 +9,8 @@ agent_part.py     one agent in it: its model, its calls, its tools;  agent_words
 agent_transforms.py  what shortens what its model sees
 agent_tools.py    what an agent may call;  agent_toolboxes.py  the tools of a server
 remote_agents.py  an agent elsewhere -> a flow
-mcp.py            the fields of MCP tools, toolboxes and transports
+prompt_templates.py  several messages for a model, as WayFlow writes them
+json_paths.py     ways into JSON values;  mcp.py  the fields of MCP tools, toolboxes and transports
 site.py           `Site`: a component in its flow, as the builder of its kind is given it
 ports.py          inputs and outputs -> `ir.Port`
 inference.py      ports and branches that follow from templates, subflows, tools and agents

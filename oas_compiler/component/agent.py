@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, Protocol
 
 from oas_compiler.component.component import Component
 from oas_compiler.ir import Behind
@@ -39,6 +39,16 @@ class LoadedTransform:
     """`None` where it is missing or wrong, which was reported."""
 
 
+class LoadedFlowTool(Protocol):
+    """A flow that an agent may run, as the reader of the document opens flows."""
+
+    @property
+    def component(self) -> Component: ...
+
+    @property
+    def nodes(self) -> tuple[Component, ...]: ...
+
+
 _NODES_OF_ITS_OWN: Final = 5
 """Start, model, calls, the question to a person, end."""
 
@@ -60,13 +70,17 @@ class LoadedAgent:
     """What the agent is called: itself, a SpecializedAgent, or a group."""
     workers: tuple[Loaded, ...] = ()
     """The agents that it may give work to: those of a ManagerWorkers, or others of its Swarm."""
+    flows: tuple[LoadedFlowTool, ...] = ()
+    """The flows that it may run, which only WayFlow's agents have."""
 
     @cached_property
     def size(self) -> int:
         """How many nodes its flow has, with the flows of its workers."""
         boxes = sum(2 + len(one.described) for one in self.toolboxes)
         workers = sum(1 + one.size for one in self.workers)
-        return _NODES_OF_ITS_OWN + len(self.tools) + len(self.transforms) + boxes + workers
+        flows = sum(1 + len(one.nodes) for one in self.flows)
+        own = len(self.tools) + len(self.transforms)
+        return _NODES_OF_ITS_OWN + own + boxes + workers + flows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,18 +6,10 @@ Source: Agent Spec, Agent, SpecializedAgent, ManagerWorkers, Swarm and A2AAgent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
-from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
-from oas_compiler.ir import JsonValue
-
-
-def requires_approval(metadata: JsonValue) -> bool:
-    """Whether a person has to approve before the agent works, which is not asked yet."""
-    cinatra = metadata.get("cinatra") if isinstance(metadata, dict) else None
-    return isinstance(cinatra, dict) and cinatra.get("requiresApproval") is True
-
+from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field, is_used
+from oas_compiler.component.prompt_templates import is_unusual_template
 
 _TRANSFORM: Final[Mapping[str, Field]] = {
     **COMPONENT_FIELDS,
@@ -28,19 +20,36 @@ _TRANSFORM: Final[Mapping[str, Field]] = {
     "max_cache_size": Field("any", "How many are kept there.", is_read=False),
     "max_cache_lifetime": Field("any", "How long they are kept there.", is_read=False),
 }
+_AGENT: Final[Mapping[str, Field]] = {
+    **COMPONENT_FIELDS,
+    **PORT_FIELDS,
+    "llm_config": Field("component", "The model that is asked at each step.", required=True),
+    "system_prompt": Field(
+        "text", "What the agent is told at first; a template.", required=True, template=True
+    ),
+    "tools": Field("list", "The tools that the model may call."),
+    "toolboxes": Field("list", "Servers whose tools the model may call."),
+    "human_in_the_loop": Field("flag", "Whether the agent may ask a person a question."),
+    "transforms": Field("list", "What shortens a long conversation."),
+}
 AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
-    "Agent": {
-        **COMPONENT_FIELDS,
-        **PORT_FIELDS,
-        "metadata": replace(COMPONENT_FIELDS["metadata"], refused=requires_approval),
-        "llm_config": Field("component", "The model that is asked at each step.", required=True),
-        "system_prompt": Field(
-            "text", "What the agent is told at first; a template.", required=True, template=True
+    "Agent": _AGENT,
+    "ExtendedAgent": {
+        **_AGENT,
+        "initial_message": Field("text", "What the agent asks where nobody has spoken."),
+        "caller_input_mode": Field("any", "`never`: the agent may not ask a person."),
+        "agents": Field("list", "The agents that it may give work to."),
+        "flows": Field("list", "The flows that it may run."),
+        "context_providers": Field(
+            "list", "Functions that give values of the prompt.", refused=is_used
         ),
-        "tools": Field("list", "The tools that the model may call."),
-        "toolboxes": Field("list", "Servers whose tools the model may call."),
-        "human_in_the_loop": Field("flag", "Whether the agent may ask a person a question."),
-        "transforms": Field("list", "What shortens a long conversation."),
+        "agent_template": Field(
+            "any", "Its own way to ask the model.", refused=is_unusual_template
+        ),
+        "max_iterations": Field("any", "How often the model is asked.", is_read=False),
+        "can_finish_conversation": Field("any", "Whether it may end.", is_read=False),
+        "raise_exceptions": Field("any", "Whether a tool may fail.", is_read=False),
+        "strict_output_validation": Field("any", "Whether outputs are cast.", is_read=False),
     },
     "SpecializedAgent": {
         **COMPONENT_FIELDS,
@@ -88,6 +97,7 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "key_file": Field("text", "File of the client's private key."),
         "cert_file": Field("text", "File of the client's certificate."),
         "ssl_ca_cert": Field("text", "File of the authorities that are trusted."),
+        "retry_policy": Field("any", "How a request that failed is repeated.", is_read=False),
     },
     "MessageSummarizationTransform": {
         **_TRANSFORM,
@@ -112,6 +122,7 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
 """By component type."""
 AGENT_WORDS: Final[Mapping[str, str]] = {
     "Agent": "A model with a prompt and tools, which works until it has an answer.",
+    "ExtendedAgent": "An Agent as WayFlow writes it.",
     "SpecializedAgent": "An agent with more instructions and tools.",
     "ManagerWorkers": "An agent that gives out work to other agents.",
     "Swarm": "Agents that hand over to each other, or ask each other.",

@@ -16,16 +16,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Final
 
 from oas_compiler import ir
 from oas_compiler.component.agent import LoadedAgent
 from oas_compiler.component.agent_toolboxes import MadeToolbox
 from oas_compiler.component.agent_transforms import build_transforms
-from oas_compiler.component.agent_words import AGAIN, CALLS, END, MODEL, START
+from oas_compiler.component.agent_words import AGAIN, ASK, CALLS, END, MODEL, START
 from oas_compiler.component.inference import template_inputs
 from oas_compiler.component.requests import report_retry_policy
 from oas_compiler.component.site import Site
 from oas_compiler.ir import AgentTool, DataEdge, Json, Node, Port, Route
+
+_NO_GREETING: Final = "N/A"
+"""WayFlow's word for an agent without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +122,7 @@ def build_part(
         toolboxes=boxes,
         results=results,
         message=message,
+        greeting=_read_greeting(agent, offered, f"{prefix}{ASK}"),
         shortened_by=tuple(node.id for node in transforms),
     )
     calls = ir.AgentCallsNode(
@@ -154,6 +159,13 @@ def read_inputs(site: Site, agent: LoadedAgent) -> tuple[Port, ...]:
         more = template_inputs(site, "additional_instructions", of=agent.special)
         ports = {**{port.title: port for port in more}, **ports}
     return tuple(ports.values())
+
+
+def _read_greeting(agent: LoadedAgent, offered: tuple[AgentTool, ...], ask: str) -> str:
+    """What the agent asks where nobody has spoken; ask: the node by which it may ask a person."""
+    greeting = agent.component.text("initial_message")
+    may_ask = any(tool.node == ask for tool in offered)
+    return greeting if may_ask and greeting != _NO_GREETING else ""
 
 
 def _list_arguments(

@@ -71,13 +71,43 @@ def build_workers(
             place=site.place(worker.shown.pointer),
             subflow=flow,
             is_apart=True,
+            behind=_read_worker_facts(worker),
         )
         yield _offer(name, worker.shown, node), node
+
+
+def build_flow_tools(site: Site, agent: LoadedAgent, prefix: str = "") -> Iterator[Made]:
+    """The flows that it may run: their inputs are the arguments, their outputs the result."""
+    for loaded in agent.flows:
+        assert site.build_flow is not None  # every builder of agents is given it
+        flow = site.build_flow(loaded)
+        name = make_name(loaded.component.name)
+        node = ir.AgentNode(
+            id=_make_id(name, prefix),
+            name=loaded.component.name,
+            inputs=flow.inputs,
+            outputs=flow.outputs,
+            place=site.place(loaded.component.pointer),
+            subflow=flow,
+        )
+        yield _offer(name, loaded.component, node), node
+
+
+def _read_worker_facts(worker: Loaded) -> ir.Behind:
+    inside = (worker.component,) if isinstance(worker, LoadedAgent) else ()
+    asks = any(requires_approval(one) for one in (worker.shown, *inside))
+    return ir.Behind(asks_person=True) if asks else ir.NO_BEHIND
+
+
+def requires_approval(agent: Component) -> bool:
+    """Whether a person has to approve before the agent works."""
+    return agent.cinatra.get("requiresApproval") is True
 
 
 def build_question(site: Site, agent: LoadedAgent, prefix: str = "") -> Iterator[Made]:
     """The question to a person, for an agent that may ask one."""
     asks = agent.component.flag("human_in_the_loop", default=True)
+    asks = asks and agent.component.fields.get("caller_input_mode") != "never"
     if agent.special is not None:
         asks = agent.special.flag("human_in_the_loop", default=asks)
     if not asks:

@@ -18,6 +18,7 @@ from oas_compiler.component.agent_toolboxes import MadeToolbox, build_toolboxes
 from oas_compiler.component.agent_tools import (
     BuildTool,
     Made,
+    build_flow_tools,
     build_question,
     build_tools,
     build_workers,
@@ -36,9 +37,22 @@ WORK: Final = "message"
 """The input of a worker that takes what its manager says."""
 
 
-def build_agent_flow(site: Site, agent: Loaded, build_tool: BuildTool) -> FlowIR:
-    """The flow of the agent that the node at `site` runs; build_tool: makes the node of a tool."""
-    return _Builder(site, build_tool).build(agent, hears=MESSAGE if site.is_alone else "")
+def build_agent_flow(
+    site: Site,
+    agent: Loaded,
+    build_tool: BuildTool,
+    *,
+    results: tuple[Port, ...] | None = None,
+    asks: bool = True,
+) -> FlowIR:
+    """The flow of the agent that the node at `site` runs.
+
+    build_tool: makes the node of a tool.
+    results: what the agent has to give; `None`: what it declares.
+    asks:    whether it may ask a person, if it says that it may.
+    """
+    builder = _Builder(site, build_tool, results, asks)
+    return builder.build(agent, hears=MESSAGE if site.is_alone else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,9 @@ class _Builder:
 
     site: Site
     build_tool: BuildTool
+    results: tuple[Port, ...] | None
+    """Of the outermost agent; see `build_agent_flow`."""
+    asks: bool
 
     def build(self, agent: Loaded, *, hears: str, works: bool = False) -> FlowIR:
         """hears: the input with what the caller says; works: the caller is another agent."""
@@ -60,7 +77,7 @@ class _Builder:
                 inputs=_add_message(asked, hears, self._place(agent.shown)),
                 results=self._read_results(works, agent.shown),
                 message=hears,
-                asks=not works,
+                asks=not works and self.asks,
             )
         inputs = _add_message(read_inputs(self.site, agent), hears, self._place(agent.shown))
         results = self._read_results(works, agent.shown, agent.component)
@@ -80,7 +97,7 @@ class _Builder:
     ) -> AgentPart:
         boxes = tuple(build_toolboxes(self.site, agent, self.build_tool, prefix))
         tools = (*self._list_tools(agent, boxes, prefix), *handovers)
-        own = () if works else tuple(build_question(self.site, agent, prefix))
+        own = () if works or not self.asks else tuple(build_question(self.site, agent, prefix))
         return build_part(
             self.site,
             agent,
@@ -118,6 +135,7 @@ class _Builder:
         yield from build_tools(self.site, agent, self.build_tool, prefix)
         for box in boxes:
             yield from box.tools
+        yield from build_flow_tools(self.site, agent, prefix)
         yield from build_workers(
             self.site,
             agent,
@@ -127,6 +145,8 @@ class _Builder:
 
     def _read_results(self, works: bool, *components: Component) -> tuple[Port, ...]:
         """What the first of the components declares; a worker always gives an answer."""
+        if self.results is not None and not works:
+            return self.results
         declared = (self.site.declared("outputs", one) for one in components)
         results = next((ports for ports in declared if ports), ())
         if works and not results:

@@ -38,8 +38,8 @@ class Field:
     """Whether its strings are templates, from whose names inputs follow."""
     is_read: bool = True
     """Whether the IR holds the field; fields that no run reads are kept in the node's `unread`."""
-    refused: Callable[[JsonValue], bool] | None = None
-    """Whether a value asks for a feature that does not run yet (OAS090)."""
+    refused: Callable[[JsonValue], bool | str] | None = None
+    """Whether a value asks for a feature that does not run yet (OAS090); a text says why."""
 
 
 def is_used(value: JsonValue) -> bool:

@@ -15,10 +15,10 @@ from typing import Final
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from oas_compiler import ir
 from oas_compiler.component.component import Component
-from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field, is_used
+from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
 from oas_compiler.component.requests import report_retry_policy
 from oas_compiler.component.site import Site
-from oas_compiler.ir import Json, SealedJson
+from oas_compiler.ir import NOTHING_SEALED, Json, SealedJson
 
 CONFIRMATION: Final = Field("flag", "Whether a person must confirm each call.")
 _TRANSPORT: Final = Field("component", "The way to the server.", required=True)
@@ -31,7 +31,7 @@ _REMOTE: Final[Mapping[str, Field]] = {
     "sensitive_headers": Field(
         "object", "Headers whose values are never shown or kept; best a placeholder of the host."
     ),
-    "auth": Field("any", "How the client logs in by OAuth.", is_read=False, refused=is_used),
+    "auth": Field("component", "How the client logs in by OAuth."),
     "retry_policy": _RETRY,
     "session_parameters": _SESSION,
 }
@@ -40,6 +40,12 @@ _WITH_CERTIFICATES: Final[Mapping[str, Field]] = {
     "key_file": Field("text", "File of the client's private key."),
     "cert_file": Field("text", "File of the client's certificate."),
     "ca_file": Field("text", "File of the authorities that are trusted."),
+}
+_LOGIN: Final[Mapping[str, Field]] = {
+    **COMPONENT_FIELDS,
+    # Agent Spec's package writes its own notes there.
+    "min_agentspec_version": Field("any", "A note of the package.", is_read=False),
+    "max_agentspec_version": Field("any", "A note of the package.", is_read=False),
 }
 TRANSPORT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
     "StdioTransport": {
@@ -77,6 +83,33 @@ MCP_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "name": Field("text", "The server's name of the tool.", required=True),
         "requires_confirmation": CONFIRMATION,
     },
+    "OAuthConfig": {
+        **_LOGIN,
+        "client": Field("component", "The client that the server knows.", required=True),
+        "issuer": Field("text", "The address of the server that gives tokens."),
+        "scopes": Field("any", "What the client asks for: a text or a list."),
+        **{
+            name: Field("any", words, is_read=False)
+            for name, words in (
+                ("endpoints", "Addresses that the issuer has; they are asked for there."),
+                ("redirect_uri", "Where a browser comes back to; a run opens none."),
+                ("scope_policy", "Which scopes are asked for."),
+                ("pkce", "How a code of a browser is guarded."),
+                ("resource", "What the token is for; the server itself."),
+            )
+        },
+    },
+    "OAuthClientConfig": {
+        **_LOGIN,
+        "type": Field("text", "`pre_registered`: a client with an id and a secret.", required=True),
+        "client_id": Field("text", "The id of the client."),
+        "client_secret": Field("text", "The secret of the client; best lent by the host."),
+        "token_endpoint_auth_method": Field(
+            "text", "`client_secret_basic` or `client_secret_post`."
+        ),
+        "client_id_metadata_url": Field("text", "What the client says of itself.", is_read=False),
+        "registration_endpoint": Field("text", "Where a client registers.", is_read=False),
+    },
     **TRANSPORT_FIELDS,
 }
 """By component type."""
@@ -84,6 +117,8 @@ MCP_WORDS: Final[Mapping[str, str]] = {
     "MCPTool": "A tool of an MCP server.",
     "MCPToolBox": "The tools of an MCP server, for an agent.",
     "MCPToolSpec": "A tool of an MCP server as the file describes it.",
+    "OAuthConfig": "A login by OAuth.",
+    "OAuthClientConfig": "The client of a login by OAuth.",
     "StdioTransport": "A program of this machine that is an MCP server.",
     "SSETransport": "An MCP server behind an address, by the older protocol.",
     "SSEmTLSTransport": "The same, with certificates.",
@@ -108,6 +143,7 @@ def read_server(tool: Component) -> ir.McpTransport:
             }
         ),
         sensitive=SealedJson(Json.of(sensitive).text),
+        login=SealedJson(Json.of(fields["auth"]).text) if fields.get("auth") else NOTHING_SEALED,
     )
 
 

@@ -8,7 +8,7 @@ In: a component and its flow.  Out: the pieces that every node type reads the sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -51,6 +51,8 @@ class Site:
     """Those of its flows that could be read."""
     is_cinatra: bool = False
     """Whether the document is of the Cinatra dialect."""
+    build_flow: Callable[[Any], ir.FlowIR] | None = None
+    """Builds a flow that an agent may run; `None` where agents have none."""
     reader: PortReader
     unread: set[str]
     """Ids of the nodes of the flow whose ports are not all known; "" for the flow's own."""

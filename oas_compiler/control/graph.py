@@ -36,7 +36,7 @@ from typing import TypeAlias
 from oas_compiler.control.digraph import Digraph
 from oas_compiler.control.dominators import Dominators
 from oas_compiler.ir import EndNode, FlowIR, Node, Path, open_flows
-from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
+from oas_compiler.kinds.catch_exception import list_caught
 from oas_compiler.kinds.registry import passage_of
 
 
@@ -176,9 +176,8 @@ def _open_container(node: Node, path: Path, targets: Mapping[str, Path], mark: P
         return
     elif passage in {"flow", "caught"}:
         # an exception may come at any time
-        caught = (
-            (targets[CAUGHT_BRANCH],) if passage == "caught" and CAUGHT_BRANCH in targets else ()
-        )
+        names = list_caught(node) if passage == "caught" else frozenset()
+        caught = tuple(to for branch, to in targets.items() if branch in names)
         leaving = {branch: (to, *caught) for branch, to in targets.items()}
         entries += caught
     yield (*mark, *path), entries

@@ -25,7 +25,7 @@ from oas_compiler.ir import (
     Route,
     open_flows,
 )
-from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
+from oas_compiler.kinds.catch_exception import list_caught
 from oas_compiler.kinds.registry import passage_of
 
 Waived: TypeAlias = frozenset[Path]
@@ -111,7 +111,7 @@ class Openings:
             subflow, inside = flows[0]
             shut = _list_branches(subflow.nodes) - self.of(subflow, inside).exits
             # an exception may come before the gate, so that its branch is never shut
-            return shut - {CAUGHT_BRANCH} if passage == "caught" else shut
+            return shut - list_caught(node) if passage == "caught" else shut
         if passage == "all":  # a stop in one of the flows stops the node
             passed = all(self.of(flow, inside).exits for flow, inside in flows)
             return None if passed else frozenset({"next"})

@@ -4,6 +4,8 @@ types.py          every component type and its fields;  features.py  since which
 node_types.py     which components can stand in `nodes`;  inside.py  what each node runs
 registry.py       components outside of the document;  sensitive.py  values outside of it
 extended.py       types of WayFlow that say the same as those of the language
+renaming.py       ports that nodes of WayFlow rename;  variables.py  variables of its flows
+definitions.py    flows and references of a document that is not read yet
 dialect.py        whether a document is plain Agent Spec
 policy.py         the component types that a host lets through
 spec.py           a flow with its references resolved

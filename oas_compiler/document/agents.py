@@ -1,4 +1,4 @@
-"""An agent of the file in, the agent with its model and tools out.
+"""An agent of the file in, the agent with its model, tools, flows and workers out.
 
 {"component_type": "Agent", "llm_config": {"$component_ref": "gpt"}, "tools": […], …}
     ->  spec.LoadedAgent(component=…, model=Component(type="OpenAiConfig", …), tools=(…))
@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from oas_compiler.component.agent import (
     Loaded,
     LoadedAgent,
+    LoadedFlowTool,
     LoadedRemoteAgent,
     LoadedTool,
     LoadedToolbox,
@@ -30,14 +31,21 @@ from oas_compiler.kinds.no_nodes import AGENTS, RUNNERS, TRANSFORMS
 from oas_compiler.text.bounds import MAX_DEPTH, MAX_NODES
 from oas_compiler.text.descriptions import describe
 
+LoadFlow = Callable[[Located], LoadedFlowTool | None]
+
 
 class AgentReader:
     """Opens the agents of one document."""
 
     def __init__(
-        self, document: Document, components: ComponentReader, behind: BehindReader
+        self,
+        document: Document,
+        components: ComponentReader,
+        behind: BehindReader,
+        load_flow: LoadFlow,
     ) -> None:
         self._document = document
+        self._load_flow = load_flow
         self._components = components
         self._behind = behind
         self._agents: dict[str, Loaded | None] = {}
@@ -79,7 +87,26 @@ class AgentReader:
                 return self._read_remote(inside)
             case "Swarm":
                 return self._read_swarm(inside)
-        return self._read_agent(inside)
+        return self._read_extended(inside)
+
+    def _read_extended(self, at: Located) -> Loaded | None:
+        """An agent with those that it may give work to, which only WayFlow's have."""
+        agent = self._read_agent(at)
+        workers = self._read_workers(agent.component, "agents", at)
+        flows = tuple(self._read_flows(agent.component, at))
+        if not workers and not flows:
+            return agent
+        made = replace(agent, workers=workers, flows=flows)
+        return self._keep_small(agent.component, made)
+
+    def _read_flows(self, agent: Component, at: Located) -> Iterator[LoadedFlowTool]:
+        for target, pointer in self._locate_entries(agent, "flows", "a flow", at):
+            if target.component_type != "Flow":
+                report_wrong_type(self._document, pointer, "a flow of an agent", "a Flow", target)
+                continue
+            flow = self._load_flow(target)
+            if flow is not None:
+                yield flow
 
     def _read_agent(self, at: Located) -> LoadedAgent:
         component = self._components.read(at)
@@ -97,21 +124,24 @@ class AgentReader:
         group = self._components.read(at)
         manager = self._behind.locate(group, "group_manager", at)
         found = None if manager is None else self._read_member(manager, "group_manager", group)
-        workers = []
-        for index, entry in enumerate(group.items("workers") or ()):
-            pointer = f"{group.at('workers')}/{index}"
-            worker = self._document.locate(Located(entry, pointer, at.scope))
-            if worker is not None:
-                workers.append(self._read_member(worker, f"workers/{index}", group))
+        more = self._read_workers(group, "workers", at)
         if found is None or manager is None:
             return None
-        more = tuple(worker for worker in workers if worker is not None)
         if not isinstance(found, LoadedAgent):
             pointer = group.at("group_manager")
             report_wrong_type(self._document, pointer, '"group_manager"', "an Agent", manager)
             return None
         made = replace(found, shown=group, workers=(*found.workers, *more))
         return self._keep_small(group, made)
+
+    def _read_workers(self, group: Component, field: str, at: Located) -> tuple[Loaded, ...]:
+        found = []
+        for index, entry in enumerate(group.items(field) or ()):
+            pointer = f"{group.at(field)}/{index}"
+            worker = self._document.locate(Located(entry, pointer, at.scope))
+            if worker is not None:
+                found.append(self._read_member(worker, f"{field}/{index}", group))
+        return tuple(worker for worker in found if worker is not None)
 
     def _read_remote(self, at: Located) -> LoadedRemoteAgent | None:
         component = self._components.read(at)
@@ -154,7 +184,7 @@ class AgentReader:
 
     def _read_special(self, at: Located) -> LoadedAgent | None:
         component = self._components.read(at)
-        base = self._locate(component, "agent", "Agent", at)
+        base = self._locate(component, "agent", "Agent", at, or_types=("ExtendedAgent",))
         parameters = self._locate(
             component, "agent_specialization_parameters", "AgentSpecializationParameters", at
         )
@@ -175,11 +205,17 @@ class AgentReader:
         )
 
     def _locate(
-        self, component: Component, name: str, component_type: str, at: Located
+        self,
+        component: Component,
+        name: str,
+        component_type: str,
+        at: Located,
+        *,
+        or_types: tuple[str, ...] = (),
     ) -> Located | None:
         target = self._behind.locate(component, name, at)
         pointer = f"{component.pointer}/{name}"
-        if target is not None and target.component_type != component_type:
+        if target is not None and target.component_type not in (component_type, *or_types):
             wanted = f"an {component_type}"
             report_wrong_type(self._document, pointer, f'"{name}"', wanted, target)
             return None

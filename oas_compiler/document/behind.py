@@ -14,6 +14,7 @@ from oas_compiler.document.components import ComponentReader
 from oas_compiler.document.scope import Document, Located
 from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.document.wrong_type import report_wrong_type
+from oas_compiler.ir import JsonValue
 from oas_compiler.kinds.no_nodes import RUNNERS, TOOLS
 from oas_compiler.kinds.registry import find_kind
 
@@ -62,11 +63,37 @@ class BehindReader:
             return None
         transport = self._components.read(self._document.enter(target))
         fields = {"component_type": transport.type, **transport.fields}
+        login = self._open_login(transport, self._document.enter(target))
+        fields = {name: part for name, part in fields.items() if name != "auth"}
+        fields |= {"auth": login} if login is not None else {}
         return replace(
             tool,
             fields={**tool.fields, "client_transport": fields},
             places={**tool.places, "client_transport": transport.pointer},
         )
+
+    def _open_login(self, transport: Component, at: Located) -> dict[str, JsonValue] | None:
+        """The login by OAuth of a transport, with its client; `None` without one."""
+        opened = self._open_part(transport, "auth", "OAuthConfig", at)
+        if opened is None:
+            return None
+        config, inside = opened
+        client = self._open_part(config, "client", "OAuthClientConfig", inside)
+        return {**config.fields, "client": dict(client[0].fields) if client is not None else {}}
+
+    def _open_part(
+        self, owner: Component, field: str, component_type: str, at: Located
+    ) -> tuple[Component, Located] | None:
+        target = self.locate(owner, field, at)
+        if target is None:
+            return None
+        if target.component_type != component_type:
+            pointer = f"{owner.pointer}/{field}"
+            wanted = f"an {component_type}"
+            report_wrong_type(self._document, pointer, f'"{field}"', wanted, target)
+            return None
+        inside = self._document.enter(target)
+        return self._components.read(inside), inside
 
     def load_model(
         self, node: Component, at: Located, field: str = "llm_config"

@@ -15,6 +15,7 @@ from oas_compiler.document.node_types import is_misspelt
 from oas_compiler.document.scope import Document, Located, read_cinatra
 from oas_compiler.ir import NO_BEHIND, Behind, JsonValue
 from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.no_nodes import AGENTS
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.marks import child
 
@@ -45,7 +46,9 @@ def _needs_flow(kind: NodeKind, name: str) -> bool:
 
 
 def read_behind(document: Document, node: Located) -> Behind:
-    """The facts about the tool or agent that a node runs."""
+    """The facts about the tool or agent that a node runs; about an agent that is a document itself."""
+    if node.component_type in AGENTS:
+        return _read_agent_facts(node)
     tool = _find_member(node, "tool")
     member = tool or _find_member(node, "agent")
     found = document.locate(member) if member is not None else None
@@ -53,12 +56,20 @@ def read_behind(document: Document, node: Located) -> Behind:
         return Behind(asks_person=True)
     behind = (read_cinatra(found.value) if found is not None else None) or {}
     asks = _read(found, "requires_confirmation") is True
-    if node.component_type == "AgentNode":
+    if node.component_type in ("AgentNode", "ExtendedAgentNode"):
         own = read_cinatra(node.value) or {}
         asks = asks or own.get("requiresApproval", behind.get("requiresApproval")) is True
     risk = behind.get("riskClass")
     risk = risk if isinstance(risk, str) else ""
     return Behind(risk_class=risk, asks_person=asks) if risk or asks else NO_BEHIND
+
+
+def _read_agent_facts(agent: Located) -> Behind:
+    """The facts about an agent that is a document by itself."""
+    own = read_cinatra(agent.value) or {}
+    risk = own.get("riskClass")
+    asks = own.get("requiresApproval") is True
+    return Behind(risk_class=risk if isinstance(risk, str) else "", asks_person=asks)
 
 
 def read_facts(tool: Located) -> Behind:

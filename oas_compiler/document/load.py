@@ -83,7 +83,9 @@ class _Loader:
         self._components = ComponentReader(document)
         self._flows: dict[str, LoadedFlow] = {}
         self._behind = BehindReader(document, self._components)
-        self._agents = AgentReader(document, self._components, self._behind)
+        self._agents = AgentReader(
+            document, self._components, self._behind, lambda target: self.flow(target, ())
+        )
 
     # ------------------------------------------------------------------ flows
 

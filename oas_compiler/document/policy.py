@@ -24,13 +24,13 @@ _BELOW: Final[Mapping[str, tuple[str, ...]]] = {
         "ComponentWithIO", "ControlFlowEdge", "DataFlowEdge", "ToolBox", "Datastore",
         "OracleDatabaseConnectionConfig", "PostgresDatabaseConnectionConfig", "LlmConfig",
         "GeminiAuthConfig", "OciClientConfig", "AuthConfig", "OAuthClientConfig", "ClientTransport",
-        "A2AConnectionConfig", "MessageTransform", "RetryPolicy", "PKCEPolicy",
+        "A2AConnectionConfig", "MessageTransform", "RetryPolicy", "PKCEPolicy", "PluginPromptTemplate",
     ),
     "ComponentWithIO": (
         "Node", "AgenticComponent", "Tool", "MCPToolSpec", "AgentSpecializationParameters",
     ),
     "AgenticComponent": (
-        "Flow", "RemoteAgent", "Agent", "ManagerWorkers", "SpecializedAgent", "Swarm",
+        "Flow", "RemoteAgent", "Agent", "ExtendedAgent", "ManagerWorkers", "SpecializedAgent", "Swarm",
     ),
     "RemoteAgent": ("A2AAgent", "OciAgent", "OpenAiAgent"),
     "Tool": ("BuiltinTool", "ClientTool", "RemoteTool", "ServerTool", "MCPTool"),
@@ -57,6 +57,7 @@ _BELOW: Final[Mapping[str, tuple[str, ...]]] = {
     "StreamableHTTPTransport": ("StreamableHTTPmTLSTransport",),
     "MessageTransform": (
         "MessageSummarizationTransform", "ConversationSummarizationTransform",
+        "PluginCoalesceSystemMessagesTransform", "PluginRemoveEmptyNonUserMessageTransform",
     ),
 }  # fmt: skip
 ABOVE: Final[Mapping[str, str]] = {

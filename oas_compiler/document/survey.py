@@ -41,7 +41,7 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
 def survey(document: Document) -> None:
     """Report what is wrong with components as such, wherever they stand."""
     version = _document_version(document)
-    numbers = _parse_version(version)
+    numbers = None if _is_foreign(document) else _parse_version(version)
     waiting = [document.top]
     blocks: dict[str, str] = {}
     ids: dict[str, Located] = {}
@@ -66,6 +66,12 @@ def survey(document: Document) -> None:
         waiting.extend(reversed(list(_iterate_members(found))))
         if not document.is_cinatra:
             _check_names(document, found, blocks)
+
+
+def _is_foreign(document: Document) -> bool:
+    """Whether another runtime wrote the file: for its own types it gives the first version."""
+    root = document.root.value if document.root is not None else None
+    return isinstance(root, dict) and "component_plugin_name" in root
 
 
 def _iterate_elements(found: Located) -> Iterator[Located]:

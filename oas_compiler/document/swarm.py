@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler.component.agent import Loaded, LoadedAgent, LoadedSwarm
-from oas_compiler.component.agent_tools import make_name
+from oas_compiler.component.agent_tools import make_name, requires_approval
 from oas_compiler.component.component import Component
 from oas_compiler.component.site import label_of
 from oas_compiler.document.scope import Document, Located
@@ -88,6 +88,8 @@ class SwarmReader:
                     'use an Agent, or "handoff": "never"',
                 )
                 return None
+            if requires_approval(member.component):
+                self._report_approval(member.component)
             workers = self._list_workers(pointer) if asks else member.workers
             members.append(replace(member, workers=workers))
         numbers = {pointer: number for number, pointer in enumerate(reached)}
@@ -198,6 +200,14 @@ class SwarmReader:
                 return False
             taken.add(name)
         return True
+
+    def _report_approval(self, agent: Component) -> None:
+        self._document.findings.error(
+            "OAS022",
+            f"{label_of(agent)} requires approval, and others of its Swarm hand over to it without",
+            self._document.source.place(agent.at("metadata")),
+            hint="require the approval of the AgentNode over the Swarm, or of the agent's tools",
+        )
 
     def _report(self, problem: str, field: str, hint: str) -> None:
         place = self._document.source.place(f"{self._swarm.pointer}/{field}")

@@ -16,6 +16,7 @@ from oas_compiler.component.agent_fields import AGENT_FIELDS, AGENT_WORDS
 from oas_compiler.component.fields import COMPONENT_FIELDS, PORT_FIELDS, Field
 from oas_compiler.component.mcp import CONFIRMATION, MCP_FIELDS, MCP_WORDS
 from oas_compiler.component.model_fields import MODEL_FIELDS, MODEL_WORDS
+from oas_compiler.component.prompt_templates import PROMPT_FIELDS, PROMPT_WORDS
 from oas_compiler.component.requests import REQUEST_FIELDS
 from oas_compiler.kinds.no_nodes import NO_NODES
 from oas_compiler.kinds.registry import all_kinds, find_kind
@@ -83,6 +84,7 @@ _OTHERS: Final[Mapping[str, Mapping[str, Field]]] = {
     **MODEL_FIELDS,
     **AGENT_FIELDS,
     **MCP_FIELDS,
+    **PROMPT_FIELDS,
 }
 """Fields of the components that are read and are no nodes."""
 _WORDS: Final[Mapping[str, str]] = {
@@ -94,6 +96,7 @@ _WORDS: Final[Mapping[str, str]] = {
     **MODEL_WORDS,
     **AGENT_WORDS,
     **MCP_WORDS,
+    **PROMPT_WORDS,
     "BuiltinTool": "A Python function that the host registers under its type.",
     "ClientTool": "A tool that the caller of the flow runs; the run waits for its result.",
     "RemoteTool": "One HTTP call; members of the answer become its outputs.",

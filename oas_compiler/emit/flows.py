@@ -23,7 +23,7 @@ class EmitRefused(Exception):
     """A flow that cannot become a module; says why."""
 
 
-class Variables:
+class FlowVariables:
     """The variables of one module: a flow that stands in several places has one."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Variables:
         return name
 
 
-def write_flows(plan: FlowPlan, records: Records, variables: Variables) -> Iterator[str]:
+def write_flows(plan: FlowPlan, records: Records, variables: FlowVariables) -> Iterator[str]:
     """The text of the flows inside, then of the flow itself; each ends with a line feed.
 
     Raises: `EmitRefused`.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from oas_compiler.control.steering import autonomous_slots
-from oas_compiler.emit.flows import Variables, write_flows
+from oas_compiler.emit.flows import FlowVariables, write_flows
 from oas_compiler.emit.python_text import CallText, Expression, ListText, NameText, write
 from oas_compiler.emit.records import Records, write_json
 from oas_compiler.emit.sensitive import LentNames
@@ -74,7 +74,7 @@ def emit_module(flow: Flow) -> Emitted:
     Raises: `EmitRefused` for a flow with a node of an installed package.
     """
     names = LentNames()
-    records, variables = Records(names), Variables()
+    records, variables = Records(names), FlowVariables()
     flows = list(write_flows(flow.plan, records, variables))
     for module, name in _ALWAYS:
         records.take(module, name)

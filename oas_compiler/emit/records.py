@@ -37,6 +37,10 @@ _SCALARS: Final[Mapping[ScalarType, str]] = {
     NULL: "NULL",
 }  # fmt: skip
 _TYPES: Final = "cinatra_sdk.values.types"
+_OF_COMPONENTS: Final = ("llm", "settings")
+"""Fields with components of Agent Spec, whose members have the names of sensitive fields; a body or a
+schema may have a member `user`, too.
+"""
 
 
 class Records:
@@ -80,7 +84,9 @@ class Records:
         if isinstance(value, SealedJson):
             return self._write_sealed(value, field, owner)
         if isinstance(value, Json):
-            shown = self._names.replace_fields(owner, value.value())
+            shown = value.value()
+            if field in _OF_COMPONENTS:
+                shown = self._names.replace_fields(owner, shown)
             return CallText(f"{self.take('cinatra_sdk.values.json_text', 'Json')}.of", [("", write_json(shown))])  # fmt: skip
         if isinstance(value, FlowPlan):
             return NameText(f"{flows[id(value)]}.plan()")
@@ -107,7 +113,9 @@ class Records:
         """A sensitive object: of a request its headers, else one with several such objects."""
         held = value.mapping()
         shown: JsonValue
-        if field == "sensitive":
+        if field == "login":
+            shown = self._names.replace_fields(owner, held)
+        elif field == "sensitive":
             shown = {
                 key: self._names.replace_all(owner, key, one) if isinstance(one, dict) else one
                 for key, one in held.items()

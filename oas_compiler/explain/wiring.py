@@ -99,6 +99,8 @@ class FlowWiring:
             return Read(input=port.title, type=shown(port.type), origin="run", default=port.default)
         outer = self.outer[-1]
         title = f"iterated_{port.title}" if isinstance(outer, ir.MapNode) else port.title
+        if isinstance(outer, ir.ExtendedMapNode) and port.title in dict(outer.unpack):
+            title = "iterated_input"
         feed = Feed(node=outer.id, output=title, always=True)
         return Read(input=port.title, type=shown(port.type), origin="parent", feeds=(feed,))
 

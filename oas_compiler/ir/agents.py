@@ -67,6 +67,8 @@ class AgentModelNode(Node):
     """What the agent has to give before it ends."""
     message: str = ""
     """The input with what the caller says; empty: there is none."""
+    greeting: str = ""
+    """What the agent asks a person where nobody has spoken; empty: its model speaks first."""
     shortened_by: tuple[str, ...] = ()
     """Ids of the nodes that make summaries of the conversation, in their order."""
 
@@ -124,6 +126,8 @@ class McpTransport:
     """Its fields, but for those with secrets."""
     sensitive: SealedJson = NOTHING_SEALED
     """Headers and variables that nobody shows."""
+    login: SealedJson = NOTHING_SEALED
+    """Its login by OAuth, with the fields of the client below `client`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -162,10 +162,12 @@ class FlowNode(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRegexNode(Node):
-    """PluginRegexNode: `output` is a list of matches, or the first match (a string)."""
+    """PluginRegexNode: `output` is a list of matches, or one match (a string)."""
 
     pattern: str
     first_only: bool = False
+    takes_last: bool = False
+    """Whether that is the last one, and not the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +218,15 @@ class LlmNode(Node):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtendedLlmNode(LlmNode):
+    """An LlmNode that may tell its model more before the prompt, and say the answer."""
+
+    before: tuple[tuple[str, str], ...] = ()
+    """(`system`, `user` or `assistant`, template), or (`conversation`, "") for what was said."""
+    says: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MapNode(Node):
     """Runs the subflow once for each element, one after the other.
 
@@ -242,6 +253,31 @@ class ParallelMapNode(MapNode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExtendedMapNode(Node):
+    """Runs the subflow once for each element of `iterated_input`, of which it takes parts.
+
+    Other inputs are the same in every round; an output is the list of the values of the subflow's
+    output of the same name.
+    """
+
+    subflow: FlowIR
+    unpack: tuple[tuple[str, str], ...] = ()
+    """(input of the subflow, way from an element to its value)."""
+    is_parallel: bool = False
+    max_workers: int | None = None
+    """Rounds at a time, at most."""
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtendedParallelMapNode(ExtendedMapNode):
+    """An ExtendedMapNode whose rounds always run at the same time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelFlowNode(Node):
     """Runs its subflows at the same time."""
 
@@ -259,6 +295,33 @@ class CatchExceptionNode(Node):
     subflow: FlowIR
     tells_message: bool = False
     """Whether that has the text of the error, not only its node and kind."""
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginCatchExceptionNode(Node):
+    """Runs the subflow, and leaves by a branch for the exception that one of its tools raises."""
+
+    subflow: FlowIR
+    except_on: tuple[tuple[str, str], ...] = ()
+    """(class of the exception, branch)."""
+    catches_all: bool = False
+
+    @property
+    def subflows(self) -> tuple[FlowIR, ...]:
+        return (self.subflow,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginRetryNode(Node):
+    """Runs the subflow again until its output `success` says so, at most `trials` times."""
+
+    subflow: FlowIR
+    success: str
+    trials: int = 5
 
     @property
     def subflows(self) -> tuple[FlowIR, ...]:

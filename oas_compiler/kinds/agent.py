@@ -9,35 +9,55 @@ from __future__ import annotations
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component.agent_fields import requires_approval
+from oas_compiler.component.agent import LoadedAgent
+from oas_compiler.component.agent_tools import requires_approval
 from oas_compiler.component.agents import build_agent_flow
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.inference import next_only, specialised
 from oas_compiler.component.metadata import CHILD_KEYS, NODE_KEYS
 from oas_compiler.component.site import Site, common
-from oas_compiler.kinds.extended import MAPPINGS, Extended, is_empty
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.tool import build_tool
 from oas_compiler.kinds.unknown import build_unknown
 
 
 def build_agent(site: Site) -> ir.Node:
+    return make_agent(site, ir.AgentNode)
+
+
+def make_agent(
+    site: Site,
+    node: type[ir.AgentNode],
+    *,
+    results: tuple[ir.Port, ...] | None = None,
+    asks: bool = True,
+) -> ir.Node:
+    """The node over the agent; results, asks: as of `build_agent_flow`."""
     agent = site.agent
     if agent is not None:
-        flow = build_agent_flow(site, agent, build_tool)
+        flow = build_agent_flow(site, agent, build_tool, results=results, asks=asks)
     elif site.subflows_are_whole:
         flow = site.subflows[0]
     else:
         return build_unknown(site)
-    return ir.AgentNode(
+    return node(
         **common(site),
         inputs=specialised(site, "inputs", flow.inputs, "agent"),
         outputs=specialised(site, "outputs", flow.outputs, "agent"),
         branches=next_only(site),
         subflow=flow,
         is_apart=agent is None,
-        behind=site.facts_behind,
+        behind=_read_facts(site),
     )
+
+
+def _read_facts(site: Site) -> ir.Behind:
+    """What the file says of the agent, and of the agent that it is made of."""
+    agent = site.agent
+    inside = isinstance(agent, LoadedAgent) and agent.component is not agent.shown
+    if inside and isinstance(agent, LoadedAgent) and requires_approval(agent.component):
+        return replace(site.facts_behind, asks_person=True)
+    return site.facts_behind
 
 
 def _describe(node: ir.Node) -> str:
@@ -58,10 +78,8 @@ AGENT = NodeKind(
     words="Lets an agent, or a flow in its place, work.",
     fields={
         **NODE_FIELDS,
-        "metadata": replace(NODE_FIELDS["metadata"], refused=requires_approval),
         "agent": Field("component", "The agent that works.", required=True),
     },
-    extended=Extended("ExtendedAgentNode", {**MAPPINGS, "caller_input_mode": is_empty}),
     flows=("agent",),
     passage="all",
     behind="agent",

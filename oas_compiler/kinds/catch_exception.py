@@ -23,6 +23,12 @@ _INFO: Final = ("kind", "message")
 """What the output says of an error: its node and kind, or its text, too."""
 
 
+def list_caught(node: ir.Node) -> frozenset[str]:
+    """The branches by which a node over a flow is left where the flow fails."""
+    ends = {name for flow in node.subflows for name in branches_of(flow)}
+    return frozenset({CAUGHT_BRANCH, *(name for name in node.branches if name not in ends)})
+
+
 def build_catch(site: Site) -> ir.Node:
     if not site.subflows_are_whole:
         return build_unknown(site)

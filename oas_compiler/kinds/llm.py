@@ -11,7 +11,6 @@ from oas_compiler.component.inference import next_only, template_inputs
 from oas_compiler.component.requests import report_retry_policy
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port
-from oas_compiler.kinds.extended import MAPPINGS, Extended, is_empty, is_off
 from oas_compiler.kinds.kind import NodeKind
 
 
@@ -26,11 +25,11 @@ def build_llm(site: Site) -> ir.Node:
         outputs=outputs,
         branches=next_only(site),
         prompt_template=site.component.text("prompt_template"),
-        llm_config=_read_config(site),
+        llm_config=read_config(site),
     )
 
 
-def _read_config(site: Site) -> Json:
+def read_config(site: Site) -> Json:
     """The model's component, the references of its own fields resolved."""
     model = site.behind
     if model is None:
@@ -52,10 +51,6 @@ LLM = NodeKind(
             "text", "What it is asked; a template.", required=True, template=True
         ),
     },
-    extended=Extended(
-        "ExtendedLlmNode",
-        {**MAPPINGS, "prompt_template_object": is_empty, "send_message": is_off},
-    ),
     behind="llm_config",
     lowering="oas_compiler.lower.nodes.llm:lower_llm",
 )

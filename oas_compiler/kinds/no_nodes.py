@@ -12,6 +12,7 @@ AGENT_TYPES: Final = frozenset(
     {
         "A2AAgent",
         "Agent",
+        "ExtendedAgent",
         "ManagerWorkers",
         "OciAgent",
         "OpenAiAgent",
@@ -25,7 +26,9 @@ AGENT_TYPES: Final = frozenset(
 TOOLS: Final = frozenset({"BuiltinTool", "ServerTool", "RemoteTool", "ClientTool", "MCPTool"})
 """The tools that a ToolNode runs."""
 
-AGENTS: Final = frozenset({"A2AAgent", "Agent", "ManagerWorkers", "SpecializedAgent", "Swarm"})
+AGENTS: Final = frozenset(
+    {"A2AAgent", "Agent", "ExtendedAgent", "ManagerWorkers", "SpecializedAgent", "Swarm"}
+)
 """The agents that run."""
 
 RUNNERS: Final = AGENT_TYPES - AGENTS
@@ -37,6 +40,28 @@ REASONS: Final = {
     "RemoteAgent": "it is abstract: an A2AAgent runs",
 }
 """Why a runner does not run."""
+
+FOREIGN_REASONS: Final = (
+    (
+        "Plugin",
+        "ContextProvider",
+        "a value that is fetched whenever it is read; let a node give it",
+    ),
+    (
+        "PluginDatastore",
+        "Node",
+        "datastores are not reached from here; call a tool that reaches one",
+    ),
+    ("Plugin", "OutputParser", "the text of a model is not parsed; let it give several outputs"),
+    ("Plugin", "EmbeddingConfig", "there is no search here; call a tool that searches"),
+    ("PluginSearch", "", "there is no search here; call a tool that searches"),
+    ("PluginVector", "", "there is no search here; call a tool that searches"),
+    ("Plugin", "Datastore", "datastores are not reached from here"),
+    ("PluginToolFromToolBox", "", "a tool is taken from its server by an MCPTool"),
+    ("PluginToolBox", "", "it is abstract: an MCPToolBox runs"),
+    ("Plugin", "Transform", "messages reach the model as its provider takes them"),
+)
+"""(how a type of WayFlow begins, how it ends, why it does not run)."""
 
 TRANSFORMS: Final = frozenset(
     {"ConversationSummarizationTransform", "MessageSummarizationTransform"}
@@ -68,6 +93,9 @@ _PARTS: Final = frozenset(
         "OpenAiConfig",
         "OracleDatabaseDatastore",
         "PKCEPolicy",
+        "PluginCoalesceSystemMessagesTransform",
+        "PluginPromptTemplate",
+        "PluginRemoveEmptyNonUserMessageTransform",
         "PostgresDatabaseDatastore",
         "RemoteTransport",
         "RetryPolicy",

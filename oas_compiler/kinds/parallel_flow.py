@@ -11,6 +11,7 @@ from oas_compiler.component.inference import next_only, specialised
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import FlowIR, Port
 from oas_compiler.ir.type_names import brief
+from oas_compiler.kinds.extended import MAPPINGS, Extended, is_any
 from oas_compiler.kinds.kind import DRAFT, NodeKind
 from oas_compiler.kinds.unknown import build_unknown
 
@@ -68,6 +69,9 @@ PARALLEL_FLOW = NodeKind(
     words="Runs several flows at the same time.",
     fields={**NODE_FIELDS, "subflows": Field("list", "The flows that are run.", required=True)},
     since=DRAFT,
+    extended=Extended(
+        "ExtendedParallelFlowNode", {**MAPPINGS, "max_workers": is_any}, {"flows": "subflows"}
+    ),
     flows=("subflows",),
     passage="all",
     acts=False,

@@ -5,6 +5,9 @@ first match only    ->  the output is a string, else a list of strings
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from oas_compiler import ir
 from oas_compiler.component.fields import PLUGIN_FIELDS, Field
 from oas_compiler.component.inference import exactly_one, next_only
@@ -15,6 +18,9 @@ from oas_compiler.ir.type_names import shown
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.text.bounds import MAX_PATTERN
 from oas_compiler.types.casting import castable
+
+_FLAGS: Final[Mapping[int, str]] = {2: "i", 8: "m", 16: "s", 32: "", 64: "x", 256: "a"}
+"""Python's flags of regular expressions, and their letters."""
 
 
 def build_regex(site: Site) -> ir.Node:
@@ -33,7 +39,7 @@ def build_regex(site: Site) -> ir.Node:
                 port.place,
                 hint="return_first_match_only decides between a string and a list of strings",
             )
-    pattern = site.component.text("regex_pattern")
+    pattern, takes_last = _read_pattern(site)
     _check_pattern(site, pattern)
     return ir.PluginRegexNode(
         **common(site),
@@ -42,7 +48,31 @@ def build_regex(site: Site) -> ir.Node:
         branches=next_only(site),
         pattern=pattern,
         first_only=first_only,
+        takes_last=takes_last,
     )
+
+
+def _read_pattern(site: Site) -> tuple[str, bool]:
+    """The pattern, and whether its last match is meant, not its first."""
+    given = site.component.fields.get("regex_pattern")
+    if isinstance(given, str):
+        return given, False
+    pattern = given.get("pattern") if isinstance(given, dict) else None
+    flags = given.get("flags") if isinstance(given, dict) else None
+    match = given.get("match", "first") if isinstance(given, dict) else ""
+    known = flags is None or (type(flags) is int and not flags & ~sum(_FLAGS))
+    if isinstance(pattern, str) and known and match in ("first", "last"):
+        bits = flags if isinstance(flags, int) else 0
+        letters = "".join(letter for bit, letter in _FLAGS.items() if bits & bit)
+        return (f"(?{letters}){pattern}" if letters else pattern), match == "last"
+    if "regex_pattern" not in site.component.unread:
+        site.error(
+            "OAS022",
+            f"regex_pattern of {site.label} must be a string, or an object with pattern, match "
+            "(first or last) and flags",
+            "regex_pattern",
+        )
+    return "", False
 
 
 def _check_pattern(site: Site, pattern: str) -> None:
@@ -63,7 +93,11 @@ PLUGIN_REGEX = NodeKind(
     words="Finds the matches of a regular expression in a text.",
     fields={
         **PLUGIN_FIELDS,
-        "regex_pattern": Field("text", "The regular expression.", required=True),
+        "regex_pattern": Field(
+            "any",
+            "The regular expression, or an object with pattern, match and flags.",
+            required=True,
+        ),
         "return_first_match_only": Field(
             "flag", "Whether `output` is the first match (a string) or all (a list)."
         ),

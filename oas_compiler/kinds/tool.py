@@ -8,6 +8,8 @@ a RemoteTool     ->  a RemoteToolNode; without inputs those that its templates u
 
 from __future__ import annotations
 
+from typing import Final
+
 from oas_compiler import ir
 from oas_compiler.component.component import Component
 from oas_compiler.component.fields import NODE_FIELDS, Field
@@ -17,15 +19,22 @@ from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effe
 from oas_compiler.component.requests import REQUEST_FIELDS, read_request
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port
-from oas_compiler.kinds.extended import MAPPINGS, Extended, is_on
+from oas_compiler.kinds.extended import MAPPINGS, Extended
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.unknown import build_unknown
 
+_RAISES: Final = "raise_exceptions"
 _TEMPLATES = tuple(name for name, field in REQUEST_FIELDS.items() if field.template)
+
+
+def tells_errors(node: ir.Node) -> bool:
+    """Whether an error of the tool is the text of the node's one output (WayFlow's word)."""
+    return node.unread.mapping().get(_RAISES) is False
 
 
 def build_tool(site: Site) -> ir.Node:
     tool = site.behind
+    _check_telling(site)
     if tool is None:
         return build_unknown(site)
     if tool.type == "RemoteTool":
@@ -66,6 +75,20 @@ def build_tool(site: Site) -> ir.Node:
     )
 
 
+def _check_telling(site: Site) -> None:
+    """Only a text can tell an error, and only where it is the one output."""
+    if site.component.flag(_RAISES, default=True) or site.behind is None:
+        return
+    outputs = site.declared("outputs", site.behind) or ()
+    if len(outputs) != 1 or outputs[0].type != ir.STRING:
+        site.error(
+            "OAS022",
+            f"{site.label} puts out the text of an error, and its tool has no single text to put out",
+            _RAISES,
+            hint="let the tool raise, and catch the error by a CatchExceptionNode",
+        )
+
+
 def _build_remote_tool(site: Site, tool: Component) -> ir.Node:
     place = site.place(tool.pointer)
     also = ("api_spec_uri", "json_spec_filter")
@@ -99,8 +122,14 @@ TOOL = NodeKind(
     variants=(ir.RemoteToolNode, ir.ClientToolNode, ir.McpToolNode, ir.McpListNode),
     build=build_tool,
     words="Calls a Python function of the host, an address or an MCP server, or asks the caller.",
-    fields={**NODE_FIELDS, "tool": Field("component", "The tool that is called.", required=True)},
-    extended=Extended("ExtendedToolNode", {**MAPPINGS, "raise_exceptions": is_on}),
+    fields={
+        **NODE_FIELDS,
+        "tool": Field("component", "The tool that is called.", required=True),
+        _RAISES: Field(
+            "flag", "Of WayFlow: whether an error fails the node; else it is told.", is_read=False
+        ),
+    },
+    extended=Extended("ExtendedToolNode", MAPPINGS),
     behind="tool",
     is_call=True,
     shape="call",

@@ -14,6 +14,8 @@ _OF_SERVERS = (McpToolNode, McpListNode)
 
 def require_secrets(flow: FlowIR, secrets: Mapping[str, Any] | None) -> None:
     """Raise `NotConfigured` for a name without a value; a model's key may be missing."""
-    transports = (node.server for _, node in walk(flow) if isinstance(node, _OF_SERVERS))
-    for held in (*list_sealed(flow), *(transport.settings for transport in transports)):
+    servers = [node.server for _, node in walk(flow) if isinstance(node, _OF_SERVERS)]
+    logins = {id(server.login) for server in servers}  # a token stands for all their values
+    sealed = (held for held in list_sealed(flow) if id(held) not in logins)
+    for held in (*sealed, *(server.settings for server in servers)):
         lend_secrets(held.value(), secrets)

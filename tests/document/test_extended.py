@@ -68,8 +68,6 @@ def test_an_agent_and_its_tool_run() -> None:
     [
         ("rephrase", True),
         ("message_type", "SYSTEM"),
-        ("input_mapping", {"name": "other"}),
-        ("output_mapping", {"output_message": "other"}),
     ],
 )
 def test_a_message_that_says_more_is_refused(field: str, value: Any) -> None:
@@ -82,21 +80,10 @@ def test_a_message_that_says_more_is_refused(field: str, value: Any) -> None:
     "more",
     [
         {"context_providers": [{"component_type": "PluginConstantContextProvider", "id": "c"}]},
-        {"agents": [agent()]},
-        {"initial_message": "Hi!"},
+        {"agent_template": {"component_type": "PluginPromptTemplate", "id": "t"}},
     ],
 )
 def test_an_agent_that_says_more_is_refused_with_its_type(more: Any) -> None:
     own = {**agent(outputs=TEXT), **EXTENDED_AGENT, **more}
     told = [one.message for one in check(agent_flow(own, TEXT)).errors if one.code == "OAS090"]
     assert any('ExtendedAgent "helper"' in text for text in told)
-
-
-@pytest.mark.parametrize("raises", [True, False])
-def test_a_tool_node_that_hides_errors_is_refused(raises: bool) -> None:
-    call = node(
-        "ExtendedToolNode", "call", tool=SEARCH, raise_exceptions=raises, input_mapping={}, **PLUGIN
-    )
-    flow = flow_of(start(port("query")), call, end(), edges=[("start", "query", "call", "query")])
-    codes = {one.code for one in check(flow, tools=["search"]).errors}
-    assert ("OAS090" in codes) is not raises

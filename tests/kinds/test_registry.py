@@ -260,6 +260,7 @@ def test_a_kind_that_hides_the_facts_of_its_tool_is_refused(installed: Any) -> N
 def test_a_kind_acts_itself_where_it_runs_no_flows() -> None:
     assert {kind.component_type for kind in BUILT_IN if kind.acts} == {
         "ApiNode", "ToolNode", "LlmNode", "AgentNode", "TriggerWaitNode",
+        "ExtendedAgentNode", "ExtendedLlmNode", "PluginChoiceNode",
     }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cinatra_sdk import HttpPlatform, RunStore
-from cinatra_sdk.models import ModelUsage, ScriptedModel, ScriptedReply
+from cinatra_sdk.models import ModelUsage, NodeUsage, ScriptedModel, ScriptedReply
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app
 from tests.flows import port
@@ -101,7 +101,16 @@ def test_usage_is_totalled_by_model_with_the_hosts_price(fresh_database: str) ->
         store.start(flow, {"topic": "x"}, "r1")
         assert store.usage("r1") == (
             ModelUsage(
-                model="openai/gpt-5", calls=1, input_tokens=7, output_tokens=2, cost=Decimal("0.07")
+                model="openai/gpt-5",
+                calls=1,
+                input_tokens=7,
+                output_tokens=2,
+                cost=Decimal("0.07"),
+                nodes=(
+                    NodeUsage(
+                        node="ask", calls=1, input_tokens=7, output_tokens=2, cost=Decimal("0.07")
+                    ),
+                ),
             ),
         )
         assert store.usage("r1")[0].to_json()["cost"] == "0.07"

@@ -12,7 +12,7 @@ host, a fork) goes out of the node as out of any other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -37,11 +37,14 @@ from cinatra_sdk.flow.inner import (
 from cinatra_sdk.flow.insides import make_inside
 from cinatra_sdk.flow.plan import FlowPlan, NodeWork
 from cinatra_sdk.flow.site import NodeSite
-from cinatra_sdk.values.json_text import Json
+from cinatra_sdk.values.json_text import Json, JsonValue
 
 State = Mapping[str, Any]
 CAUGHT_BRANCH: Final = "caught_exception_branch"
 CAUGHT_INFO: Final = "caught_exception_info"
+NAMED_DEFAULT_BRANCH: Final = "default_exception_branch"
+NAMED_NAME: Final = "exception_name"
+NAMED_PAYLOAD: Final = "exception_payload_name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,37 @@ class Catch(NodeWork):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatchNamed(NodeWork):
+    """Runs a flow, and leaves by a branch for the exception that one of its tools raises."""
+
+    kind: ClassVar[str] = "PluginCatchExceptionNode"
+    flow: FlowPlan
+    branches: Mapping[str, str] = field(default_factory=dict)
+    """Class of the exception → branch."""
+    catches_all: bool = False
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        ports = site.plan.outputs
+        return make_caught(
+            site.frame,
+            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            branch=NAMED_DEFAULT_BRANCH if self.catches_all else "",
+            info=NAMED_PAYLOAD,
+            defaults={port.title: port.default for port in ports if port.default is not None},
+            tells_message=True,
+            name=NAMED_NAME,
+            by_name=self.branches,
+        )
+
+
+_NOBODY: Final[Mapping[str, str]] = {}
+
+
 def make_caught(
     frame: Frame,
     inner: FlowInside,
@@ -79,44 +113,48 @@ def make_caught(
     info: str,
     defaults: Mapping[str, Json],
     tells_message: bool,
+    name: str = "",
+    by_name: Mapping[str, str] = _NOBODY,
 ) -> NodeBody:
-    """branch: the way out where the flow fails.  info: the output that describes the error.
+    """branch: the way out where the flow fails; empty: only exceptions of `by_name` are caught.
+    info: the output that describes the error.
     defaults: output → its value where the flow fails.  tells_message: whether the info has the text
     of the error, without the run's credentials; else only the node and the kind of error.
+    name: the output with the class of the exception that a tool raised, else the kind of error.
+    by_name: such a class → another way out.
     """
-
-    def leave(entry: InnerEntry, result: State) -> Any:
-        ended = inner.read(result, entry.scope)
-        if ended.rejected_at:
-            return leave_rejected(frame, entry.state, [ended])
-        outputs = {**ended.outputs, info: None}
-        return frame.finish(entry.state, outputs, branch=ended.branch, more=join_talk([ended]))
-
-    def go_on(entry: InnerEntry, error: Exception, decided: list[Any]) -> Any:
-        outputs = {title: default.value() for title, default in defaults.items()}
-        outputs[info] = str(error) if tells_message else describe_failure(error)
-        more = join_talk([InnerResult(decisions=tuple(decided))])
-        return frame.finish(entry.state, outputs, branch=branch, more=more)
+    caught = _Caught(
+        frame=frame,
+        inner=inner,
+        branch=branch,
+        info=info,
+        defaults=defaults,
+        tells_message=tells_message,
+        name=name,
+        by_name=by_name,
+    )
 
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         entry, own = enter_with_own_inputs(frame, state), own_namespace(runtime)
         try:
-            return leave(entry, inner.run(entry, config, runtime, own))
+            return caught.leave(entry, inner.run(entry, config, runtime, own))
         except FAILURES as error:
-            if not is_failure(error):
+            if not caught.find_way(error):
                 raise
             place = place_of(config, runtime.execution_info) if inner.asks else None
-            return go_on(entry, error, [] if place is None else read_decided(place, own))
+            return caught.go_on(entry, error, [] if place is None else read_decided(place, own))
 
     async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         entry, own = enter_with_own_inputs(frame, state), own_namespace(runtime)
         try:
-            return leave(entry, await inner.arun(entry, config, runtime, own))
+            return caught.leave(entry, await inner.arun(entry, config, runtime, own))
         except FAILURES as error:
-            if not is_failure(error):
+            if not caught.find_way(error):
                 raise
             place = place_of(config, runtime.execution_info) if inner.asks else None
-            return go_on(entry, error, [] if place is None else await aread_decided(place, own))
+            return caught.go_on(
+                entry, error, [] if place is None else await aread_decided(place, own)
+            )
 
     return NodeBody(
         run=run,
@@ -127,3 +165,44 @@ def make_caught(
         subgraph=inner.graph,
         chooses=True,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Caught:
+    """How one node leaves, by what its flow came to; the fields are those of `make_caught`."""
+
+    frame: Frame
+    inner: FlowInside
+    branch: str
+    info: str
+    defaults: Mapping[str, Json]
+    tells_message: bool
+    name: str
+    by_name: Mapping[str, str]
+
+    def leave(self, entry: InnerEntry, result: State) -> Any:
+        ended = self.inner.read(result, entry.scope)
+        if ended.rejected_at:
+            return leave_rejected(self.frame, entry.state, [ended])
+        nothing = {title: self._read_default(title) for title in (self.info, self.name) if title}
+        outputs, more = {**ended.outputs, **nothing}, join_talk([ended])
+        return self.frame.finish(entry.state, outputs, branch=ended.branch, more=more)
+
+    def find_way(self, error: Exception) -> str:
+        """The way out after an error; empty: it is not caught."""
+        return self.by_name.get(_name_error(error), self.branch) if is_failure(error) else ""
+
+    def go_on(self, entry: InnerEntry, error: Exception, decided: list[Any]) -> Any:
+        outputs = {title: default.value() for title, default in self.defaults.items()}
+        outputs[self.info] = str(error) if self.tells_message else describe_failure(error)
+        if self.name:
+            outputs[self.name] = _name_error(error)
+        more = join_talk([InnerResult(decisions=tuple(decided))])
+        return self.frame.finish(entry.state, outputs, branch=self.find_way(error), more=more)
+
+    def _read_default(self, title: str) -> JsonValue:
+        return self.defaults[title].value() if title in self.defaults else None
+
+
+def _name_error(error: Exception) -> str:
+    return str(getattr(error, "raised", "") or getattr(error, "code", "") or "failed")

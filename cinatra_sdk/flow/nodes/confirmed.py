@@ -15,12 +15,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
 from cinatra_sdk.effects import Effect
-from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import ShownDiffers
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import SHOWN, Frame
@@ -64,19 +62,20 @@ def make_confirmed(
         write=confirmation.write,
     )
 
-    def run(state: State, runtime: Runtime[HostContext]) -> Any:
+    # `rest` is the runtime; of a node that runs flows, the config and the runtime
+    def run(state: State, *rest: Any) -> Any:
         if not frame.shown(state):
             return gate(state)
         try:
-            return body.run(state, runtime)
+            return body.run(state, *rest)
         except ShownDiffers:
             return confirmation.ask_again(state)
 
-    async def arun(state: State, runtime: Runtime[HostContext]) -> Any:
+    async def arun(state: State, *rest: Any) -> Any:
         if not frame.shown(state):
             return gate(state)
         try:
-            return await _call_async(body, state, runtime)
+            return body.run(state, *rest) if body.arun is None else await body.arun(state, *rest)
         except ShownDiffers:
             return confirmation.ask_again(state)
 
@@ -129,10 +128,6 @@ class _Confirmation:
 
 def _show_call(_state: State, effect: Effect) -> dict[str, JsonValue]:
     return {"call": effect.capability, "arguments": effect.arguments}
-
-
-async def _call_async(body: NodeBody, state: State, runtime: Runtime[HostContext]) -> Any:
-    return body.run(state, runtime) if body.arun is None else await body.arun(state, runtime)
 
 
 def _say_denied(frame: Frame, outcome: Outcome) -> dict[str, JsonValue]:

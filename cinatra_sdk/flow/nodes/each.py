@@ -2,11 +2,12 @@
 
 {"x": [1, 2]}, broadcast {"y": 5}    ->   rounds {"x": 1, "y": 5} and {"x": 2, "y": 5}
 outputs z 3 and 4                    ->   [3, 4], or their sum, average, greatest or least
+{"x": [{"a": 1}]}, unpacked by .a    ->   the round {"a": 1}
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
@@ -31,11 +32,14 @@ from cinatra_sdk.flow.insides import make_inside
 from cinatra_sdk.flow.plan import FlowPlan, NodeWork
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.gates.gate import label_item
-from cinatra_sdk.values.types import ArrayType, ScalarType, Type
+from cinatra_sdk.values.json_paths import JsonPath, PathError, parse_path, take_path
+from cinatra_sdk.values.types import ANY, ArrayType, ScalarType, Type
 
 State = Mapping[str, Any]
 ITERATED: Final = "iterated_"
 COLLECTED: Final = "collected_"
+UNPACKED: Final = "iterated_input"
+"""The input that an `UnpackedMap` goes through."""
 _NUMBER: Final = ScalarType("number")
 
 
@@ -46,11 +50,13 @@ class MappedInput:
     title: str
     """Of the node's input, `iterated_x`."""
     inner: str
-    """Of the inner flow's input, `x`."""
+    """Of the inner flow's input, `x`; empty: nothing goes in."""
     type: Type
     """Of the inner flow's input."""
     iterates: bool | None
     """Whether what feeds it is a list of such values; None: its value decides."""
+    path: JsonPath | None = None
+    """The part of an element that goes in, cast to the type; None: the element as it is."""
 
     def is_list(self, value: Any) -> bool:
         if self.iterates is not None or not isinstance(value, list):
@@ -132,6 +138,64 @@ class ParallelMap(Map):
         return site.wiring.max_parallel
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackedMap(NodeWork):
+    """Runs a flow once for each element of `iterated_input`, of which it takes parts."""
+
+    kind: ClassVar[str] = "ExtendedMapNode"
+    flow: FlowPlan
+    unpack: Mapping[str, str] = field(default_factory=dict)
+    """Input of the flow → the way from an element to its value: `.name`."""
+    parallel: bool = False
+    most_at_once: int | None = None
+    """Rounds at a time, of a parallel map."""
+
+    @property
+    def subflows(self) -> tuple[FlowPlan, ...]:
+        return (self.flow,)
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        outputs = [
+            Collected(title=port.title, inner=port.title, reducer="append")
+            for port in site.plan.outputs
+        ]
+        return make_each(
+            site.frame,
+            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            inputs=list(self._list_inputs(site)),
+            outputs=outputs,
+            at_once=self._bound(site),
+        )
+
+    def _list_inputs(self, site: NodeSite) -> Iterator[MappedInput]:
+        types = {port.title: port.type for port in self.flow.inputs}
+        # Also where nothing of an element is taken, there is a round for each.
+        yield MappedInput(title=UNPACKED, inner="", type=ANY, iterates=True, path=JsonPath())
+        for title, way in self.unpack.items():
+            path = parse_path(way)
+            assert path is not None  # whoever wrote the plan saw to that
+            yield MappedInput(
+                title=UNPACKED, inner=title, type=types[title], iterates=True, path=path
+            )
+        for port in site.plan.inputs:
+            if port.title != UNPACKED:
+                own = types[port.title]
+                yield MappedInput(title=port.title, inner=port.title, type=own, iterates=False)
+
+    def _bound(self, site: NodeSite) -> int | None:
+        if not self.parallel:
+            return 1
+        bounds = [one for one in (self.most_at_once, site.wiring.max_parallel) if one is not None]
+        return min(bounds, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackedParallelMap(UnpackedMap):
+    """Such a map whose rounds always run at the same time."""
+
+    kind: ClassVar[str] = "ExtendedParallelMapNode"
+
+
 def make_each(
     frame: Frame,
     inner: FlowInside,
@@ -191,6 +255,7 @@ def _spread_inputs(
     """
     plans = {plan.title: plan for plan in frame.inputs}
     lists: dict[str, list[Any]] = {}
+    takers: list[MappedInput] = []
     same: dict[str, Any] = {}
     for one in inputs:
         value = frame.look_up(plans[one.title], state)
@@ -198,8 +263,9 @@ def _spread_inputs(
             continue
         if not one.is_list(value):
             same[one.inner] = value
-        elif isinstance(value, list):
-            lists[one.title] = value
+        elif isinstance(value, list) or (one.path is not None and isinstance(value, dict)):
+            lists[one.title] = value if isinstance(value, list) else _list_entries(value)
+            takers.append(one)
         else:
             raise frame.failed(f"input '{one.title}' is to be a list, and is not")
     if not lists:
@@ -211,12 +277,32 @@ def _spread_inputs(
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"'{title}' has {length}" for title, length in lengths.items())
         raise frame.failed(f"its lists are of different lengths: {told}")
-    names = {one.title: one.inner for one in inputs}
     count = next(iter(lengths.values()))
     return [
-        {**same, **{names[title]: values[place] for title, values in lists.items()}}
+        {
+            **same,
+            **{
+                one.inner: _take(frame, one, lists[one.title][place], place)
+                for one in takers
+                if one.inner
+            },
+        }
         for place in range(count)
     ]
+
+
+def _list_entries(value: Mapping[str, Any]) -> list[Any]:
+    """The elements of an object, for paths."""
+    return [{"_key": key, "_value": one} for key, one in value.items()]
+
+
+def _take(frame: Frame, one: MappedInput, element: Any, place: int) -> Any:
+    if one.path is None:
+        return element
+    try:
+        return cast(take_path(one.path, element), one.type)
+    except (PathError, CastError) as error:
+        raise frame.failed(f"input '{one.inner}' of {_name_item(place)}: {error}") from None
 
 
 def _list_values(one: Collected, results: Sequence[InnerResult]) -> list[Any]:

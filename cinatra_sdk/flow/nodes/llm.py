@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
@@ -17,8 +19,10 @@ from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
+from cinatra_sdk.flow.names import MESSAGES
 from cinatra_sdk.flow.plan import NodeWork
 from cinatra_sdk.flow.site import NodeSite
+from cinatra_sdk.flow.talk import list_spoken, read_conversation, say
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.platform.outputs import declared_outputs
@@ -29,6 +33,13 @@ from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 if TYPE_CHECKING:
     from cinatra_sdk.models.asking import Live, ModelAnswer, ModelQuestion
+
+CONVERSATION: Final = "conversation"
+_ROLES: Final[Mapping[str, type[BaseMessage]]] = {
+    "system": SystemMessage,
+    "user": HumanMessage,
+    "assistant": AIMessage,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +54,33 @@ class LlmQuestion(NodeWork):
     """The model and its settings: an LlmConfig of Agent Spec."""
 
     def make_body(self, site: NodeSite) -> NodeBody:
-        settings = LlmSettings(
+        return make_llm(site.frame, self._make_settings(site))
+
+    def _make_settings(self, site: NodeSite) -> LlmSettings:
+        return LlmSettings(
             render=make_render(site.frame, self.prompt, "prompt"),
             model=read_model_settings(site.wiring, self.llm),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmMessages(LlmQuestion):
+    """A question with more before the prompt, whose answer may join the conversation."""
+
+    kind: ClassVar[str] = "ExtendedLlmNode"
+    before: tuple[tuple[str, str], ...] = ()
+    """(`system`, `user` or `assistant`, template), or (`conversation`, "") for what was said."""
+    says: bool = False
+    """Whether the answer joins the conversation."""
+
+    def make_body(self, site: NodeSite) -> NodeBody:
+        settings = replace(
+            self._make_settings(site),
+            before=tuple(
+                MessageSettings(role=role, render=make_render(site.frame, text, "prompt"))
+                for role, text in self.before
+            ),
+            says=self.says,
         )
         return make_llm(site.frame, settings)
 
@@ -57,6 +92,19 @@ class LlmSettings:
     render: Callable[[Mapping[str, Any]], str]
     """The prompt, from the values of the inputs."""
     model: ModelSettings
+    before: tuple[MessageSettings, ...] = ()
+    """What the model is told before the prompt, which is left out where it is empty."""
+    says: bool = False
+    """Whether the answer joins the conversation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageSettings:
+    """One message before the prompt."""
+
+    role: str
+    """`system`, `user`, `assistant`, or `conversation` for all that was said."""
+    render: Callable[[Mapping[str, Any]], str]
 
 
 def make_llm(frame: Frame, settings: LlmSettings) -> NodeBody:
@@ -64,39 +112,77 @@ def make_llm(frame: Frame, settings: LlmSettings) -> NodeBody:
     asker = ModelAsker(frame=frame, settings=settings.model)
 
     def prepare(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> PreparedQuery:
-        query = _LlmQuery(frame=frame, prompt=settings.render(frame.gather(state)))
+        values = frame.gather(state)
+        query = LlmQuery(
+            frame=frame,
+            outputs=frame.outputs,
+            prompt=settings.render(values),
+            before=tuple(_list_before(settings.before, values, state, runtime.context)),
+        )
         return asker.prepare(state, runtime.context, query)
+
+    def leave(state: Mapping[str, Any], made: EffectResult) -> dict[str, Any]:
+        outputs = _outputs_of(made)
+        if not settings.says:
+            return frame.finish(state, outputs)
+        return frame.finish(state, outputs, more=say(frame, state, _as_text(outputs)))
 
     def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
         asked, host = prepare(state, runtime), context_of(runtime.context)
-        return frame.finish(state, _outputs_of(perform(asked.effect, asked.answer, host.door)))
+        return leave(state, perform(asked.effect, asked.answer, host.door))
 
     async def arun(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
         asked, host = prepare(state, runtime), context_of(runtime.context)
-        made = await aperform(asked.effect, asked.aanswer, host.door)
-        return frame.finish(state, _outputs_of(made))
+        return leave(state, await aperform(asked.effect, asked.aanswer, host.door))
 
-    return NodeBody(run=run, arun=arun, acts=True, performs=True)
+    hears = any(one.role == CONVERSATION for one in settings.before)
+    reads = (MESSAGES,) if hears else ()
+    return NodeBody(run=run, arun=arun, reads=reads, acts=True, performs=True)
+
+
+def _list_before(
+    before: tuple[MessageSettings, ...],
+    values: Mapping[str, Any],
+    state: Mapping[str, Any],
+    context: object,
+) -> Iterator[BaseMessage]:
+    """The messages before the prompt; empty ones but those of a person are left out."""
+    for one in before:
+        if one.role == CONVERSATION:
+            yield from list_spoken(read_conversation(state, context))
+            continue
+        text = one.render(values)
+        if text.strip() or one.role == "user":
+            yield _ROLES[one.role](text)
+
+
+def _as_text(outputs: Mapping[str, Any]) -> str:
+    only = next(iter(outputs.values())) if len(outputs) == 1 else outputs
+    return only if isinstance(only, str) else json.dumps(only, ensure_ascii=False)
 
 
 def _outputs_of(made: EffectResult) -> dict[str, Any]:
-    assert isinstance(made.value, dict)  # made by `_LlmQuery`, or stored from it
+    assert isinstance(made.value, dict)  # made by `LlmQuery`, or stored from it
     return made.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _LlmQuery:
-    """The prompt of one visit."""
+class LlmQuery:
+    """The prompt of one visit, and what its answer gives."""
 
     frame: Frame
+    outputs: tuple[TypedPort, ...]
     prompt: str = field(repr=False)
+    before: tuple[BaseMessage, ...] = field(default=(), repr=False)
 
     @property
     def declared(self) -> tuple[DeclaredOutput, ...]:
-        return tuple(declare(port) for port in self.frame.outputs)
+        return tuple(declare(port) for port in self.outputs)
 
     def describe(self, config: ModelConfig) -> JsonValue:
         asked: dict[str, JsonValue] = {"prompt": self.prompt, "model": config.capability}
+        if self.before:
+            asked["before"] = [[one.type, str(one.text)] for one in self.before]
         if config.parameters:
             asked["parameters"] = dict(config.parameters)
         question = self._question()
@@ -120,7 +206,7 @@ class _LlmQuery:
         found = declared_outputs(call, response)
         defaults = {
             port.title: port.default.value()
-            for port in self.frame.outputs
+            for port in self.outputs
             if port.default is not None and port.title not in found
         }
         return {**found, **defaults}
@@ -128,12 +214,12 @@ class _LlmQuery:
     def _question(self) -> ModelQuestion:
         from cinatra_sdk.models.asking import ModelQuestion
 
-        return ModelQuestion(prompt=self.prompt, outputs=self.frame.outputs)
+        return ModelQuestion(prompt=self.prompt, outputs=self.outputs, before=self.before)
 
     def _read(self, answer: ModelAnswer) -> tuple[JsonValue, Usage]:
         outputs = without_governed(answer.outputs, where="what the model answered")
         values: dict[str, JsonValue] = {}
-        for port in self.frame.outputs:
+        for port in self.outputs:
             try:
                 values[port.title] = cast(outputs[port.title], port.type)
             except CastError as error:

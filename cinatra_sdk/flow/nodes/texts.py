@@ -22,6 +22,8 @@ class Regex(NodeWork):
     kind: ClassVar[str] = "PluginRegexNode"
     pattern: str
     first_only: bool = False
+    takes_last: bool = False
+    """Whether the last match counts in place of the first."""
 
     def make_body(self, site: NodeSite) -> NodeBody:
         return make_regex(
@@ -30,6 +32,7 @@ class Regex(NodeWork):
             output=site.plan.outputs[0].title,
             pattern=self.pattern,
             first=self.first_only,
+            last=self.takes_last,
         )
 
 
@@ -45,20 +48,25 @@ class TextTemplate(NodeWork):
         return make_template(site.frame, output=output, template=self.template)
 
 
-def make_regex(frame: Frame, *, text: str, output: str, pattern: str, first: bool) -> NodeBody:
-    """text, output: titles of the input and the output.  first: the first match alone."""
+def make_regex(
+    frame: Frame, *, text: str, output: str, pattern: str, first: bool, last: bool = False
+) -> NodeBody:
+    """text, output: titles of the input and the output.  first: the first match alone; last: in its
+    place the last one.  Empty matches do not count; of a pattern with one group, the group does.
+    """
     matcher = Matcher(pattern)
 
     def run(state: Mapping[str, Any], _runtime: object) -> dict[str, Any]:
         searched = frame.gather(state)[text]
         try:
-            value: Any = matcher.first(searched) if first else matcher.all(searched)
+            found = [part for part in matcher.all_parts(searched) if part]
         except SearchStopped as error:
             raise frame.failed(
                 f"regex_pattern: {error}",
                 hint="write the pattern without a repetition inside a repetition",
             ) from None
-        return frame.finish(state, {output: value})
+        one = (found[-1] if last else found[0]) if found else ""
+        return frame.finish(state, {output: one if first else found})
 
     async def arun(state: Mapping[str, Any], runtime: object) -> dict[str, Any]:
         # A search may take its time, and the loop serves other runs meanwhile.

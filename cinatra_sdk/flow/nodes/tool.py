@@ -165,7 +165,9 @@ class _Tool:
     def _describe(self, error: Exception) -> NodeFailed:
         # Its cause tells the door whether a later try may help; the step around the node cuts it off.
         kind = type(error).__name__
-        return self.frame.failed(f"tool '{self.name}' raised {kind}: {error}")
+        failed = self.frame.failed(f"tool '{self.name}' raised {kind}: {error}")
+        failed.raised = kind
+        return failed
 
 
 def _outputs_of(made: EffectResult) -> dict[str, Any]:

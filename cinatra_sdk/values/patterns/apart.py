@@ -27,7 +27,7 @@ _PATIENCE: Final = 30
 # no such timer.  Compiling counts, too.
 _PROGRAM: Final = """
 import json, re, resource, signal, sys, time, warnings
-pattern, text, first, seconds, size = json.load(sys.stdin)
+pattern, text, first, seconds, size, group = json.load(sys.stdin)
 warnings.simplefilter("ignore")
 signal.setitimer(signal.ITIMER_PROF, seconds)
 whole = int(seconds) + 1
@@ -39,7 +39,7 @@ for limit, most in ((resource.RLIMIT_CPU, whole), (resource.RLIMIT_AS, size), (r
 found = []
 try:
     for match in re.finditer(pattern, text):
-        found.append(match.group(0))
+        found.append(match.group(group) or "")
         if first:
             break
 except MemoryError:
@@ -69,14 +69,15 @@ def spoken(seconds: float) -> str:
 
 
 def search_apart(
-    pattern: str, text: str, *, first: bool, seconds: float = SECONDS
+    pattern: str, text: str, *, first: bool, seconds: float = SECONDS, group: int = 0
 ) -> tuple[list[str], float]:
     """Every match (or the first), and the seconds of processor time.
 
+    group: the group of a match that is taken; 0: the whole match.
     Raises: `SearchStopped`.
     """
     command = [sys.executable or "python3", "-I", "-S", "-c", _PROGRAM]
-    question = json.dumps([pattern, text, first, seconds, MEGABYTES * 1024 * 1024])
+    question = json.dumps([pattern, text, first, seconds, MEGABYTES * 1024 * 1024, group])
     problem = ""
     try:
         done = subprocess.run(  # noqa: S603 - our own program; pattern and text are its input

@@ -72,6 +72,13 @@ class Matcher:
         """
         return self._find_matches(text, first=False)
 
+    def all_parts(self, text: str) -> list[str]:
+        """As `all`, but of a pattern with one group what the group matched, as Python's `findall`.
+
+        Raises: `SearchStopped`.
+        """
+        return self._find_matches(text, first=False, group=1 if self._tree.groups == 2 else 0)
+
     def first(self, text: str) -> str:
         """The first match, or an empty string.
 
@@ -114,10 +121,10 @@ class Matcher:
             bound = self._bounds[rounded] = most_steps(self._tree, rounded)
         return bound
 
-    def _find_matches(self, text: str, *, first: bool) -> list[str]:
+    def _find_matches(self, text: str, *, first: bool, group: int = 0) -> list[str]:
         if not self.runs_here(text):
-            return search_apart(self._pattern, text, first=first, seconds=SECONDS)[0]
+            return search_apart(self._pattern, text, first=first, seconds=SECONDS, group=group)[0]
         if not first:
-            return [match.group(0) for match in self._compiled.finditer(text)]
+            return [match.group(group) or "" for match in self._compiled.finditer(text)]
         found = self._compiled.search(text)
         return [found.group(0)] if found else []

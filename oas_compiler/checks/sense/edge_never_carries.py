@@ -12,6 +12,7 @@ from oas_compiler.checks.late_sources import late_inputs
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import StartNode
+from oas_compiler.kinds.plugin_variable import is_carrier
 
 
 @rule(
@@ -27,6 +28,8 @@ from oas_compiler.ir import StartNode
 )
 def edge_never_carries(subject: Subject, report: Report) -> None:
     for late in late_inputs(subject):
+        if all(is_carrier(edge.input) for edge in late.edges):
+            continue  # no author wrote it, and the variable has its default
         if late.is_fed or late.has_default:
             instead = "another edge feeds it" if late.is_fed else "it always has its default"
             if isinstance(late.node, StartNode):

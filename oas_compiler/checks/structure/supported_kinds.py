@@ -1,7 +1,7 @@
 """Every component of the flow is of a kind that runs, and asks for nothing that does not.
 
     two OciAgents                  ->  OAS090 not supported yet: OciAgent "ward" (line 12), OciAgent …
-    a root that is a ServerTool    ->  OAS090 not supported yet: ServerTool "look_up" (line 1)
+    a root that is a ServerTool    ->  OAS090 not supported yet: ServerTool "look_up" (a part …) (line 1)
 
 A kind of node runs where it has a lowering.  `oasflow ir` shows flows without one, too.
 """
@@ -9,16 +9,20 @@ A kind of node runs where it has a lowering.  `oasflow ir` shows flows without o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from oas_compiler.checks.subject import Subject
+from oas_compiler.document.extended import list_differences
 from oas_compiler.document.node_types import can_stand_alone
 from oas_compiler.document.scope import Located
 from oas_compiler.document.types import fields_of, is_known, is_plugin_type
 from oas_compiler.document.used import list_used
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue, Place
-from oas_compiler.kinds.no_nodes import REASONS, RUNNERS
+from oas_compiler.kinds.no_nodes import FOREIGN_REASONS, REASONS, RUNNERS
 from oas_compiler.kinds.registry import find_kind, find_refusal
+
+_PART: Final = " (a part of flows and agents, which does nothing by itself)"
 
 
 @rule(
@@ -71,12 +75,24 @@ def _list_labels(found: Located, *, is_root: bool) -> Iterator[str]:
     foreign = not is_known(kind) and (is_plugin_type(kind) or "component_plugin_name" in value)
     known_root = is_root and is_known(kind) and kind != "Flow" and not can_stand_alone(kind)
     if kind in RUNNERS or (node_kind is not None and not node_kind.runs) or foreign or known_root:
-        reason = f" ({REASONS[kind]})" if kind in REASONS else ""
-        yield label + (_describe_plugin(value) if foreign else reason)
+        reason = f" ({REASONS[kind]})" if kind in REASONS else _PART if known_root else ""
+        yield label + (_describe_foreign(kind, value) if foreign else reason)
         return
     for field, about in (fields_of(kind) or {}).items():
-        if about.refused is not None and about.refused(value.get(field)):
-            yield f"{label} with {field}"
+        why = about.refused(value.get(field)) if about.refused is not None else False
+        if why:
+            yield f"{label} with {field}" + (f" ({why})" if isinstance(why, str) else "")
+
+
+def _describe_foreign(kind: str, value: Mapping[str, JsonValue]) -> str:
+    """Why a type of another runtime does not run, as far as that is known here."""
+    fields = list_differences(value)
+    if fields:
+        return f" with {', '.join(fields)}"
+    for begin, end, reason in FOREIGN_REASONS:
+        if kind.startswith(begin) and kind.endswith(end):
+            return f" ({reason})"
+    return _describe_plugin(value)
 
 
 def _describe_plugin(value: Mapping[str, JsonValue]) -> str:

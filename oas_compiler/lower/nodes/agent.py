@@ -8,6 +8,7 @@ from cinatra_sdk.agents.calls import AgentCalls
 from cinatra_sdk.agents.offered import OfferedTool, OfferedToolbox
 from cinatra_sdk.agents.shortening import AgentSummary
 from cinatra_sdk.agents.step import AgentStep
+from cinatra_sdk.flow.nodes.approved import ApprovedAgent
 from cinatra_sdk.flow.nodes.subflow import Agent
 from cinatra_sdk.flow.plan import NodeWork
 from oas_compiler import ir
@@ -39,7 +40,8 @@ def lower_agent(site: PlanSite) -> NodeWork:
         way = RemoteAgentWay(url=node.url, settings=node.settings, headers=node.headers)
         return RemoteAgentTalk(way=way, results=plain_ports(node.results), message=node.message)
     assert isinstance(node, AgentNode)
-    return Agent(flow=site.inside[0], alone=node.is_apart)
+    kind = ApprovedAgent if node.behind.asks_person else Agent
+    return kind(flow=site.inside[0], alone=node.is_apart)
 
 
 def _lower_model(node: AgentModelNode) -> AgentStep:
@@ -51,6 +53,7 @@ def _lower_model(node: AgentModelNode) -> AgentStep:
         shortened_by=node.shortened_by,
         results=plain_ports(node.results),
         message=node.message,
+        greeting=(ASK, node.greeting) if node.greeting else None,
         optional=(ASK,),
     )
 

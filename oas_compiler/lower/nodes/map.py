@@ -1,8 +1,15 @@
-"""MapNode and ParallelMapNode."""
+"""MapNode and ParallelMapNode, also as WayFlow extends them."""
 
 from __future__ import annotations
 
-from cinatra_sdk.flow.nodes.each import ITERATED, Map, ParallelMap
+from cinatra_sdk.flow.nodes.each import (
+    ITERATED,
+    Map,
+    ParallelMap,
+    UnpackedMap,
+    UnpackedParallelMap,
+)
+from oas_compiler import ir
 from oas_compiler.ir import ANY, ArrayType, FlowIR, MapNode, ParallelMapNode, Port
 from oas_compiler.lower.registry import PlanSite
 
@@ -21,6 +28,18 @@ def lower_map(site: PlanSite) -> Map:
         iterates=iterates,
         reducers=dict(node.reducers),
         takes_failures=bool(node.on_item_error),
+    )
+
+
+def lower_extended_map(site: PlanSite) -> UnpackedMap:
+    node = site.node
+    assert isinstance(node, ir.ExtendedMapNode)
+    always = isinstance(node, ir.ExtendedParallelMapNode)
+    return (UnpackedParallelMap if always else UnpackedMap)(
+        flow=site.inside[0],
+        unpack=dict(node.unpack),
+        parallel=node.is_parallel,
+        most_at_once=node.max_workers,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cinatra_sdk.flow.nodes.client_tool import ClientTool
+from cinatra_sdk.flow.nodes.telling_errors import TellsErrors
 from cinatra_sdk.flow.nodes.tool import ToolCall
 from cinatra_sdk.flow.plan import NodeWork
 from cinatra_sdk.mcp.tool import McpToolCall
@@ -10,11 +11,18 @@ from cinatra_sdk.mcp.toolbox import McpToolList, Signature
 from cinatra_sdk.mcp.transport import McpWay
 from oas_compiler import ir
 from oas_compiler.ir import AgentCallsNode, ClientToolNode, McpListNode, McpToolNode, RemoteToolNode
+from oas_compiler.kinds.tool import tells_errors
 from oas_compiler.lower.nodes.api import lower_remote_tool
 from oas_compiler.lower.registry import PlanSite, plain_ports
 
 
 def lower_tool(site: PlanSite) -> NodeWork:
+    """A tool of WayFlow's node may tell its error as its output."""
+    work = _lower_raising(site)
+    return TellsErrors(work=work) if site.node.outputs and tells_errors(site.node) else work
+
+
+def _lower_raising(site: PlanSite) -> NodeWork:
     node = site.node
     if isinstance(node, RemoteToolNode):
         return lower_remote_tool(site, node)
@@ -54,4 +62,9 @@ def _lower_tool_list(node: McpListNode) -> McpToolList:
 
 
 def _read_transport(server: ir.McpTransport) -> McpWay:
-    return McpWay(transport=server.transport, settings=server.settings, sensitive=server.sensitive)
+    return McpWay(
+        transport=server.transport,
+        settings=server.settings,
+        sensitive=server.sensitive,
+        login=server.login,
+    )

@@ -84,10 +84,7 @@ class Records:
         if isinstance(value, SealedJson):
             return self._write_sealed(value, field, owner)
         if isinstance(value, Json):
-            shown = value.value()
-            if field in _OF_COMPONENTS:
-                shown = self._names.replace_fields(owner, shown)
-            return CallText(f"{self.take('cinatra_sdk.values.json_text', 'Json')}.of", [("", write_json(shown))])  # fmt: skip
+            return self._write_frozen(value, field, owner)
         if isinstance(value, FlowPlan):
             return NameText(f"{flows[id(value)]}.plan()")
         if isinstance(value, TypedPort):
@@ -108,6 +105,13 @@ class Records:
             )
         assert value is None or isinstance(value, (str, int, float)), value
         return value
+
+    def _write_frozen(self, value: Json, field: str, owner: str) -> Expression:
+        shown = value.value()
+        if field in _OF_COMPONENTS:
+            shown = self._names.replace_fields(owner, shown)
+        name = self.take("cinatra_sdk.values.json_text", "Json")
+        return CallText(f"{name}.of", [("", write_json(shown))])
 
     def _write_sealed(self, value: SealedJson, field: str, owner: str) -> Expression:
         """A sensitive object: of a request its headers, else one with several such objects."""

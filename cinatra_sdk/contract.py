@@ -28,6 +28,8 @@ depth.  `run` and `status` are missing because they are common words.
 
 BASE_URL: Final = "CINATRA_BASE_URL"
 """The placeholder by which a flow names its platform, and the variable with the address."""
+BASE_URL_MARK: Final = rf"\{{\{{[-+]?\s*{BASE_URL}\s*[-+]?\}}\}}"
+"""Pattern of that placeholder in a url, with the signs and blanks that template marks may have."""
 HTTP_METHODS: Final[tuple[str, ...]] = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 """The methods that a call may have."""
 SAFE_METHODS: Final[tuple[str, ...]] = ("GET", "HEAD", "OPTIONS")

@@ -26,7 +26,7 @@ from typing import Any, Final, Protocol
 
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.contract import BASE_URL, BASE_URL_MARK
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, ShownCall
 from cinatra_sdk.templates.environment import fill_environment
 from cinatra_sdk.templates.language import TemplateError, json_text
@@ -35,7 +35,7 @@ from cinatra_sdk.templates.urls import render_url
 from cinatra_sdk.values.json_text import Json, SealedJson
 from cinatra_sdk.values.sensitive import lend_secrets
 
-_PLATFORM: Final = re.compile(r"\{\{[-+]?\s*CINATRA_BASE_URL\s*[-+]?\}\}")
+_PLATFORM: Final = re.compile(BASE_URL_MARK)
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#{}]+(?:[/?#]|\Z)")
 _SPELLS_PLATFORM: Final = re.compile(r"\s*\{\{[-+]?\s*CINATRA_BASE_URL\b")
 _NO_SECRETS: Final[Mapping[str, Any]] = {}
@@ -190,6 +190,12 @@ def _fill_entries(
 def names_platform(url: str) -> bool:
     """Whether an author's url begins with the placeholder of the platform."""
     return _PLATFORM.match(url) is not None
+
+
+def usual_url(url: str) -> str:
+    """An author's url with the placeholder of the platform in its usual spelling."""
+    begin = _PLATFORM.match(url)
+    return url if begin is None else BASE_URL_PLACEHOLDER + url[begin.end() :]
 
 
 def spells_platform(url: str) -> bool:

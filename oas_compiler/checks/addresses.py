@@ -15,12 +15,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.contract import BASE_URL_MARK
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.templates.reading import is_environment_name
 
 _PLATFORM_MARK, _ENVIRONMENT_MARK, _DATA_MARK = "\x01", "\x02", "\x03"
 _LOOPBACK = frozenset({"localhost", "0.0.0.0", "[::1]", "host.docker.internal"})  # noqa: S104 - addresses to recognise
+_PLATFORM = re.compile(BASE_URL_MARK)
 _AUTHORITY = re.compile(r"[^/?#\\]*")
 _PLATFORM_AUTHORITY = re.compile(_PLATFORM_MARK + r"(:[0-9]+)?")
 
@@ -95,7 +96,7 @@ def _mark_placeholders(text: str) -> Iterator[str]:
     while (start := text.find("{{", at)) >= 0 and (stop := text.find("}}", start)) >= 0:
         yield text[at:start]
         name = text[start + 2 : stop].strip()
-        if name == BASE_URL:
+        if _PLATFORM.match(text, start):
             yield _PLATFORM_MARK
         else:
             yield _ENVIRONMENT_MARK if is_environment_name(name) else _DATA_MARK

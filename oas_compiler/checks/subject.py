@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from cinatra_sdk.contract import BASE_URL_MARK
 from oas_compiler.component.component import with_article
 from oas_compiler.control.slots import SlotFlow, read_slots
 from oas_compiler.document.policy import USUAL_POLICY, LoaderPolicy
@@ -31,7 +32,7 @@ from oas_compiler.text.marks import child
 _FLOW_NAMES: Final = frozenset(
     f"{stem}{suffix}" for stem in ("oas", "agent") for suffix in (".json", ".yaml", ".yml")
 )
-_PLATFORM: Final = re.compile(r"\{\{\s*CINATRA_BASE_URL\s*\}\}")
+_PLATFORM: Final = re.compile(BASE_URL_MARK)
 """The placeholder by which calls name their platform."""
 
 

@@ -274,10 +274,10 @@ def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:
 
 
 def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> None:
-    from cinatra_sdk.flow.request import names_platform
+    from cinatra_sdk.flow.request import names_platform, usual_url
     from cinatra_sdk.host.platform import answers
 
-    others = [node for node in calls if not answers(node.url)]
+    others = [node for node in calls if not answers(usual_url(node.url))]
     open_calls = others if options.context else calls
     needs_address = [node for node in open_calls if names_platform(node.url)]
     either = f"give --base-url or {BASE_URL}, or --simulate to make the responses up"
@@ -310,6 +310,7 @@ def refuse_to_simulate_tools(made: Flow) -> None:
 
 def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOptions) -> None:
     """Tell the user where a simulation makes up the candidates of a slot."""
+    from cinatra_sdk.flow.request import usual_url
     from cinatra_sdk.host.platform import answers
     from oas_compiler.control.approval import acting_nodes
     from oas_compiler.ir import ApiNode
@@ -317,7 +318,7 @@ def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOpt
     if not options.simulate or options.context:
         return
     calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
-    if any(answers(node.url) for node in calls):
+    if any(answers(usual_url(node.url)) for node in calls):
         terminal.note(
             "what the context slots may take is simulated: --context FILE fills them from artifacts"
         )

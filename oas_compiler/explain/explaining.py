@@ -11,7 +11,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from cinatra_sdk.contract import RUN_ID_INPUTS
+from cinatra_sdk.contract import BASE_URL, BASE_URL_MARK, RUN_ID_INPUTS
+from cinatra_sdk.templates.environment import ENVIRONMENT_PLACEHOLDER
 from oas_compiler import ir
 from oas_compiler.checks.concealed import Labels
 from oas_compiler.control.approval import visible_required
@@ -40,7 +41,7 @@ from oas_compiler.templates.reading import strings
 from oas_compiler.text.source import Source, SourceInput, read_source
 
 _OF_AGENTS = (ir.AgentModelNode, ir.AgentCallsNode, ir.AgentShortenNode, ir.RemoteAgentNode)
-_ENVIRONMENT = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
+_PLATFORM = re.compile(BASE_URL_MARK)
 
 
 def explain(
@@ -206,7 +207,8 @@ def _list_placeholders(source: Source | None, env: Mapping[str, str]) -> Iterato
     """Every `{{NAME}}` of the file as written, by name."""
     found: dict[str, list[str]] = {}
     for text, pointer in strings(source.value, "") if source is not None else ():
-        for name in _ENVIRONMENT.findall(text):
+        usual = _PLATFORM.sub("{{" + BASE_URL + "}}", text)
+        for name in ENVIRONMENT_PLACEHOLDER.findall(usual):
             found.setdefault(name, []).append(pointer)
     for name, pointers in sorted(found.items()):
         assert source is not None

@@ -12,18 +12,17 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from cinatra_sdk.contract import BASE_URL_MARK
 from oas_compiler.checks.addresses import CALLERS, addresses
 from oas_compiler.checks.sense.platform_address import ROUTES
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 
-_PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}")
+_PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
 _HOST: Final = re.compile(r"[\w-]+(\.[\w-]+)+(:[0-9]+)?(/|$)")
 _AROUND: Final = "\"'`<("
-_BASE_BEHIND: Final = re.compile(
-    r"(https?:/+|\{\{\s*CINATRA_BASE_URL\s*\}\}\S*)\{\{\s*CINATRA_BASE_URL\s*\}\}"
-)
+_BASE_BEHIND: Final = re.compile(rf"(https?:/+|{BASE_URL_MARK}\S*){BASE_URL_MARK}")
 _LONGEST: Final = 2_000
 
 

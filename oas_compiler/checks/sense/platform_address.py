@@ -14,7 +14,7 @@ import re
 from difflib import SequenceMatcher
 from typing import Final
 
-from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.contract import BASE_URL, BASE_URL_MARK
 from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.checks.sense.platform_placeholder import (
     LONGEST,
@@ -28,12 +28,10 @@ from oas_compiler.findings.rules import Report, rule
 from oas_compiler.templates.reading import is_environment_name
 
 _BASE_FORM: Final = re.compile(
-    r"\{\{CINATRA_BASE_URL\}\}/{2,}"  # a slash too many
-    r"|\{\{\s*CINATRA_BASE_URL\s*\}\}(?=\w)"  # none
+    rf"{BASE_URL_MARK}/{{2,}}"  # a slash too many
+    rf"|{BASE_URL_MARK}(?=\w)"  # none
 )
-_PATH: Final = re.compile(
-    r"\{\{\s*CINATRA_BASE_URL\s*\}\}/?(?:(?P<api>[\w.-]+)/)?(?P<rest>[\w./-]+)$"
-)
+_PATH: Final = re.compile(rf"{BASE_URL_MARK}/?(?:(?P<api>[\w.-]+)/)?(?P<rest>[\w./-]+)$")
 ROUTES: Final = (
     "llm-bridge", "agents/passthrough", "context-resolve", "context-finalize",
     "auditor/run-skills", "auditor/exclude", "auditor/apply", "a2a/resume",

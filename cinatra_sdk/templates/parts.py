@@ -18,9 +18,16 @@ from typing import Final, TypeAlias
 MARKS: Final = re.compile(r"\{\{|\{%|\{#")
 """What begins a placeholder, a block or a comment."""
 
+BY_NAME: Final = "\ue003"
+"""Stands before a name that is one whatever the word means to Jinja: the `true` of plain Agent Spec.
+
+Only a compiler writes it: a letter for private use, which no keyboard has.
+"""
+
 _PATH: Final = re.compile(
     r"\{\{[ \t\n]*([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:0|[1-9][0-9]{0,8})\])*|[0-9]+[A-Za-z_]\w*)"
-    r"[ \t\n]*(\|[ \t\n]*tojson[ \t\n]*)?\}\}|\{\{ \"(\{)\" \}\}",
+    r"[ \t\n]*(\|[ \t\n]*tojson[ \t\n]*)?\}\}|\{\{ \"(\{)\" \}\}"
+    rf"|\{{\{{{BY_NAME}([^{{}}]+)\}}\}}",
     re.ASCII,
 )
 _STEP: Final = re.compile(r"[0-9]*[A-Za-z_]\w*|[0-9]+", re.ASCII)
@@ -68,6 +75,9 @@ def parts_of(text: str) -> tuple[str | Put, ...]:
         done = found.end()
         if found[3] is not None:
             parts.append(found[3])
+            continue
+        if found[4] is not None:
+            parts.append(Put(path=(found[4],)))
             continue
         steps = _STEP.findall(found[1])
         if not _NO_NAMES.isdisjoint(steps) or _NUMBER.fullmatch(steps[0]):

@@ -3,6 +3,7 @@
     "{{ a }} of {{ b.c }}"   ->   '{{ a }} of {{ "{" }}{ b.c }}'
     "100 {% of {{a}}"        ->   '100 {{ "{" }}% of {{a}}'
     "{{ a }}"                ->   the same
+    "{{ true }}"             ->   the input of that name, marked as a name
 
 Agent Spec has one placeholder, `{{ name }}`; every other brace is text.  This project's language has
 paths, filters and blocks too, so what it would read in such a text is written as text.
@@ -16,8 +17,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from oas_compiler.ir import JsonValue
+from oas_compiler.templates.reading import write_placeholder
 
-_PLACEHOLDER: Final = re.compile(r"\{\{\s*\w+\s*\}\}")
+_PLACEHOLDER: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_LINE_END: Final = re.compile(r"\r\n?")
 _MARK: Final = re.compile(r"\{(?=[{%#])")
 _WRITTEN: Final = '{{ "{" }}'
 _WIDER: Final = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
@@ -42,11 +45,15 @@ def find_wider(value: JsonValue) -> str:
 def _write_template(text: str) -> str:
     if "{" not in text:
         return text
-    pieces, done = [], 0
+    pieces, done, is_renewed = [], 0, False
     for found in _PLACEHOLDER.finditer(text):
-        pieces += [_write_text(text[done : found.start()], before=True), found[0]]
+        placeholder = write_placeholder(found[1], found[0])
+        is_renewed |= placeholder != found[0]
+        pieces += [_write_text(text[done : found.start()], before=True), placeholder]
         done = found.end()
-    return "".join([*pieces, _write_text(text[done:], before=False)])
+    written = "".join([*pieces, _write_text(text[done:], before=False)])
+    # as Jinja writes them, which cannot read a marked name
+    return _LINE_END.sub("\n", written) if is_renewed else written
 
 
 def _write_text(text: str, *, before: bool) -> str:

@@ -58,6 +58,16 @@ def strings(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
             yield from strings(member, below)
 
 
+def write_placeholder(name: str, written: str) -> str:
+    """`written`, if it means the value of that name here too, else a placeholder that does."""
+    from cinatra_sdk.templates.parts import BY_NAME, is_simple
+
+    usual = "{{" + name + "}}"
+    if is_simple(written):
+        return written
+    return usual if is_simple(usual) else "{{" + BY_NAME + name + "}}"
+
+
 class TemplateReader:
     """The templates of one document, up to a bound in all."""
 

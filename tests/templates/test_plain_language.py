@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.templates.rendering import compile_template
+from cinatra_sdk.templates.rendering import TemplateError, compile_template
 from cinatra_sdk.testing import drive
 from oas_compiler import check, compile_flow
 from oas_compiler.templates.plain_language import write_templates
@@ -36,6 +36,57 @@ def test_only_a_name_between_two_braces_is_a_placeholder(text: str, says: str) -
     written = write_templates(text)
     assert isinstance(written, str)
     assert compile_template(written).text({"a": "A", "1st": "first"}) == says
+
+
+WORDS_OF_JINJA = [
+    "true", "false", "none", "True", "None", "not", "in", "is", "if", "and", "loop", "self",
+    "1", "1e5", "0x1F", "1_000", "é", "²", "tojson", "range", "__class__",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORDS_OF_JINJA)
+def test_a_word_of_jinja_is_a_name_like_any_other(name: str) -> None:
+    written = write_templates(f"{{{{{{ {name} }}}}}} of {{{{{name}}}}}, {{{{a}}}}")
+    alone = write_templates(f"{{{{ {name}\t}}}}")
+    assert isinstance(written, str)
+    assert isinstance(alone, str)
+    values = {name: "V", "a": "A"}
+    assert compile_template(written).text(values) == "{V} of V, A"
+    assert compile_template(alone).value({name: [1]}) == [1]
+
+
+def test_such_a_word_without_a_value_is_named_in_the_error() -> None:
+    written = write_templates("{{ true }}!")
+    assert isinstance(written, str)
+    with pytest.raises(TemplateError, match='"true" has no value'):
+        compile_template(written).text({"a": "A"})
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("one\r\n{{not}}\rthree", "one\nN\nthree"),
+        ("{{\u00a0a}} {{\ra}} {{not}}", "A A N"),
+        ("{{ not }}{% {# {{ not.a }}", "N{% {# {{ not.a }}"),
+    ],
+)
+def test_what_stands_around_such_a_word_stays(text: str, says: str) -> None:
+    written = write_templates(text)
+    assert isinstance(written, str)
+    assert compile_template(written).text({"a": "A", "not": "N"}) == says
+
+
+@pytest.mark.parametrize("name", ["true", "not", "1", "é"])
+def test_a_flow_gives_an_input_of_such_a_name(name: str) -> None:
+    made = plain(
+        flow_of(
+            start(port(name)), message("say", f"{{{{ {name} }}}}!", port(name)), end(),
+            edges=[("start", name, "say", name)],
+        )
+    )  # fmt: skip
+    assert drive(compile_flow(made), {name: "x"}).messages == ("x!",)
+    del made["$referenced_components"]["say"]["inputs"]
+    assert drive(compile_flow(made), {name: "x"}).messages == ("x!",)
 
 
 @pytest.mark.parametrize("text", ["{{ a }}", "x {{a}} y {{b}}", '{"a": {"b": {{a}}}}', "", "} %}"])

@@ -134,6 +134,41 @@ def test_other_decisions_of_langchain_are_refused(decisions: Any) -> None:
         gate_of_mail(mailing(Mail())).read({"decisions": decisions})
 
 
+@pytest.mark.parametrize(
+    ("decision", "key"),
+    [
+        ({"type": "approve", "edited_action": {"name": "mail", "args": {"to": "eve"}}}, "edited_action"),
+        ({"type": "approve", "args": {"to": "eve"}}, "args"),
+        ({"type": "approve", "approved": False}, "approved"),
+        ({"type": "approve", "message": "but to eve"}, "message"),
+        ({"type": "reject", "args": {}, "message": "no"}, "args"),
+    ],
+)  # fmt: skip
+def test_a_decision_of_langchain_that_says_more_is_refused(
+    decision: dict[str, Any], key: str
+) -> None:
+    with pytest.raises(AnswerInvalid, match=f"has unknown keys: {key}") as refused:
+        gate_of_mail(mailing(Mail())).read({"decisions": [decision]})
+    assert "as it was shown, or not at all" in str(refused.value)
+
+
+@pytest.mark.parametrize("message", [0, None, ["no"], {"text": "no"}])
+def test_a_message_of_langchain_that_is_no_text_is_refused(message: Any) -> None:
+    with pytest.raises(AnswerInvalid, match="message of the decision is not a string"):
+        gate_of_mail(mailing(Mail())).read({"decisions": [{"type": "reject", "message": message}]})
+
+
+@pytest.mark.parametrize("kind", ["approve", "reject"])
+def test_the_name_of_who_decided_may_stand_beside_it(kind: str) -> None:
+    answer = gate_of_mail(mailing(Mail())).read({"decisions": [{"type": kind}], "by": "ann"})
+    assert (answer.approved, answer.by) == (kind == "approve", "ann")
+
+
+def test_a_decision_beside_an_answer_in_our_words_is_refused() -> None:
+    with pytest.raises(AnswerInvalid, match="unknown keys: decisions"):
+        gate_of_mail(mailing(Mail())).read({"decisions": [{"type": "approve"}], "approved": False})
+
+
 def test_a_decision_cannot_approve_and_deny() -> None:
     with pytest.raises(ValueError, match="not both"):
         Decision(approved=True, denied=True)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import Answer, Given, read_envelope
+from cinatra_sdk.gates.answers import Answer, Given, read_envelope, said_name
 from cinatra_sdk.gates.forms.form import make_record
 from cinatra_sdk.gates.forms.plain import WithoutFields
 
@@ -28,6 +29,8 @@ CONFIRMATION_SCHEMA: dict[str, JsonValue] = {
     },
     "required": ["approved"],
 }
+
+_AS_SHOWN: Final = "the call is made as it was shown, or not at all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +53,7 @@ class ConfirmationForm(WithoutFields):
         """Always true: the call is made with the arguments that were shown."""
         if not given.is_yes:
             raise AnswerInvalid(
-                "the call is made as it was shown, or not at all",
+                _AS_SHOWN,
                 hint="approve it without a value, deny it, or reject it, which ends the run",
             )
         return True
@@ -62,17 +65,31 @@ class ConfirmationForm(WithoutFields):
 def _read_decisions(raw: object) -> object:
     """What LangChain's reviews of calls are answered with, in our words; anything else as it is.
 
-    Its rejection of a call lets the run go on, as a denial does here.
+    Its rejection of a call lets the run go on, as a denial does here.  `by` may stand beside the
+    decision.
     """
-    decisions = raw.get("decisions") if isinstance(raw, Mapping) and len(raw) == 1 else None
+    if not isinstance(raw, Mapping) or not raw.keys() <= {"decisions", "by"}:
+        return raw
+    decisions = raw.get("decisions")
     if not isinstance(decisions, list) or len(decisions) != 1:
         return raw
+    by = {"by": raw["by"]} if "by" in raw else {}
     match decisions[0]:
-        case {"type": "approve"}:
-            return {"approved": True}
-        case {"type": "reject", **more}:
-            return {"approved": False, "denied": True, "reason": more.get("message") or ""}
-    raise AnswerInvalid(
-        "a decision about this call is neither approve nor reject",
-        hint="the call is made as it was shown, or not at all",
-    )
+        case {"type": "approve", **more} if not more:
+            return {"approved": True, **by}
+        case {"type": "reject", **more} if more.keys() <= {"message"}:
+            return {"approved": False, "denied": True, "reason": _read_message(more), **by}
+        case {"type": "approve" | "reject", **more}:
+            allowed = {"message"} if decisions[0]["type"] == "reject" else set()
+            unknown = ", ".join(sorted(said_name(key) for key in more.keys() - allowed))
+            raise AnswerInvalid(
+                f"the decision about this call has unknown keys: {unknown[:200]}", hint=_AS_SHOWN
+            )
+    raise AnswerInvalid("a decision about this call is neither approve nor reject", hint=_AS_SHOWN)
+
+
+def _read_message(decision: Mapping[str, object]) -> str:
+    message = decision.get("message", "")
+    if not isinstance(message, str):
+        raise AnswerInvalid("the message of the decision is not a string")
+    return message

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from oas_compiler.checks.credentials import credential, known_credential
+from oas_compiler.checks.program_arguments import find_argument_credentials
 from oas_compiler.checks.safety.credential_by_name import names_credential
 from oas_compiler.checks.safety.literal_credential import is_sent
 from oas_compiler.checks.subject import Subject, Text
@@ -48,7 +49,7 @@ class Labels:
 
     def covered(self, subject: Subject) -> JsonValue:
         """The document's value with labels; the same object where there is nothing to cover."""
-        own = [text.value for text in _find_credentials(subject)]
+        own = [*_find_credentials(subject)]
         for secret in own:
             self.by_value.setdefault(secret, _make_label(secret, len(self.by_value) + 1))
         value = subject.document.value
@@ -94,12 +95,14 @@ def _make_label(secret: str, number: int) -> str:
     return f"{kind}(credential {number})"
 
 
-def _find_credentials(subject: Subject) -> Iterator[Text]:
+def _find_credentials(subject: Subject) -> Iterator[str]:
     for text in subject.texts:
         sent = is_sent(text) and credential(text.value)
         told = sent or known_credential(text.value)[0] or names_credential(text)
         if text.value and (told or _is_sensitive(text)):
-            yield text
+            yield text.value
+    for argument in find_argument_credentials(subject):
+        yield from dict.fromkeys((argument.whole, argument.value))
 
 
 def _is_sensitive(text: Text) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pydantic import JsonValue
 
@@ -88,7 +88,7 @@ def _read_decisions(raw: object) -> object:
     raise AnswerInvalid("a decision about this call is neither approve nor reject", hint=_AS_SHOWN)
 
 
-def _read_message(decision: Mapping[str, object]) -> str:
+def _read_message(decision: Mapping[Any, Any]) -> str:
     message = decision.get("message", "")
     if not isinstance(message, str):
         raise AnswerInvalid("the message of the decision is not a string")

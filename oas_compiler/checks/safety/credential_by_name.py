@@ -1,6 +1,7 @@
 """A value under the name of a credential is never a literal, in any form.
 
     "headers": {"X-Api-Key": "d41d8cd9…"}, "url": "https://user:…@host/?token=…"   ->  OAS212 (warning)
+    "args": ["--token", "d41d8cd9…"] of a program that is an MCP server            ->   OAS212
     "headers": {"X-Api-Key": "{{ key }}"}, "max_tokens": "200", "token": "count"
 
 In a query or a sensitive header, a text that looks random counts under any name.  Credentials of
@@ -18,6 +19,7 @@ from oas_compiler.checks.credentials import (
     known_credential,
     random_text,
 )
+from oas_compiler.checks.program_arguments import find_argument_credentials
 from oas_compiler.checks.safety.literal_credential import is_sent
 from oas_compiler.checks.subject import Subject, Text
 from oas_compiler.findings.rules import Report, rule
@@ -52,6 +54,13 @@ def credential_by_name(subject: Subject, report: Report) -> None:
                 f"{where} is written out",
                 subject.place(text.pointer),
                 hint="remove it and make it invalid; the platform authenticates the calls of a flow",
+            )
+    for argument in find_argument_credentials(subject):
+        if not known_credential(argument.whole)[0]:
+            report(
+                f'the argument "{argument.name[:80]}" of a program is a credential and is written out',
+                subject.place(argument.pointer),
+                hint="remove it and make it invalid; let the program read it from a file of its machine",
             )
 
 

@@ -29,8 +29,7 @@ from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store.flow_kinds import join_source
-from cinatra_sdk.store.graph_flow import GRAPH, MOST_BYTES, find_module_file
-from cinatra_sdk.text.files import read_named
+from cinatra_sdk.store.graph_flow import GRAPH, find_module_file, read_module
 from cinatra_sdk.values.port_schemas import describe_inputs, describe_outputs
 from cinatra_sdk.values.ports import TypedPort
 
@@ -154,7 +153,7 @@ def written_flow(
     made = WrittenFlow(
         program=graph.plan(),
         label=label,
-        text=join_source({"kind": GRAPH, "name": label}, read_named(file, MOST_BYTES)),
+        text=join_source({"kind": GRAPH, "name": label}, read_module(file)),
         written_in=str(file),
         policy=given,
         guarded=tuple(guards),

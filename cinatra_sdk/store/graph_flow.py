@@ -115,6 +115,9 @@ class GraphFlow:
         parts = host if given else host.with_parts(platform=SimulatedPlatform())
         return replace(self, host=parts, platform_given=given)
 
+    def require_parts(self) -> None:
+        """Nothing: nobody knows what its functions need."""
+
     def with_platform(self, platform: Platform) -> GraphFlow:
         return self.lent(self.host.with_parts(platform=platform))
 
@@ -212,7 +215,9 @@ def load_graph_flow(source: bytes, *, host: HostParts) -> Any:
             f"the module of the graph '{name}' changed since the run began",
             hint="go on with the module as it was, or end the run: reject it, or stop it",
         )
-    return found.lent(host)
+    ready = found.lent(host)
+    ready.require_parts()
+    return ready
 
 
 def read_module(file: Path) -> bytes:

@@ -57,7 +57,7 @@ class AgentSummary(NodeWork):
 
     kind: ClassVar[str] = "AgentShortenNode"
     acts: ClassVar[bool] = True
-    llm: Json = NOTHING
+    llm: Json = field(default=NOTHING, repr=False)
     """The model and its settings: an LlmConfig of Agent Spec."""
     instructions: str
     template: str

@@ -59,7 +59,7 @@ class AgentStep(NodeWork):
     acts: ClassVar[bool] = True
     prompt: str
     """The system prompt: a template over the node's inputs."""
-    llm: Json = NOTHING
+    llm: Json = field(default=NOTHING, repr=False)
     """The model and its settings: an LlmConfig of Agent Spec."""
     tools: tuple[OfferedTool, ...] = ()
     toolboxes: tuple[OfferedToolbox, ...] = ()

@@ -1,5 +1,7 @@
 """A flow written in Python, as a graph of LangGraph is: nodes, then edges.
 
+A flow has no edges to an end: it ends at each node that is an `End`.
+
     graph = FlowGraph("greeting", outputs=[port("text", STRING)])
     graph.add_node("start", Start(), inputs=[port("name", STRING)])
     graph.add_node(
@@ -10,10 +12,9 @@
         outputs=[port("text", STRING)],
     )
     graph.add_node("end", End(), inputs=[port("text", STRING)], feeds={"text": "greet.text"})
-    graph.add_edge(START, "start")
+    graph.set_entry_point("start")
     graph.add_edge("start", "greet")
     graph.add_edge("greet", "end")
-    graph.add_edge("end", END)
 
 `oasflow emit` writes such modules.  `written_flow` makes a flow of the graph that runs, is stored and
 resumed.
@@ -24,11 +25,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from langgraph.graph import END, START
-
 from cinatra_sdk.flow.nodes.end import End
 from cinatra_sdk.flow.nodes.start import Start
 from cinatra_sdk.flow.plan import FlowPlan, NodePlan, NodeWork, PlannedFeed, PlannedRoute
+from cinatra_sdk.flow.plan_checks import require_runnable
 from cinatra_sdk.values.ports import TypedPort
 
 Source: TypeAlias = str | tuple[str, str]
@@ -44,6 +44,7 @@ class FlowGraph:
         self._nodes: dict[str, NodePlan] = {}
         self._given_branches: dict[str, tuple[str, ...] | None] = {}
         self._routes: list[PlannedRoute] = []
+        self._routes_by_source: dict[str, list[PlannedRoute]] = {}
         self._feeds: list[PlannedFeed] = []
         self._start = ""
 
@@ -94,22 +95,26 @@ class FlowGraph:
             after=tuple(after),
         )
 
-    def add_edge(self, source: str, target: str, *, branch: str = _NEXT) -> None:
-        """Add a way from a node to the next one; `START` leads to the first, `END` from the last.
+    def set_entry_point(self, node_id: str) -> None:
+        """Say which node begins.
 
-        Raises: `ValueError` for a second way by one branch, and a second start.
+        Raises: `ValueError` where another one does.
         """
-        if source == START:
-            if self._start not in ("", target):
-                raise ValueError(f"the flow '{self._id}' has two nodes that begin")
-            self._start = target
-            return
-        if target == END:
-            return
-        for route in self._routes:
-            if (route.source, route.branch) == (source, branch):
+        if self._start not in ("", node_id):
+            raise ValueError(f"the flow '{self._id}' has two nodes that begin")
+        self._start = node_id
+
+    def add_edge(self, source: str, target: str, *, branch: str = _NEXT) -> None:
+        """Add a way from a node to the next one.
+
+        Raises: `ValueError` for a second way by one branch.
+        """
+        for route in self._routes_by_source.setdefault(source, []):
+            if route.branch == branch:
                 raise ValueError(f"node '{source}' has two edges by the branch '{branch}'")
-        self._routes.append(PlannedRoute(source, branch, target))
+        made = PlannedRoute(source, branch, target)
+        self._routes_by_source[source].append(made)
+        self._routes.append(made)
 
     def add_branches(self, source: str, targets: Mapping[str, str]) -> None:
         """Add a way for each branch of a node."""
@@ -119,10 +124,12 @@ class FlowGraph:
     def plan(self) -> FlowPlan:
         """The flow as plain data.
 
-        Raises: `ValueError` where no node begins, or an edge leads to or from no node.
+        Raises: `ValueError` for a graph that could not run: no node begins, a way leads to or from no
+        node, a node has no way on.
         """
-        if self._start not in self._nodes:
-            raise ValueError(f"the flow '{self._id}' has no edge from START to one of its nodes")
+        if not self._start:
+            raise ValueError(f"the flow '{self._id}' has no entry point")
+        self._require_node(self._start, "the entry point is")
         for route in self._routes:
             self._require_node(route.source, "an edge leads from")
             self._require_node(route.target, "an edge leads to")
@@ -131,7 +138,7 @@ class FlowGraph:
             outputs = {one.title for one in self._nodes[feed.source].outputs}
             if feed.output not in outputs:
                 raise ValueError(f"node '{feed.source}' has no output '{feed.output}'")
-        return FlowPlan(
+        plan = FlowPlan(
             id=self._id,
             name=self._name or self._id,
             outputs=self._outputs,
@@ -140,6 +147,8 @@ class FlowGraph:
             routes=tuple(self._routes),
             feeds=tuple(self._feeds),
         )
+        require_runnable(plan)
+        return plan
 
     def _complete(self, node: NodePlan) -> NodePlan:
         given = self._given_branches[node.id]
@@ -151,7 +160,7 @@ class FlowGraph:
         )
 
     def _list_branches(self, node_id: str) -> tuple[str, ...]:
-        return tuple(route.branch for route in self._routes if route.source == node_id)
+        return tuple(route.branch for route in self._routes_by_source.get(node_id, ()))
 
     def _require_node(self, node_id: str, what: str) -> None:
         if node_id not in self._nodes:

@@ -15,10 +15,9 @@ in a plan: `graph.py` makes a graph of a plan and of what a host lends.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias, TypeVar
 
 from cinatra_sdk.values.ports import TypedPort
 
@@ -31,7 +30,7 @@ K = TypeVar("K")
 T = TypeVar("T")
 Path: TypeAlias = tuple[str, ...]
 """Ids of nodes from the outermost flow down to a node."""
-_NO_ROUTES: Mapping[str, str] = MappingProxyType({})
+_NO_ROUTES: Final[Mapping[str, str]] = {}
 
 
 class NodeWork:
@@ -128,11 +127,11 @@ class FlowPlan:
     """Id of the node that begins."""
     nodes: tuple[NodePlan, ...]
     routes: tuple[PlannedRoute, ...] = ()
-    feeds: tuple[PlannedFeed, ...] = field(default=(), repr=False)
+    feeds: tuple[PlannedFeed, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, NodePlan]:
-        return MappingProxyType({node.id: node for node in self.nodes})
+        return {node.id: node for node in self.nodes}
 
     @property
     def start_node(self) -> NodePlan:
@@ -148,7 +147,7 @@ class FlowPlan:
         found: dict[str, dict[str, str]] = {}
         for route in self.routes:
             found.setdefault(route.source, {})[route.branch] = route.target
-        return {source: MappingProxyType(routes) for source, routes in found.items()}
+        return found
 
     @cached_property
     def _sources_by_target(self) -> Mapping[str, tuple[str, ...]]:

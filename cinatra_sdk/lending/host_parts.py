@@ -42,7 +42,9 @@ class LentFlow(Protocol):
         ...
 
     def lent(self, host: HostParts) -> Any:
-        """The same flow with other parts."""
+        """The same flow with other parts; with `require_parts()`, which raises `NotConfigured` where
+        they are too few.
+        """
         ...
 
 
@@ -133,6 +135,8 @@ class HostParts:
                 raise TypeError(f"the tool '{name}' is a {type(tool).__name__}, not a function")
             functions[name] = function
         object.__setattr__(self, "tools", functions)
+        if hasattr(self.models, "invoke"):
+            raise TypeError("models is one chat model: give a mapping, such as {'*': model}")
         if self.models is not None and not callable(self.models):
             object.__setattr__(self, "models", MappingProxyType(dict(self.models)))
         if self.secrets is not None:
@@ -141,6 +145,10 @@ class HostParts:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         for name in ("allow", "graphs"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        labels = [graph.label for graph in self.graphs]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"two graphs have the label '{label}': give one another name=")
 
     def with_parts(self, **parts: Any) -> Self:
         """The same parts but for those named here."""

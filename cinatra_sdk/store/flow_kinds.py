@@ -20,7 +20,7 @@ from cinatra_sdk.errors import StoreError
 OAS: Final = "oas"
 """The kind of bytes without a header: a compiled Agent Spec file."""
 _RECORD: Final = b"\x1e"
-_MOST: Final = 10_000
+_MOST: Final = 100_000
 """Bytes of a header."""
 
 

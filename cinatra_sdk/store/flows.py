@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
 from pydantic import JsonValue
 
-from cinatra_sdk.context.declared import DeclaredSlots
+from cinatra_sdk.context.declared import DeclaredSlots, read_declared
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
 from cinatra_sdk.governed.placeholders import is_runtime_name, refuse_runtime_names
@@ -134,8 +134,11 @@ def load_declared_slots(source: bytes, *, digest: str) -> DeclaredSlots:
         raise ContextError("oas_missing", "the stored bytes are not those of the run's flow")
     found = importlib.metadata.entry_points(group=FACTS, name="context_slots")
     reader = next(iter(found), None)
-    if split_source(source)[0] != OAS:
-        raise ContextError("oas_missing", "a hand-written graph declares no context slots")
+    kind, header = split_source(source)
+    if kind != OAS:
+        if "slots" not in header:
+            raise ContextError("oas_missing", "a hand-written graph declares no context slots")
+        return read_declared(header["slots"])
     if reader is None:
         raise StoreError(
             "nothing is installed that can tell the context slots of flows", hint="install oasflow"

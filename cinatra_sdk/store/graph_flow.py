@@ -47,7 +47,7 @@ GRAPH: Final = "graph"
 GRAPH_LAYOUT: Final = 1
 """Version of how this module keeps such a flow."""
 
-MOST_BYTES: Final = 1_000_000
+MOST_BYTES: Final = 10_000_000
 """Of a module."""
 
 Build: TypeAlias = "Callable[[HostParts, Any], Graph]"
@@ -114,6 +114,9 @@ class GraphFlow:
         given = host.platform is not None
         parts = host if given else host.with_parts(platform=SimulatedPlatform())
         return replace(self, host=parts, platform_given=given)
+
+    def require_parts(self) -> None:
+        """Nothing: nobody knows what its functions need."""
 
     def with_platform(self, platform: Platform) -> GraphFlow:
         return self.lent(self.host.with_parts(platform=platform))
@@ -182,7 +185,7 @@ def graph_flow(
         build=build,
         name=name or module.rpartition(".")[2],
         label=own,
-        source=join_source({"kind": GRAPH, "name": own}, read_named(file, MOST_BYTES)),
+        source=join_source({"kind": GRAPH, "name": own}, read_module(file)),
         file=str(file),
         host=host,
         platform_given=False,
@@ -212,7 +215,22 @@ def load_graph_flow(source: bytes, *, host: HostParts) -> Any:
             f"the module of the graph '{name}' changed since the run began",
             hint="go on with the module as it was, or end the run: reject it, or stop it",
         )
-    return found.lent(host)
+    ready = found.lent(host)
+    ready.require_parts()
+    return ready
+
+
+def read_module(file: Path) -> bytes:
+    """The whole text of a module, to which runs are pinned.
+
+    Raises: `ValueError` for one of more than `MOST_BYTES`; `OSError`.
+    """
+    text = read_named(file, MOST_BYTES + 1)
+    if len(text) > MOST_BYTES:
+        raise ValueError(
+            f"the module {file} has more than {MOST_BYTES:,} bytes: a run is pinned to its text"
+        )
+    return text
 
 
 def find_module_file(module: str) -> Path:

@@ -20,17 +20,19 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.events.event import split_path
 from cinatra_sdk.flow.building import FlowGraph
 from cinatra_sdk.flow.nodes.start import Start
-from cinatra_sdk.flow.plan import FlowPlan
+from cinatra_sdk.flow.nodes.tool import ToolCall
+from cinatra_sdk.flow.plan import FlowPlan, walk_plan
+from cinatra_sdk.flow.plan_text import hash_plan, write_plan
 from cinatra_sdk.flow.planned import MAX_STEPS, PlannedFlow
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store.flow_kinds import join_source
-from cinatra_sdk.store.graph_flow import GRAPH, MOST_BYTES, find_module_file
-from cinatra_sdk.text.files import read_named
+from cinatra_sdk.store.graph_flow import GRAPH, find_module_file, read_module
 from cinatra_sdk.values.port_schemas import describe_inputs, describe_outputs
 from cinatra_sdk.values.ports import TypedPort
 
@@ -115,9 +117,28 @@ class WrittenFlow(PlannedFlow):
         """The same flow with other parts; without a platform among them its calls are simulated."""
         given = host.platform is not None
         parts = host
+        if host.env:
+            # One record serves many flows: a run needs the variables that its own flow names.
+            named = {name: value for name, value in host.env.items() if name in self._plan_text}
+            parts = parts.with_parts(env=named)
         if not given:
-            parts = host.with_parts(platform=SimulatedPlatform(fallback=dict(self.answers)))
+            parts = parts.with_parts(platform=SimulatedPlatform(fallback=dict(self.answers)))
         return replace(self, host=parts, platform_given=given)
+
+    @cached_property
+    def _plan_text(self) -> str:
+        return write_plan(self.program)
+
+    def require_parts(self) -> None:
+        """Raise `NotConfigured` where the host lends no function for a tool, or no secret."""
+        for node in walk_plan(self.program):
+            tool = getattr(node.work, "tool", "") if isinstance(node.work, ToolCall) else ""
+            if tool and tool not in self.tools:
+                raise NotConfigured(
+                    f"the flow calls the tool '{tool}', which this process was not given",
+                    hint="give it beside the flow: HostParts(graphs=[flow], tools={…})",
+                )
+        self.graph()
 
 
 def written_flow(
@@ -129,6 +150,8 @@ def written_flow(
     guards: Sequence[tuple[int, str, str]] = (),
     steering: Mapping[str, JsonValue] | None = None,
     answers: Mapping[str, JsonValue] | None = None,
+    slots: Mapping[str, JsonValue] | None = None,
+    label: str = "",
     host: HostParts = NO_PARTS,
     max_steps: int = MAX_STEPS,
     fuse: bool = True,
@@ -136,11 +159,13 @@ def written_flow(
 ) -> WrittenFlow:
     """The flow that a module has written.
 
-    module:   `__name__` of the module.  name: what the flow is called there.
+    module:   `__name__` of the module.  name: what the flow is called there; another for each flow of
+              a module.  label: what a stored run calls the flow; default `module:name`.
     policy:   the approval policy that holds where the host gives none.
     guards:   (step, gate, send) that every policy must say something about.
     steering, answers: stubs of simulations, by node path: past the gates; and where nobody asked for
               a simulation.
+    slots:    the context slots that the flow declares, as `cinatra_sdk.context.declared` writes them.
     host, max_steps, fuse, max_parallel: as at `compile_flow`.
 
     Only the module's own text counts for the digest, not that of the modules that it imports.
@@ -150,11 +175,17 @@ def written_flow(
     given: dict[str, Any] = dict(policy or {"steps": []})
     require_entries(parse_policy(given), tuple(guards))
     file = find_module_file(module)
-    label = f"{module}:{name}"
+    own = label or f"{module}:{name}"
+    if module == "__main__" and not label:
+        raise ValueError("this module is the program itself: give label=, or import the module")
+    plan = graph.plan()
+    header: dict[str, JsonValue] = {"kind": GRAPH, "name": own, "plan": hash_plan(plan)}
+    if slots is not None:
+        header["slots"] = dict(slots)
     made = WrittenFlow(
-        program=graph.plan(),
-        label=label,
-        text=join_source({"kind": GRAPH, "name": label}, read_named(file, MOST_BYTES)),
+        program=plan,
+        label=own,
+        text=join_source(header, read_module(file)),
         written_in=str(file),
         policy=given,
         guarded=tuple(guards),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -15,6 +16,7 @@ from oas_compiler.cli.sources import loading
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from oas_compiler.checks.concealed import Labels
     from oas_compiler.emit.drift import Drift
     from oas_compiler.emit.module import Emitted
     from oas_compiler.lower.flow import Flow
@@ -47,24 +49,32 @@ def emit(  # noqa: PLR0917 - typer passes them by name
     del components, unblock_component  # their callbacks have told cli/sources.py
     terminal = Terminal.open(as_json=as_json)
     _require_module_name(output, check=check)
+    if as_json and not output:
+        raise Halt("--json prints no module: add -o MODULE.py")
     flow = _compile_flow(path)
     emitted = _emit_flow(flow)
-    _warn_of_credentials(terminal, path, flow)
+    _warn_of_credentials(terminal, path, emitted)
     if check:
         return _check_module(terminal, output, emitted, flow.digest, path)
-    if not output:
-        terminal.show(emitted.text.rstrip("\n"))
-        terminal.data({"flow": flow.name, "module": emitted.text, "lends": sorted(emitted.lends)})
-        return Exit.OK
-    _write_module(output, emitted, force=force)
-    terminal.say(f"written: {clean(output)}")
-    for name in sorted(emitted.lends):
-        terminal.note(
-            f"the value of '{clean(name)}' stands in the file and not in the module: "
-            "lend it with HostParts(secrets=…)"
-        )
-    terminal.data({"flow": flow.name, "file": output, "lends": sorted(emitted.lends)})
+    if output:
+        _write_module(output, emitted, force=force)
+        terminal.say(f"written: {clean(output)}")
+    else:
+        # As it is: what is made safe for a screen would be another program.
+        sys.stdout.write(emitted.text)
+        sys.stdout.flush()
+    _tell_names(terminal, emitted)
+    if output:
+        terminal.data({"flow": flow.name, "file": output, "lends": list(emitted.names)})
     return Exit.OK
+
+
+def _tell_names(terminal: Terminal, emitted: Emitted) -> None:
+    for name in emitted.names:
+        where = "stands in the file and not in the module" if name in emitted.lends else "is lent"
+        terminal.note(
+            f"the value of '{clean(name)}' {where}: HostParts(secrets={{'{clean(name)}': …}})"
+        )
 
 
 def _require_module_name(output: str, *, check: bool) -> None:
@@ -76,26 +86,27 @@ def _require_module_name(output: str, *, check: bool) -> None:
         raise Halt(f"'{clean(output)[:80]}' is no module: its name is of the form my_flow.py")
 
 
-def _compile_flow(path: str) -> Flow:
+def _compile_flow(path: str, conceal: Labels | None = None) -> Flow:
+    """conceal: covers every literal credential."""
     from cinatra_sdk.lending.host_parts import HostParts
     from cinatra_sdk.platform import SimulatedPlatform
     from oas_compiler.checks.running import RUNNING
     from oas_compiler.lower.flow import Flow
     from oas_compiler.pipeline import compile_ir
 
-    compiled = compile_ir(path, rules=RUNNING, loading=loading())
+    compiled = compile_ir(path, rules=RUNNING, conceal=conceal, loading=loading())
     # Nothing of a host gets into a module, so any platform will do.
     return Flow(
         compiled=compiled, host=HostParts(platform=SimulatedPlatform()), platform_given=False
     )
 
 
-def _warn_of_credentials(terminal: Terminal, path: str, flow: Flow) -> None:
+def _warn_of_credentials(terminal: Terminal, path: str, emitted: Emitted) -> None:
     """Sensitive fields stay behind; a credential in the middle of another field does not."""
     from oas_compiler.checks.concealed import Labels
-    from oas_compiler.pipeline import compile_ir
 
-    if compile_ir(path, conceal=Labels(), loading=loading()).ir != flow.ir:
+    covered = _emit_flow(_compile_flow(path, Labels()))
+    if covered.text != emitted.text:
         terminal.note(
             "the file has credentials written out (oasflow check names them): "
             "those outside of sensitive fields stand in the module, too"
@@ -104,8 +115,8 @@ def _warn_of_credentials(terminal: Terminal, path: str, flow: Flow) -> None:
 
 def _emit_flow(flow: Flow) -> Emitted:
     """Raises: `Halt` for a flow that cannot become a module."""
-    from oas_compiler.emit.flows import EmitRefused
     from oas_compiler.emit.module import emit_module
+    from oas_compiler.emit.sensitive import EmitRefused
 
     try:
         return emit_module(flow)
@@ -117,6 +128,9 @@ def _write_module(output: str, emitted: Emitted, *, force: bool) -> None:
     from oas_compiler.emit.drift import is_own
     from oas_compiler.text.files import replace_file
 
+    folder = Path(output).absolute().parent
+    if not folder.is_dir():
+        raise Halt(f"there is no folder {clean(str(Path(output).parent))}")
     before = _read_module(output)
     if before is not None and not force and not is_own(before):
         raise Halt(
@@ -158,7 +172,13 @@ def _tell_drift(terminal: Terminal, found: Drift, output: str, path: str) -> Non
     if found.diff:
         lines += ["", clean(found.diff, lines=True)]
     terminal.show("\n".join(lines))
-    terminal.note(f"oasflow emit {shlex.quote(path)} -o {shlex.quote(output)} writes it anew")
+    command = f"oasflow emit {shlex.quote(path)} -o {shlex.quote(output)}"
+    if found.by_hand:
+        terminal.note(
+            f"{command} --force writes it anew, without the changes that were made by hand"
+        )
+    else:
+        terminal.note(f"{command} writes it anew")
 
 
 def _read_module(file: str) -> str | None:
@@ -166,6 +186,7 @@ def _read_module(file: str) -> str | None:
 
     Raises: `Halt` for a file that is no text; `OSError`.
     """
+    from oas_compiler.emit.drift import ModuleUnreadable, decode_module
     from oas_compiler.text.files import read_named
 
     try:
@@ -175,6 +196,6 @@ def _read_module(file: str) -> str | None:
     if len(text) > _MOST_BYTES:
         raise Halt(f"{clean(file)} is larger than any module of a flow")
     try:
-        return text.decode()
-    except UnicodeDecodeError:
-        raise Halt(f"{clean(file)} is no text") from None
+        return decode_module(text)
+    except ModuleUnreadable as error:
+        raise Halt(f"{clean(file)} is no module: {error}") from None

@@ -243,7 +243,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
             return SimulatedPlatform(options.stubs or None, record=record, fallback=made.steering)
         calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
         _require_platform(calls, options)
-        if not options.names_platform and not _asks_models(made):
+        if not options.names_platform and not _goes_elsewhere(made):
             return SimulatedPlatform()
         named = _make_http_platform(options, options.base_url) if options.base_url else None
         if any(_calls_platform(node, options) for node in calls):
@@ -253,11 +253,16 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
         raise Halt(str(error)) from None
 
 
-def _asks_models(made: Flow) -> bool:
-    """Whether the flow asks language models, which a simulated platform would answer."""
-    from oas_compiler.ir import LlmNode, walk
+def _goes_elsewhere(made: Flow) -> bool:
+    """Whether the flow asks models, servers or agents, which a simulated platform would answer."""
+    from oas_compiler import ir
+    from oas_compiler.kinds.plugin_choice import PluginChoiceNode
 
-    return any(isinstance(node, LlmNode) for _, node in walk(made.ir))
+    kinds = (
+        ir.LlmNode, ir.AgentModelNode, ir.AgentShortenNode, ir.RemoteAgentNode, ir.McpToolNode,
+        ir.McpListNode, PluginChoiceNode,
+    )  # fmt: skip
+    return any(isinstance(node, kinds) for _, node in ir.walk(made.ir))
 
 
 def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:

@@ -23,6 +23,7 @@ Code = Literal[
     "gate_risk_lowered",
     "gate_answer_widened",
     "gate_visits_raised",
+    "confirmation_removed",
     "node_unguarded",
     "send_unguarded",
     "send_hidden",

@@ -50,8 +50,21 @@ def weakenings(made: Matching) -> Iterator[Change]:
         if what:
             yield _make_weakening("gate_bypassed", what, now, new)
     yield from _compare_sends(made, old, new)
+    yield from _compare_confirmations(made, old, new)
     for path in guards.bare:
         yield _make_weakening("node_unguarded", "can act without any gate before it", path, new)
+
+
+def _compare_confirmations(
+    made: Matching, old: ComparedFlow, new: ComparedFlow
+) -> Iterator[Change]:
+    """Calls and agents that a person confirmed each time, and confirms no more."""
+    for path, node in old.nodes.items():
+        now = made.to_second.get(path)
+        if now is None or now not in new.nodes or not node.behind.asks_person:
+            continue
+        if not new.nodes[now].behind.asks_person:
+            yield _make_weakening("confirmation_removed", "asks no person any more", now, new)
 
 
 def _make_weakening(

@@ -208,7 +208,7 @@ class Document:
         hint = hint or nearest(name, scope.names(), self.findings)
         if not hint and self.is_cinatra:
             return "a flow with its own $referenced_components sees only those"
-        return hint
+        return hint or "if another file defines it, give that file too: components=, --components"
 
 
 def read_cinatra(value: JsonValue) -> dict[str, JsonValue] | None:

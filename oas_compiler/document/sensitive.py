@@ -20,8 +20,6 @@ SENSITIVE_FIELDS: Final = frozenset(
         "auth_file_location",
         "ca_file",
         "cert_file",
-        "client_id",
-        "client_id_metadata_url",
         "client_secret",
         "credentials",
         "dsn",
@@ -33,22 +31,25 @@ SENSITIVE_FIELDS: Final = frozenset(
         "ssl_crl",
         "ssl_key",
         "sslkey",
-        "user",
         "wallet_location",
         "wallet_password",
     }
 )
 
 
+_NAMED_FIELDS: Final = SENSITIVE_FIELDS | {"client_id", "client_id_metadata_url", "user"}
+"""Those of which SDKs write a name; of these three, a request's body may have members, too."""
+
+
 def is_sensitive_name(name: str) -> bool:
     """Whether the name is `<id>.<field>` of a sensitive field."""
-    return "." in name and name.rpartition(".")[2] in SENSITIVE_FIELDS
+    return "." in name and name.rpartition(".")[2] in _NAMED_FIELDS
 
 
 def is_exported(name: str, pointer: str) -> bool:
     """Whether the reference at `pointer` is one of those that SDKs write for a sensitive field."""
     field = pointer.rpartition("/")[2]
-    return field in SENSITIVE_FIELDS and name.endswith(f".{field}")
+    return field in _NAMED_FIELDS and name.endswith(f".{field}")
 
 
 def keep_name(name: str, kind: str) -> JsonValue:

@@ -8,6 +8,8 @@ Formatting and comments of a module count for nothing.
 from __future__ import annotations
 
 import difflib
+import io
+import tokenize
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,10 +30,31 @@ class Drift:
     """What is other, and changes nothing."""
     diff: str = ""
     """From the module to what the file says now."""
+    by_hand: bool = False
+    """Whether the module was changed by hand, so that writing it anew loses something."""
 
     @property
     def agrees(self) -> bool:
         return not self.reasons
+
+
+class ModuleUnreadable(ValueError):
+    """A file that is no module in UTF-8; says why."""
+
+
+def decode_module(raw: bytes) -> str:
+    """The text of a module, as Python reads it.
+
+    Raises: `ModuleUnreadable`, also for a line that names another coding: Python would read other
+    words than are shown.
+    """
+    try:
+        coding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        if coding not in ("utf-8", "utf-8-sig"):
+            raise ModuleUnreadable(f"it says that its letters are coded as {coding}")
+        return raw.decode(coding)
+    except (SyntaxError, UnicodeDecodeError):
+        raise ModuleUnreadable("it is no text in UTF-8") from None
 
 
 def compare(module: str, emitted: Emitted, digest: str) -> Drift:
@@ -39,16 +62,21 @@ def compare(module: str, emitted: Emitted, digest: str) -> Drift:
     stamp, now = read_stamp(module), read_stamp(emitted.text)
     assert now is not None  # `emit_module` writes it
     if stamp is None:
-        return Drift(reasons=("the module has no line of `oasflow emit`: it was not made by it",))
+        return Drift(
+            reasons=("the module has no line of `oasflow emit`: it was not made by it",),
+            by_hand=True,
+        )
     try:
         untouched = is_untouched(stamp, module)
     except (SyntaxError, ValueError, RecursionError):
-        return Drift(reasons=("the module is no Python that can be read",))
+        return Drift(reasons=("the module is no Python that can be read",), by_hand=True)
     if untouched and stamp.text == now.text:
         changed = stamp.file != digest
         return Drift(note="the file has changed in what no run reads" if changed else "")
     reasons = _list_reasons(stamp, digest, untouched=untouched)
-    return Drift(reasons=tuple(reasons), diff=_make_diff(module, emitted.text))
+    return Drift(
+        reasons=tuple(reasons), diff=_make_diff(module, emitted.text), by_hand=not untouched
+    )
 
 
 def is_own(module: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 from collections.abc import Iterator, Mapping
@@ -10,17 +11,15 @@ from typing import Final
 from cinatra_sdk.flow.nodes.end import End
 from cinatra_sdk.flow.nodes.start import Start
 from cinatra_sdk.flow.plan import FlowPlan, NodePlan, PlannedRoute
-from oas_compiler.emit.python_text import CallText, DictText, Expression, ListText, NameText, write
+from oas_compiler.emit.python_text import CallText, DictText, Expression, ListText, write
 from oas_compiler.emit.records import Records
+from oas_compiler.emit.sensitive import EmitRefused
 from oas_compiler.lower.packages import PackageWork
 
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9]+")
 _NEXT: Final = "next"
-_TAKEN: Final = frozenset({"flow", "host", "make_graph", "port", "written_flow"})
-
-
-class EmitRefused(Exception):
-    """A flow that cannot become a module; says why."""
+_TAKEN: Final = frozenset({"flow", "host", "make_graph", "port", "written_flow", *dir(builtins)})
+"""Names that the module has already."""
 
 
 class FlowVariables:
@@ -136,7 +135,7 @@ def _list_usual_branches(plan: FlowPlan, node: NodePlan) -> tuple[str, ...]:
 
 
 def _add_edges(plan: FlowPlan, name: str) -> Iterator[CallText]:
-    yield CallText(f"{name}.add_edge", [("", NameText("START")), ("", plan.start)])
+    yield CallText(f"{name}.set_entry_point", [("", plan.start)])
     routes: dict[str, list[PlannedRoute]] = {}
     for route in plan.routes:
         routes.setdefault(route.source, []).append(route)
@@ -147,6 +146,3 @@ def _add_edges(plan: FlowPlan, name: str) -> Iterator[CallText]:
         else:
             targets = DictText([(way.branch, way.target) for way in ways])
             yield CallText(f"{name}.add_branches", [("", source), ("", targets)])
-    for node in plan.nodes:
-        if isinstance(node.work, End):
-            yield CallText(f"{name}.add_edge", [("", node.id), ("", NameText("END"))])

@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from cinatra_sdk.context.declared import write_declared
+from cinatra_sdk.flow.planned import MAX_STEPS
 from oas_compiler.control.steering import autonomous_slots
 from oas_compiler.emit.flows import FlowVariables, write_flows
 from oas_compiler.emit.python_text import CallText, Expression, ListText, NameText, write
 from oas_compiler.emit.records import Records, write_json
-from oas_compiler.emit.sensitive import LentNames
+from oas_compiler.emit.sensitive import LentNames, find_names
 from oas_compiler.emit.stamp import write_stamp
+from oas_compiler.facts.declared_slots import collect_declared_slots
 from oas_compiler.ir import JsonValue
 from oas_compiler.lower.flow import Flow
 from oas_compiler.text.safe import safe
@@ -39,12 +42,18 @@ _TAIL: Final = '''
 
 
 def host() -> HostParts:
-    """What `--host MODULE:host` names, so that the command line goes on with stored runs."""
+    """What `--host MODULE:host` names, so that the command line goes on with stored runs.
+
+    The tools, models and secrets of your program stand beside the flow: `HostParts(graphs=[flow], tools={…})`.
+    """
     return HostParts(graphs=[flow])
 
 
 def make_graph(config: RunnableConfig) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """The graph for `langgraph.json`: LangGraph's server gives its own checkpointer."""
+    """The graph for `langgraph.json`: LangGraph's server gives its own checkpointer.
+
+    Its calls are simulated; put `.lent(HostParts(platform=…))` behind `flow` for real ones.
+    """
     del config
     return flow.graph(fuse=False)
 '''
@@ -53,8 +62,6 @@ _ALWAYS: Final = (
     ("cinatra_sdk.lending.host_parts", "HostParts"),
     ("cinatra_sdk.store.written_flow", "written_flow"),
     ("langchain_core.runnables", "RunnableConfig"),
-    ("langgraph.graph", "END"),
-    ("langgraph.graph", "START"),
     ("langgraph.graph.state", "CompiledStateGraph"),
 )
 
@@ -66,27 +73,34 @@ class Emitted:
     text: str
     lends: Mapping[str, JsonValue] = field(repr=False)
     """Values of the file that the text only names: `HostParts(secrets=…)` lends them."""
+    names: tuple[str, ...] = ()
+    """Every sensitive value that the host lends, also those that the file itself only names."""
 
 
 def emit_module(flow: Flow) -> Emitted:
     """The module of a flow.
 
-    Raises: `EmitRefused` for a flow with a node of an installed package.
+    Raises: `EmitRefused` for a flow with a node of an installed package, or with a credential in a
+    place where nothing lends it.
     """
-    names = LentNames()
+    names = LentNames(taken=find_names(flow.ir))
     records, variables = Records(names), FlowVariables()
     flows = list(write_flows(flow.plan, records, variables))
     for module, name in _ALWAYS:
         records.take(module, name)
     made = _write_flow_call(flow, variables.by_identity[id(flow.plan)])
-    body = "\n\n".join([*flows, made]) + _TAIL
-    text = "\n".join([_write_head(flow, names), *_write_imports(records), ""]) + "\n" + body
-    stamped = text.replace(_MARK, write_stamp(text, flow.digest), 1)
-    return Emitted(text=stamped, lends=dict(names.values))
+    code = "\n\n".join([*flows, made]) + _TAIL
+    head = _write_head(flow, names)
+    rest = "\n".join([_FUTURE, *_write_imports(records), ""]) + "\n" + code
+    stamp = write_stamp(f"{head}\n{rest}", flow.digest)
+    return Emitted(
+        text=f"{head}{stamp}\n\n{rest}",
+        lends=dict(names.values),
+        names=tuple(sorted({*names.values, *names.taken})),
+    )
 
 
-_MARK: Final = "# oasflow emit"
-"""Stands in the text for the stamp until the rest is known."""
+_FUTURE: Final = "from __future__ import annotations\n"
 
 
 def _write_head(flow: Flow, names: LentNames) -> str:
@@ -95,11 +109,11 @@ def _write_head(flow: Flow, names: LentNames) -> str:
     about = "".join(f"{line}\n" for line in _wrap(description)) + "\n" if description else ""
     tools = ", tools={…}" if _list_tools(flow) else ""
     secrets = ""
-    if names.values:
-        listed = ", ".join(f'"{_in_docstring(name)}": …' for name in names.values)
+    lent = sorted({*names.values, *names.taken})
+    if lent:
+        listed = ", ".join(f'"{_in_docstring(name)}": …' for name in lent)
         secrets = f", secrets={{{listed}}}"
-    head = _HEAD.format(title=title, about=about, tools=tools, secrets=secrets)
-    return f"{head}{_MARK}\n\nfrom __future__ import annotations\n"
+    return _HEAD.format(title=title, about=about, tools=tools, secrets=secrets)
 
 
 def _list_tools(flow: Flow) -> frozenset[str]:
@@ -163,6 +177,13 @@ def _write_flow_call(flow: Flow, variable: str) -> str:
     answers = autonomous_slots(flow.ir)
     if answers:
         arguments.append(("answers", write_json(answers)))
+    declared = collect_declared_slots(flow.ir)
+    if any(declared.slots.values()):
+        arguments.append(("slots", write_json(write_declared(declared))))
+    if flow.max_steps != MAX_STEPS:
+        arguments.append(("max_steps", flow.max_steps))
+    if not flow.fuse:
+        arguments.append(("fuse", False))
     if flow.max_parallel is not None:
         arguments.append(("max_parallel", flow.max_parallel))
     return "flow = " + write(CallText("written_flow", arguments), before=7)

@@ -164,11 +164,18 @@ def _write_broken(expression: Expression, indent: int, flat: str) -> Iterator[st
 def _split_text(text: str, width: int) -> Iterator[str]:
     """The text in pieces that together are the text: its lines, long ones cut behind blanks."""
     for line in text.splitlines(keepends=True) if "\n" in text else [text]:
-        rest = line
-        while len(quote(rest)) > width + 2:
-            cut = rest.rfind(" ", 0, width - 10) + 1
-            if cut <= 0:
-                break
-            yield rest[:cut]
-            rest = rest[cut:]
-        yield rest
+        yield from _split_line(line, width)
+
+
+def _split_line(line: str, width: int) -> Iterator[str]:
+    """Each piece is looked at once, so that a long text takes no longer than its length says."""
+    at = 0
+    while len(line) - at > width - 10:
+        window = line[at : at + width - 10]
+        while len(quote(window)) > width + 2:  # escapes are longer than letters
+            window = window[: len(window) * 3 // 4]
+        cut = window.rfind(" ") + 1 or len(window)
+        yield line[at : at + cut]
+        at += cut
+    if at < len(line):
+        yield line[at:]

@@ -121,7 +121,9 @@ class Records:
             shown = self._names.replace_fields(owner, held)
         elif field == "sensitive":
             shown = {
-                key: self._names.replace_all(owner, key, one) if isinstance(one, dict) else one
+                key: self._names.replace_all(owner, key, one)
+                if isinstance(one, dict)
+                else self._names.replace_fields(owner, {key: one})
                 for key, one in held.items()
             }
         else:

@@ -18,7 +18,7 @@ from typing import Final
 FORMAT: Final = 1
 """Raise it when the same file becomes another text."""
 _LINE: Final = re.compile(
-    r"^# oasflow emit (\d{1,6}): file ([0-9a-f]{64}), text ([0-9a-f]{64})$", re.MULTILINE
+    r"^# oasflow emit (\d{1,6}): file ([0-9a-f]{64}), text ([0-9a-f]{64})\r?$", re.MULTILINE
 )
 _NOT_SAID: Final = frozenset({"ctx", "kind", "type_comment"})
 
@@ -38,10 +38,11 @@ def write_stamp(text: str, digest: str) -> str:
 
 
 def read_stamp(module: str) -> Stamp | None:
-    """The stamp of a module; None where it has none."""
-    found = _LINE.search(module)
-    if found is None:
+    """The stamp of a module; None where it has none, or several."""
+    lines = list(_LINE.finditer(module))
+    if len(lines) != 1:
         return None
+    found = lines[0]
     return Stamp(format=int(found[1]), file=found[2], text=found[3])
 
 
@@ -65,7 +66,9 @@ def _list_words(node: object) -> Iterator[str]:
 
     What is empty or absent is left out: newer versions have more such fields.
     """
-    if isinstance(node, ast.AST):
+    if isinstance(node, ast.Constant):
+        yield _write_constant(node.value)
+    elif isinstance(node, ast.AST):
         yield f"({type(node).__name__}"
         for name, value in ast.iter_fields(node):
             if name not in _NOT_SAID and value not in (None, [], ""):
@@ -78,4 +81,9 @@ def _list_words(node: object) -> Iterator[str]:
             yield from _list_words(item)
         yield "]"
     else:
-        yield repr(node)
+        yield _write_constant(node)
+
+
+def _write_constant(value: object) -> str:
+    """A text by its letters: which of them `repr` escapes depends on the version of Python."""
+    return ascii(value) if isinstance(value, (str, bytes)) else f"{type(value).__name__} {value!r}"

@@ -32,9 +32,50 @@ def test_without_a_file_the_module_is_the_output(offline: Any, flow_file: Any) -
     told = offline("emit", flow_file(FLOW))
     assert told.exit_code == 0
     compile(told.stdout, "module", "exec")
-    data = json.loads(offline("emit", flow_file(FLOW), "--json").stdout)
-    assert data["flow"] == "The test-flow"
-    assert data["module"].rstrip("\n") == told.stdout.rstrip("\n")
+
+
+def test_the_output_is_the_module_as_it_would_be_written(
+    offline: Any, flow_file: Any, tmp_path: Path
+) -> None:
+    # Made safe for a screen, it would be another program.
+    key = "sk-abcdefghijklmnopqrstuvwx1234567890"
+    flow = {**FLOW, "name": f"Uses {key}"}
+    flow["$referenced_components"] = {**FLOW["$referenced_components"]}
+    call = {**flow["$referenced_components"]["write"], "data": {"user": f"{key} {{{{ topic }}}}"}}
+    flow["$referenced_components"]["write"] = call
+    told = offline("emit", flow_file(flow))
+    offline("emit", flow_file(flow), "-o", str(tmp_path / "own.py"))
+    assert told.stdout == (tmp_path / "own.py").read_text()
+    assert f"{key} {{{{ topic }}}}" in told.stdout
+    assert "credentials written out" in told.stderr
+
+
+def test_json_needs_a_file_for_the_module(offline: Any, flow_file: Any) -> None:
+    told = offline("emit", flow_file(FLOW), "--json")
+    assert told.exit_code == 2
+    assert "add -o MODULE.py" in json.loads(told.stdout)["error"]["message"]
+
+
+def test_a_module_in_another_coding_does_not_agree(
+    offline: Any, flow_file: Any, tmp_path: Path
+) -> None:
+    # Python would read another program than is shown and compared.
+    module = tmp_path / "own.py"
+    offline("emit", flow_file(FLOW), "-o", str(module))
+    module.write_text("# -*- coding: unicode_escape -*-\n" + module.read_text())
+    told = offline("emit", flow_file(FLOW), "-o", str(module), "--check")
+    assert told.exit_code == 2
+    assert "coded as unicode" in told.output
+
+
+def test_the_command_that_would_lose_changes_says_so(
+    offline: Any, flow_file: Any, tmp_path: Path
+) -> None:
+    module = tmp_path / "own.py"
+    offline("emit", flow_file(FLOW), "-o", str(module))
+    module.write_text(module.read_text().replace("The review", "Look"))
+    told = offline("emit", flow_file(FLOW), "-o", str(module), "--check")
+    assert "--force writes it anew, without the changes that were made by hand" in told.stderr
 
 
 def test_a_changed_flow_has_drifted(offline: Any, flow_file: Any, tmp_path: Path) -> None:
@@ -70,6 +111,7 @@ def test_a_module_that_was_edited_is_not_replaced_unless_forced(
         (("-o", "graph.txt"), "is no module"),
         (("-o", "my-graph.py"), "is no module"),
         (("-o", "nothing_there.py", "--check"), "there is no file"),
+        (("-o", "no_folder/own.py"), "there is no folder"),
     ],
 )
 def test_a_wrong_option_is_named(

@@ -10,6 +10,8 @@ import pytest
 from oas_compiler.diff import Difference, diff
 from oas_compiler.diff.guarded import ComparedFlow
 from oas_compiler.pipeline import compile_ir
+from tests.agents.agent_flows import SEARCH, SEND, agent_flow
+from tests.agents.agent_flows import agent as agent_of
 from tests.flows import (
     api,
     branching,
@@ -509,3 +511,26 @@ def test_the_gate_before_the_campaign_is_missed_in_the_largest_real_flow() -> No
     findings = compare(agent("email-outreach-agent"), document).weakened
     assert [change.code for change in findings] == ["gate_removed"]
     assert 'stood before "sender_flow/sender-send"' in findings[0].message
+
+
+def with_tool(**fields: Any) -> dict[str, Any]:
+    pay = {
+        "component_type": "ServerTool",
+        "id": "pay-tool",
+        "name": "pay",
+        "inputs": [],
+        "outputs": [],
+    }
+    return flow_of(start(), node("ToolNode", "pay", tool={**pay, **fields}), end())
+
+
+def test_a_call_that_asks_no_person_any_more_is_weaker() -> None:
+    asked, silent = with_tool(requires_confirmation=True), with_tool()
+    assert weaker(asked, silent) == [("confirmation_removed", "pay")]
+    assert weaker(silent, asked) == []
+
+
+def test_a_call_of_an_agent_that_asks_no_person_any_more_is_weaker() -> None:
+    silent = agent_flow(agent_of(SEARCH, {**SEND, "requires_confirmation": False}))
+    found = weaker(agent_flow(agent_of(SEARCH, SEND)), silent)
+    assert found == [("confirmation_removed", "work/send")]

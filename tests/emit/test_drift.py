@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.emit.drift import compare, is_own
+from oas_compiler.emit.drift import ModuleUnreadable, compare, decode_module, is_own
 from oas_compiler.emit.module import Emitted, emit_module
 from oas_compiler.emit.stamp import read_stamp
 from tests.emit.modules import compile_whole
@@ -80,7 +80,8 @@ def test_formatting_and_comments_count_for_nothing(mend: Any) -> None:
     emitted, digest = emit(DOCUMENT)
     other = mend(emitted.text)
     assert other != emitted.text
-    assert compare(other.replace("\r\n", "\n"), emitted, digest).agrees
+    assert compare(other, emitted, digest).agrees
+    assert is_own(other)
 
 
 def test_other_bytes_of_the_same_flow_agree_with_a_note() -> None:
@@ -100,3 +101,60 @@ def test_a_foreign_module_is_told_apart() -> None:
     assert read_stamp(stamp) is not None
     assert "no Python" in compare(f"{stamp}\ndef (\n", emitted, digest).reasons[0]
     assert not is_own(f"{stamp}\ndef (\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('default="x"', "default=None"),
+        ('default="x"', 'default=b"x"'),
+        ("step=1", "step=True"),
+        ("step=1", "step=1.0"),
+    ],
+)
+def test_constants_that_only_look_alike_are_other_constants(before: str, after: str) -> None:
+    emitted, digest = emit(DOCUMENT)
+    assert before in emitted.text
+    assert not compare(emitted.text.replace(before, after), emitted, digest).agrees
+
+
+def test_an_empty_text_is_not_no_value() -> None:
+    document = copy.deepcopy(DOCUMENT)
+    document["$referenced_components"]["start"]["inputs"][0]["default"] = ""
+    document["$referenced_components"]["start"]["outputs"] = None
+    del document["$referenced_components"]["start"]["outputs"]
+    emitted, digest = emit(document)
+    other = emitted.text.replace('default=""', "default=None")
+    assert other != emitted.text
+    assert not compare(other, emitted, digest).agrees
+
+
+@pytest.mark.parametrize("place", ["name", "description"])
+def test_a_flow_that_speaks_of_the_stamp_does_not_disturb_it(place: str) -> None:
+    emitted, digest = emit(changed(**{place: "# oasflow emit"}))
+    assert compare(emitted.text, emitted, digest).agrees
+    assert is_own(emitted.text)
+
+
+def test_a_second_stamp_is_no_stamp() -> None:
+    emitted, digest = emit(DOCUMENT)
+    stamp = next(line for line in emitted.text.splitlines() if line.startswith("# oasflow emit"))
+    assert not compare(f"{emitted.text}{stamp}\n", emitted, digest).agrees
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"# -*- coding: unicode_escape -*-\nx = 1\n", "coded as"),
+        (b"# coding: utf-7\nx = 1\n", "coded as"),
+        (b"x = '\xff'\n", "no text in UTF-8"),
+        (b"# coding: nothing-known\n", "no text in UTF-8"),
+    ],
+)
+def test_a_module_in_another_coding_is_not_read(raw: bytes, says: str) -> None:
+    with pytest.raises(ModuleUnreadable, match=says):
+        decode_module(raw)
+
+
+def test_a_module_with_a_mark_of_its_coding_is_read() -> None:
+    assert decode_module(b"\xef\xbb\xbfx = 1\n") == "x = 1\n"

@@ -10,7 +10,8 @@ import pytest
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.testing import drive
-from oas_compiler.emit.sensitive import LentNames
+from oas_compiler.emit.module import emit_module
+from oas_compiler.emit.sensitive import EmitRefused, LentNames
 from tests.agents.agent_flows import TEXT, agent, agent_flow
 from tests.emit.modules import compile_whole, import_emitted
 from tests.flows import api, end, flow_of, port, start
@@ -55,7 +56,9 @@ def test_the_key_of_a_model_is_named(tmp_path: Path) -> None:
     ("value", "stays"),
     [
         ("{{TOKEN}}", True), ("Bearer {{TOKEN}}", True), ("Bearer abc", False), ("abc", False),
-        ("{{TOKEN}}-and-a-long-literal", False), ("", True),
+        ("{{TOKEN}}-and-a-long-literal", False), ("", True), ("{{ 'literal' }}", False),
+        ("{{ topic ~ 'literal' }}", False), ("hunterpass {{TOKEN}}", False), ("Bearer", False),
+        ("ApiKey {{ key }}", True),
     ],
 )  # fmt: skip
 def test_only_placeholders_stay(value: str, stays: bool) -> None:
@@ -71,3 +74,48 @@ def test_two_values_of_one_name_get_two_names() -> None:
     again = names.replace_fields("node", {"password": "abc"})
     assert first == again != second
     assert names.values == {"node.password": "abc", "node_2.password": "xyz"}
+
+
+def test_members_of_a_body_or_a_form_are_no_sensitive_fields(tmp_path: Path) -> None:
+    call = api("call", data={"password": "a word", "user": "{{ u }}"}, outputs=[port("done")])
+    flow = compile_whole(
+        flow_of(
+            start(port("u", default="bob")),
+            call,
+            end(port("done")),
+            edges=[("start", "u", "call", "u"), ("call", "done", "end", "done")],
+        )
+    )
+    module, emitted = import_emitted(flow, tmp_path, "bodies")
+    assert emitted.lends == {}
+    assert drive(module.flow).calls[0].body == {"password": "a word", "user": "bob"}
+
+
+def test_a_credential_among_the_parameters_of_a_model_is_refused() -> None:
+    own = agent(outputs=TEXT)
+    own["llm_config"]["default_generation_parameters"] = {"api_key": SECRET}
+    flow = compile_whole(agent_flow(own, TEXT))
+    with pytest.raises(EmitRefused, match="nothing lends"):
+        emit_module(flow)
+
+
+def test_the_user_of_a_model_stays(tmp_path: Path) -> None:
+    own = agent(outputs=TEXT)
+    own["llm_config"]["default_generation_parameters"] = {"user": "ann", "temperature": 0.2}
+    flow = compile_whole(agent_flow(own, TEXT))
+    module, emitted = import_emitted(flow, tmp_path, "parameters")
+    assert emitted.lends == {}
+    assert module.flow.plan == flow.plan
+
+
+def test_a_name_that_the_file_has_already_stands_for_its_own_value() -> None:
+    names = LentNames(taken=["call.sensitive_headers"])
+    assert names.replace_all("call", "sensitive_headers", {"X-Key": SECRET}) == {
+        "$component_ref": "call_2.sensitive_headers"
+    }
+
+
+def test_the_repr_of_a_plan_shows_no_key() -> None:
+    own = agent(outputs=TEXT)
+    own["llm_config"]["api_key"] = SECRET
+    assert SECRET not in repr(compile_whole(agent_flow(own, TEXT)).plan)

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cinatra_sdk.testing import drive
 from oas_compiler.emit.module import emit_module
 from oas_compiler.emit.python_text import WIDTH, CallText, ListText, NameText, quote, write
 from oas_compiler.emit.records import write_json
 from tests.emit.modules import compile_whole, import_text
-from tests.flows import end, flow_of, message, port, start
+from tests.flows import api, end, flow_of, gate, message, port, start
 
 TEXTS = st.text() | st.text(alphabet="\"'\\\n\r\t{}() #,ab\x00\u202e\u2028é")
 VALUES = st.recursive(
@@ -82,3 +83,28 @@ def test_no_text_of_a_file_becomes_code(
 
     assert "OWNED" not in os.environ
     assert module.flow.plan == flow.plan
+
+
+def test_a_long_text_takes_no_longer_than_its_length_says() -> None:
+    # A text of a million letters: looking at the whole rest for each piece took minutes.
+    text = "word and " * 110_000
+    assert ast.literal_eval(write(text)) == text
+
+
+@pytest.mark.parametrize("name", ["frozenset", "port", "flow", "Json", "list", "class", "1st", "é"])
+def test_a_flow_with_the_name_of_something_else_leaves_that_alone(name: str, tmp_path: Any) -> None:
+    document = flow_of(start(port("topic", default="x")), end(), id_=name)
+    flow = compile_whole(document)
+    module = import_text(emit_module(flow).text, tmp_path, "named")
+    assert module.flow.plan == flow.plan
+
+
+@pytest.mark.parametrize("name", ["__start__", "__end__"])
+def test_a_gate_with_a_name_of_the_engine_is_asked(name: str, tmp_path: Any) -> None:
+    document = flow_of(start(), gate(name), api("send"), end())
+    flow = compile_whole(document)
+    module = import_text(emit_module(flow).text, tmp_path, "engine_names")
+    assert module.flow.plan == flow.plan
+    result = drive(module.flow)
+    assert result.status == "waiting"
+    assert result.calls == ()

@@ -7,7 +7,7 @@ the model names none of them      ->  {"selected_choice": "default"}, by "defaul
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime
@@ -42,7 +42,7 @@ class ModelChoice(NodeWork):
     acts: ClassVar[bool] = True
     prompt: str
     """A template over the node's inputs, and the tasks as `next_steps`."""
-    llm: Json = NOTHING
+    llm: Json = field(default=NOTHING, repr=False)
     """The model and its settings: an LlmConfig of Agent Spec."""
     choices: tuple[tuple[str, str, str], ...] = ()
     """(branch, description, what the model calls the task)."""

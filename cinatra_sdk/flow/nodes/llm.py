@@ -50,7 +50,7 @@ class LlmQuestion(NodeWork):
     acts: ClassVar[bool] = True
     prompt: str
     """A template over the node's inputs."""
-    llm: Json = NOTHING
+    llm: Json = field(default=NOTHING, repr=False)
     """The model and its settings: an LlmConfig of Agent Spec."""
 
     def make_body(self, site: NodeSite) -> NodeBody:

@@ -256,13 +256,11 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
 def _goes_elsewhere(made: Flow) -> bool:
     """Whether the flow asks models, servers or agents, which a simulated platform would answer."""
     from oas_compiler import ir
-    from oas_compiler.kinds.plugin_choice import PluginChoiceNode
+    from oas_compiler.kinds.registry import kind_of
 
-    kinds = (
-        ir.LlmNode, ir.AgentModelNode, ir.AgentShortenNode, ir.RemoteAgentNode, ir.McpToolNode,
-        ir.McpListNode, PluginChoiceNode,
-    )  # fmt: skip
-    return any(isinstance(node, kinds) for _, node in ir.walk(made.ir))
+    told = (ir.ApiNode, ir.ToolNode, ir.ClientToolNode)
+    acting = (node for _, node in ir.walk(made.ir) if kind_of(node).acts and not node.subflows)
+    return any(not isinstance(node, told) for node in acting)
 
 
 def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:

@@ -40,7 +40,6 @@ from oas_compiler.pipeline import USUAL_LOADING, Loading, compile_ir
 from oas_compiler.templates.reading import strings
 from oas_compiler.text.source import Source, SourceInput, read_source
 
-_OF_AGENTS = (ir.AgentModelNode, ir.AgentCallsNode, ir.AgentShortenNode, ir.RemoteAgentNode)
 _PLATFORM = re.compile(BASE_URL_MARK)
 
 
@@ -232,7 +231,7 @@ def _read_manifest_text(package: Package | None, key: str) -> str:
 def _describe_role(node: Node) -> str:
     """What a node does in the flow of an agent; empty for a node that stands in the file."""
     kind = kind_of(node)
-    if type(node) is kind.node or not isinstance(node, _OF_AGENTS) or not callable(kind.caption):
+    if type(node) is kind.node or kind.node is not ir.AgentNode or not callable(kind.caption):
         return ""
     return kind.caption(node)
 

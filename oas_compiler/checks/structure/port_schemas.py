@@ -7,7 +7,7 @@ In Cinatra's files this holds of the inputs of the run, which are checked before
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from oas_compiler.checks.structure.answer_schemas import find_schema_flaw, is_readable
@@ -41,7 +41,7 @@ def port_schemas(subject: Subject, report: Report) -> None:
         if _is_simple(schema):
             continue
         flaw = find_schema_flaw(schema)
-        if flaw is None:
+        if flaw is None or (not subject.document.is_plain and _is_told_elsewhere(flaw.path)):
             continue
         where = "".join(child("", str(key)) for key in flaw.path)
         report(
@@ -72,3 +72,8 @@ def _list_flow_ports(flow: FlowIR) -> Iterator[Port]:
 
 def _is_simple(schema: JsonValue) -> bool:
     return isinstance(schema, dict) and _SIMPLE.issuperset(schema)
+
+
+def _is_told_elsewhere(path: Sequence[object]) -> bool:
+    """Whether OAS251 explains the mistake, in the words of Cinatra's authors."""
+    return bool(path) and path[-1] in {"required", "enum"}

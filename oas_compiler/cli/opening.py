@@ -231,6 +231,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
     """
     from cinatra_sdk.platform import SimulatedPlatform
     from oas_compiler.control.approval import acting_nodes
+    from oas_compiler.control.elsewhere import goes_elsewhere
     from oas_compiler.ir import ApiNode
 
     _refuse_mixed(options)
@@ -243,7 +244,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
             return SimulatedPlatform(options.stubs or None, record=record, fallback=made.steering)
         calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
         _require_platform(calls, options)
-        if not options.names_platform and not _goes_elsewhere(made):
+        if not options.names_platform and not goes_elsewhere(made.ir):
             return SimulatedPlatform()
         named = _make_http_platform(options, options.base_url) if options.base_url else None
         if any(_calls_platform(node, options) for node in calls):
@@ -251,16 +252,6 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
         return _make_http_platform(options, "")
     except ValueError as error:
         raise Halt(str(error)) from None
-
-
-def _goes_elsewhere(made: Flow) -> bool:
-    """Whether the flow asks models, servers or agents, which a simulated platform would answer."""
-    from oas_compiler import ir
-    from oas_compiler.kinds.registry import kind_of
-
-    told = (ir.ApiNode, ir.ToolNode, ir.ClientToolNode)
-    acting = (node for _, node in ir.walk(made.ir) if kind_of(node).acts and not node.subflows)
-    return any(not isinstance(node, told) for node in acting)
 
 
 def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:

@@ -1,6 +1,7 @@
 """What the nodes of a compiled flow do when they run; knows nothing of files.
 
-plan.py        a flow as plain data;  building.py  `FlowGraph`, which writes one in Python
+plan.py        a flow as plain data;  plan_text.py  the same as one text
+building.py    `FlowGraph`, which writes a plan in Python;  plan_checks.py  whether such a plan can run
 planned.py     a flow of a plan, for hosts;  graph.py  its LangGraph graph
 site.py        what the function of a node is made of;  framing.py  its frame;  lent.py  what a host lends it
 frame.py       the common part of every node: turn, inputs, outputs

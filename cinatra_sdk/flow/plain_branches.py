@@ -24,6 +24,7 @@ from cinatra_sdk.flow.branches import (
 )
 from cinatra_sdk.flow.crew import arun_beside, choose_most, run_beside
 from cinatra_sdk.flow.engine import NeedsATask, enter_config, make_branch_config, read_keeper
+from cinatra_sdk.flow.handed import hand_on, read_handed
 from cinatra_sdk.flow.kept import Journal
 
 
@@ -56,7 +57,7 @@ def run_plain_branches(
             if apart or not work.is_done:
                 journal.keep([branches[number].place for number in apart])
         if apart:
-            chosen = [branches[number] for number in apart]
+            chosen = [hand_on(branches[number], journal.notes) for number in apart]
             work.put(apart, run_branches(chosen, at_once=at_once, ends_all=ends_all))
         if not apart or not work.may_go_on(apart, ends_all):
             break
@@ -91,7 +92,7 @@ async def arun_plain_branches(
             if apart or not work.is_done:
                 await journal.akeep([branches[number].place for number in apart])
         if apart:
-            chosen = [branches[number] for number in apart]
+            chosen = [hand_on(branches[number], journal.notes) for number in apart]
             work.put(apart, await arun_branches(chosen, at_once=at_once, ends_all=ends_all))
         if not apart or not work.may_go_on(apart, ends_all):
             break
@@ -99,7 +100,8 @@ async def arun_plain_branches(
 
 
 def _make_journal(config: RunnableConfig, *, is_kept: bool) -> Journal:
-    return Journal(is_kept=is_kept, is_bounded=config.get("max_concurrency") is not None)
+    is_bounded = config.get("max_concurrency") is not None
+    return Journal(is_kept=is_kept, is_bounded=is_bounded, handed=read_handed(config))
 
 
 class _Work:
@@ -129,13 +131,13 @@ class _Work:
     def is_known(self) -> bool:
         """Whether the result of every branch is kept, by the journal or as a task."""
         return all(
-            outcome.begun or branch.place in self._journal.results
+            outcome.begun or branch.place in self._journal.notes.results
             for branch, outcome in zip(self._branches, self.outcomes, strict=True)
         )
 
     def take_kept(self) -> None:
         """Take over what earlier runs of the node came to."""
-        results = self._journal.results
+        results = self._journal.notes.results
         for number, branch in enumerate(self._branches):
             if branch.place in results and not self.outcomes[number].begun:
                 self.outcomes[number] = BranchOutcome(result=results[branch.place])
@@ -170,8 +172,8 @@ class _Work:
         return not all(outcome.begun for outcome in self.outcomes)
 
     def require_no_pause(self) -> list[BranchOutcome]:
-        """What the branches came to; raises `NeedsATask` where one of them paused."""
-        if self._paused:
+        """What the branches came to; raises `NeedsATask` where one paused and none failed."""
+        if self.list_paused():
             raise NeedsATask
         return self.outcomes
 
@@ -201,6 +203,7 @@ class _Work:
 
     def _note_pause(self, number: int) -> bool:
         self._paused.add(number)
+        self._journal.notes.paused.add(self._branches[number].place)
         return not self._in_turn
 
     def _note_error(self, number: int, error: Exception) -> bool:

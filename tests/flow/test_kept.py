@@ -69,12 +69,12 @@ def read_node(saver: InMemorySaver, *, loops: bool) -> tuple[dict[str, Any], lis
 
     def run(_state: State) -> State:
         journal = Journal(is_kept=True, is_bounded=False)
-        found.extend([journal.read(never), journal.results])
+        found.extend([journal.read(never), journal.notes.results])
         raise Stopped
 
     async def arun(_state: State) -> State:
         journal = Journal(is_kept=True, is_bounded=False)
-        found.extend([await journal.aread(never), journal.results])
+        found.extend([await journal.aread(never), journal.notes.results])
         raise Stopped
 
     run_until_stopped(saver, arun if loops else run, loops=loops)
@@ -143,10 +143,10 @@ def test_an_entry_whose_place_is_taken_goes_behind_it_and_learns_what_is_there(
         yield
         journal.add("each[3]", 3)
         yield
-        known.append(dict(journal.results))
+        known.append(dict(journal.notes.results))
 
     run_node(saver, go_on, loops=loops)
-    assert known == [{"each[1]": 1}]
+    assert known == [{"each[1]": 1, "each[2]": 2, "each[3]": 3}]
     assert read_node(saver, loops=loops)[0] == {"each[1]": 1, "each[2]": 2, "each[3]": 3}
 
 

@@ -16,9 +16,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
+from cinatra_sdk.effects.unkept import Remembered
 from cinatra_sdk.engine.lineage import ThreadPlace, place_of
 from cinatra_sdk.engine.reentry import aread_decided, read_decided
-from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.runtime_context import HostContext, context_of, remembering
 from cinatra_sdk.errors import FlowError, StoreError
 from cinatra_sdk.flow.branches import Branch, BranchOutcome, arun_branches, run_branches, stop_for
 from cinatra_sdk.flow.cutting import tell_of_a_cut
@@ -76,8 +77,10 @@ def run_rounds(
     begun: Namespaces = {}
     rejected = _Rejected()
     place = place_of(config, runtime.execution_info)
-    branches = [_make_branch(one, runtime, begun, rejected, place) for one in rounds]
-    if all(one.inner.inline is not None for one in rounds):
+    is_plain = all(one.inner.inline is not None for one in rounds)
+    around = _NodeRun(runtime, begun, rejected, place, is_plain=is_plain)
+    branches = [_make_branch(one, around) for one in rounds]
+    if is_plain:
         outcomes = run_plain_branches(
             branches, config, at_once=at_once, ends_all=rejected, is_kept=place is not None
         )
@@ -105,8 +108,10 @@ async def arun_rounds(
     begun: Namespaces = {}
     rejected = _Rejected()
     place = place_of(config, runtime.execution_info)
-    branches = [_make_branch(one, runtime, begun, rejected, place) for one in rounds]
-    if all(one.inner.inline is not None for one in rounds):
+    is_plain = all(one.inner.inline is not None for one in rounds)
+    around = _NodeRun(runtime, begun, rejected, place, is_plain=is_plain)
+    branches = [_make_branch(one, around) for one in rounds]
+    if is_plain:
         outcomes = await arun_plain_branches(
             branches, config, at_once=at_once, ends_all=rejected, is_kept=place is not None
         )
@@ -204,33 +209,49 @@ def _name_item(error: FlowError | PlatformError, item: str) -> FlowError | Platf
     return named.with_traceback(error.__traceback__)
 
 
-def _make_branch(
-    one: Round,
-    runtime: Runtime[HostContext],
-    begun: Namespaces,
-    rejected: _Rejected,
-    place: ThreadPlace | None,
-) -> Branch:
+@dataclass(frozen=True, slots=True)
+class _NodeRun:
+    """What all branches of one run of a node share."""
+
+    runtime: Runtime[HostContext]
+    begun: Namespaces
+    rejected: _Rejected
+    place: ThreadPlace | None
+    """The node's, where checkpoints are kept: from there the line of the thread is looked at."""
+    is_plain: bool
+    """Whether branches run without a task first, and so may begin again."""
+
+
+def _make_branch(one: Round, around: _NodeRun) -> Branch:
     """The branch of a round, which notes its namespace in `begun`; its result is JSON, which the
     engine keeps.
 
-    The inner graph runs with the branch's own config, whose namespace is the branch's; the line of
-    the thread is looked at from the node's place.  After a rejection it does nothing.
+    The inner graph runs with the branch's own config, whose namespace is the branch's.  After a
+    rejection it does nothing.
     """
+    begun, rejected, place = around.begun, around.rejected, around.place
+    remembered, runtime = Remembered(), around.runtime
+    if around.is_plain:
+        host = remembering(context_of(runtime.context), remembered)
+        runtime = runtime.override(context=host)
 
     def run() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
         if rejected.is_so:
             return None
-        return _run_round(one, own, runtime, begun[one.label], place)
+        result = _run_round(one, own, runtime, begun[one.label], place)
+        remembered.forget()
+        return result
 
     async def arun() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
         if rejected.is_so:
             return None
-        return await _arun_round(one, own, runtime, begun[one.label], place)
+        result = await _arun_round(one, own, runtime, begun[one.label], place)
+        remembered.forget()
+        return result
 
     return Branch(one.label, run, arun, one.entry.scope)
 

@@ -23,22 +23,24 @@ from cinatra_sdk.flow.engine import read_namespace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notes:
+class BranchNotes:
     """What came of the branches of a node, and of the nodes inside them; by their places in the run."""
 
     results: MutableMapping[str, Any] = field(default_factory=dict)
     paused: set[str] = field(default_factory=set)
     """Those that only a task can go on with."""
 
-    def copy(self) -> Notes:
-        """Notes that begin with these, and leave these as they are."""
-        return Notes(results=ChainMap({}, self.results), paused=set(self.paused))
+    def copy(self) -> BranchNotes:
+        """BranchNotes that begin with these, and leave these as they are."""
+        return BranchNotes(results=ChainMap({}, self.results), paused=set(self.paused))
 
 
-_HANDED: Final[ContextVar[tuple[str, Notes] | None]] = ContextVar("oasflow_handed", default=None)
+_HANDED: Final[ContextVar[tuple[str, BranchNotes] | None]] = ContextVar(
+    "oasflow_handed", default=None
+)
 
 
-def hand_on(branch: Branch, notes: Notes) -> Branch:
+def hand_on(branch: Branch, notes: BranchNotes) -> Branch:
     """The branch, to be run as a task."""
 
     def run() -> Any:
@@ -52,9 +54,9 @@ def hand_on(branch: Branch, notes: Notes) -> Branch:
     return Branch(branch.name, run, arun, branch.place)
 
 
-def read_handed(config: RunnableConfig) -> Notes:
+def read_handed(config: RunnableConfig) -> BranchNotes:
     """config: of the node."""
     handed = _HANDED.get()
     if handed is None or handed[0] != read_namespace(config):
-        return Notes()
+        return BranchNotes()
     return handed[1]

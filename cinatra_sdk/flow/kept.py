@@ -25,7 +25,7 @@ from contextvars import copy_context
 from typing import Any, Final
 
 from cinatra_sdk.flow.engine import begin_task
-from cinatra_sdk.flow.handed import Notes
+from cinatra_sdk.flow.handed import BranchNotes
 
 _NAME: Final = "kept"
 _PAUSE: Final = 0.01
@@ -42,12 +42,14 @@ Entry = dict[str, Any]
 class Journal:
     """The kept results of one visit of a node, and of the nodes inside its branches."""
 
-    def __init__(self, *, is_kept: bool, is_bounded: bool, handed: Notes | None = None) -> None:
+    def __init__(
+        self, *, is_kept: bool, is_bounded: bool, handed: BranchNotes | None = None
+    ) -> None:
         """is_kept: whether there are checkpoints.  is_bounded: whether the host bounds tasks.
 
         handed: what is known already, of a run of the node without a task around it.
         """
-        self.notes = Notes() if handed is None else handed.copy()
+        self.notes = BranchNotes() if handed is None else handed.copy()
         self._is_kept = is_kept
         self._patience = _PATIENCE if is_bounded else None
         self._added: dict[str, Any] = {}

@@ -16,8 +16,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
-from cinatra_sdk import Decision, RunStore
+from cinatra_sdk import Decision, RunStore, host_context
 from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.effects import MemoryLedger
+from cinatra_sdk.errors import EffectRefused
 from cinatra_sdk.flow import kept
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
@@ -250,6 +252,68 @@ def test_a_stored_run_waits_at_a_pause_inside_and_goes_on(fresh_database: str) -
         run = store.answer("r1", "each[1]/call", Decision.approve(by="ann", value="yes"), flow=flow)
         assert run.result() == {"ys": ["done 0", "yes for 1", "done 2"]}
     assert (calls["0"], calls["2"]) == (1, 1)
+
+
+def asking(sent: Counter[str]) -> Flow:
+    """Sends each text, and then asks a person about the text "1"."""
+    item = flow_of(
+        start(port("x")), tool("send", "send", [port("x")], [port("s")]),
+        tool("ask", "ask", [port("s")], [port("y")]), end(port("y")), id_="item",
+        edges=[("start", "x", "send", "x"), ("send", "s", "ask", "s"), ("ask", "y", "end", "y")],
+    )  # fmt: skip
+
+    def send(x: str) -> str:
+        sent[x] += 1
+        return x
+
+    def ask(s: str) -> str:
+        return str(interrupt(s)) if s == "1" else s
+
+    return compile_flow(around(mapped(item), items=3), tools={"send": send, "ask": ask})
+
+
+@both
+@pytest.mark.parametrize("keeps", [False, True], ids=["no checkpoints", "checkpoints"])
+def test_an_effect_before_a_pause_is_made_once_until_somebody_answers(
+    *, loops: bool, keeps: bool
+) -> None:
+    sent: Counter[str] = Counter()
+    flow, saver = asking(sent), InMemorySaver() if keeps else None
+    state = invoke(flow, flow.graph(saver), flow.input({}), loops=loops)
+    assert [one.value["values"] for one in state["__interrupt__"]] == [{"request": "1"}]
+    assert sent == {"0": 1, "1": 1, "2": 1}
+
+
+@both
+def test_an_effect_before_a_pause_is_made_again_after_the_answer_and_not_with_a_ledger(
+    *, loops: bool
+) -> None:
+    for ledger, times in ((None, 2), (MemoryLedger(), 1)):
+        sent: Counter[str] = Counter()
+        flow, saver = asking(sent), InMemorySaver()
+        config, graph = flow.config(run_id="r"), flow.graph(saver)
+        context = host_context(run_id="r", ledger=ledger)
+        graph.invoke(flow.input({}), config, context=context)
+        (gate,) = stop_of(graph.get_state(config)).gates
+        wire = gate.make_resume({"approved": True, "value": "yes"})
+        resume = Command(resume={gate.interrupt: wire})
+        if loops:
+            state = asyncio.run(graph.ainvoke(resume, config, context=context))
+        else:
+            state = graph.invoke(resume, config, context=context)
+        assert state["outputs"] == {"ys": ["0", "yes", "2"]}
+        assert sent == {"0": 1, "1": times, "2": 1}
+
+
+@both
+def test_an_effect_that_is_at_most_once_is_refused_without_a_ledger_in_a_branch_too(
+    *, loops: bool
+) -> None:
+    item = item_with("work")
+    item["$referenced_components"]["call"]["metadata"] = {"cinatra": {"effect": "at_most_once"}}
+    flow = compile_flow(around(mapped(item), items=2), tools={"work": lambda x: x})
+    with pytest.raises(EffectRefused, match="no ledger would know of it"):
+        invoke(flow, flow.graph(), flow.input({}), loops=loops)
 
 
 # ------------------------------------------------------------------ maps in maps

@@ -31,8 +31,8 @@ class BranchNotes:
     """Those that only a task can go on with."""
 
     def copy(self) -> BranchNotes:
-        """BranchNotes that begin with these, and leave these as they are."""
-        return BranchNotes(results=ChainMap({}, self.results), paused=set(self.paused))
+        """Notes that begin with these, and leave the results of these as they are."""
+        return BranchNotes(results=ChainMap({}, self.results), paused=self.paused)
 
 
 _HANDED: Final[ContextVar[tuple[str, BranchNotes] | None]] = ContextVar(

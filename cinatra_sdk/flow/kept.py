@@ -22,6 +22,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import copy_context
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cinatra_sdk.flow.engine import begin_task
@@ -59,9 +60,12 @@ class Journal:
         self._pause = _PAUSE
         self._context = copy_context()
 
-    def add(self, place: str, result: Any) -> None:
-        """Take in a branch that has ended."""
+    def add(self, place: str, result: Any, inside: Sequence[str] = ()) -> None:
+        """Take in a branch that has ended; inside: branches in it, which nobody asks for any more."""
         with self._lock:
+            for one in inside:
+                self.notes.results.pop(one, None)
+                self._added.pop(one, None)
             self.notes.results[place] = result
             if self._is_kept:
                 self._added[place] = result
@@ -239,6 +243,15 @@ class Journal:
         future: asyncio.Future[Entry] = asyncio.ensure_future(begin_task(_NAME, give))
         await asyncio.wait([future], timeout=self._patience)
         return future.result() if future.done() and not ran else None
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """What a branch that runs without a task has instead, for the nodes inside it."""
+
+    journal: Journal
+    ended: list[str] = field(default_factory=list)
+    """Branches of those nodes that have ended, by their places."""
 
 
 def _make_empty() -> Entry:

@@ -157,3 +157,11 @@ def test_without_checkpoints_nothing_is_begun() -> None:
         journal.keep(["each[1]"])  # outside of any graph, where the engine has no tasks
     journal.settle()
     assert journal.read(never) == []
+
+
+def test_the_branches_inside_one_that_has_ended_are_known_no_more() -> None:
+    journal = Journal(is_kept=False, is_bounded=False)
+    for place in ("each[0]/inner/each[0]", "each[1]/inner/each[0]"):
+        journal.add(place, 0)
+    journal.add("each[0]", 1, ["each[0]/inner/each[0]"])
+    assert journal.notes.results == {"each[0]": 1, "each[1]/inner/each[0]": 0}

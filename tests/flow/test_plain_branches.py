@@ -353,6 +353,7 @@ def test_no_element_of_an_inner_map_that_has_ended_is_done_again_after_a_pause_o
     result = run(nested(work, kind=kind), answers=[Decision.approve(by="ann", value="yes")])
     assert result.outputs == {"ys": ["done 0a,yes for 0b,done 0c", "done 1a,done 1b,done 1c"]}
     assert [calls[x] for x in ("0a", "0c", "1a", "1b", "1c")] == [1] * 5
+    assert calls["0b"] == 3  # without a task, as a task that can ask, and after the answer
 
 
 @runs

@@ -16,10 +16,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.effects.unkept import Remembered
 from cinatra_sdk.engine.lineage import ThreadPlace, place_of
 from cinatra_sdk.engine.reentry import aread_decided, read_decided
-from cinatra_sdk.engine.runtime_context import HostContext, context_of, remembering
+from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import FlowError, StoreError
 from cinatra_sdk.flow.branches import Branch, BranchOutcome, arun_branches, run_branches, stop_for
 from cinatra_sdk.flow.cutting import tell_of_a_cut
@@ -27,6 +26,7 @@ from cinatra_sdk.flow.failures import FAILURES, describe_failure, is_failure
 from cinatra_sdk.flow.inner import FlowInside, InnerEntry, InnerResult
 from cinatra_sdk.flow.names import DECISIONS
 from cinatra_sdk.flow.plain_branches import arun_plain_branches, run_plain_branches
+from cinatra_sdk.flow.recalling import Recall
 from cinatra_sdk.platform.protocol import PlatformError
 
 _FAILED: Final = "failed"
@@ -78,7 +78,7 @@ def run_rounds(
     rejected = _Rejected()
     place = place_of(config, runtime.execution_info)
     is_plain = all(one.inner.inline is not None for one in rounds)
-    around = _NodeRun(runtime, begun, rejected, place, is_plain=is_plain)
+    around = _NodeRun(Recall(runtime, is_on=is_plain), begun, rejected, place)
     branches = [_make_branch(one, around) for one in rounds]
     if is_plain:
         outcomes = run_plain_branches(
@@ -109,7 +109,7 @@ async def arun_rounds(
     rejected = _Rejected()
     place = place_of(config, runtime.execution_info)
     is_plain = all(one.inner.inline is not None for one in rounds)
-    around = _NodeRun(runtime, begun, rejected, place, is_plain=is_plain)
+    around = _NodeRun(Recall(runtime, is_on=is_plain), begun, rejected, place)
     branches = [_make_branch(one, around) for one in rounds]
     if is_plain:
         outcomes = await arun_plain_branches(
@@ -213,13 +213,11 @@ def _name_item(error: FlowError | PlatformError, item: str) -> FlowError | Platf
 class _NodeRun:
     """What all branches of one run of a node share."""
 
-    runtime: Runtime[HostContext]
+    recall: Recall
     begun: Namespaces
     rejected: _Rejected
     place: ThreadPlace | None
     """The node's, where checkpoints are kept: from there the line of the thread is looked at."""
-    is_plain: bool
-    """Whether branches run without a task first, and so may begin again."""
 
 
 def _make_branch(one: Round, around: _NodeRun) -> Branch:
@@ -230,28 +228,22 @@ def _make_branch(one: Round, around: _NodeRun) -> Branch:
     rejection it does nothing.
     """
     begun, rejected, place = around.begun, around.rejected, around.place
-    remembered, runtime = Remembered(), around.runtime
-    if around.is_plain:
-        host = remembering(context_of(runtime.context), remembered)
-        runtime = runtime.override(context=host)
 
     def run() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
         if rejected.is_so:
             return None
-        result = _run_round(one, own, runtime, begun[one.label], place)
-        remembered.forget()
-        return result
+        with around.recall.effects(one.label) as runtime:
+            return _run_round(one, own, runtime, begun[one.label], place)
 
     async def arun() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
         if rejected.is_so:
             return None
-        result = await _arun_round(one, own, runtime, begun[one.label], place)
-        remembered.forget()
-        return result
+        with around.recall.effects(one.label) as runtime:
+            return await _arun_round(one, own, runtime, begun[one.label], place)
 
     return Branch(one.label, run, arun, one.entry.scope)
 

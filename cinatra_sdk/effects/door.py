@@ -14,6 +14,7 @@ from typing import Literal
 from cinatra_sdk.effects.effect import Effect, Usage
 from cinatra_sdk.effects.failures import EffectFailure
 from cinatra_sdk.effects.ledger import Ledger
+from cinatra_sdk.effects.unkept import Remembered
 from cinatra_sdk.events.event import Tell
 
 
@@ -62,6 +63,10 @@ class Door:
     """Told what an effect used up; not told of a replayed one.  An exception is logged."""
     told: Callable[[EffectNews], None] | None = field(default=None, repr=False)
     """Watches.  An exception is logged and changes nothing."""
+    remembered: Remembered | None = field(default=None, repr=False)
+    """Of code that may begin again in this activation; asked where there is no ledger.  The runtime
+    gives it, and no host.
+    """
     tell: Tell | None = field(default=None, repr=False)
     """Takes the same as events of the run; returns at once."""
 

@@ -37,7 +37,8 @@ from cinatra_sdk.effects.current import running
 from cinatra_sdk.effects.door import Door, EffectNews
 from cinatra_sdk.effects.effect import Effect, EffectResult
 from cinatra_sdk.effects.failures import EffectFailure, read_failure
-from cinatra_sdk.effects.ledger import Begun, Differs, Entry, Ledger, Stored, Unknown
+from cinatra_sdk.effects.ledger import Differs, Entry, Ledger, Stored, Unknown
+from cinatra_sdk.effects.unkept import NothingKept
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, ShownDiffers
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.values.json_values import check_value
@@ -127,31 +128,7 @@ async def aperform(
     raise broken.raised
 
 
-class _NothingKept:
-    """The ledger of a host that gave none: the checkpoints of the run are what is known."""
-
-    asks_run = False
-
-    def begin(self, _effect: Effect) -> Entry:
-        return Begun()
-
-    def finish(self, effect: Effect, result: EffectResult) -> None:
-        """Keep nothing."""
-
-    def fail(self, effect: Effect, failure: EffectFailure) -> None:
-        """Keep nothing."""
-
-    async def abegin(self, _effect: Effect) -> Entry:
-        return Begun()
-
-    async def afinish(self, effect: Effect, result: EffectResult) -> None:
-        """Keep nothing."""
-
-    async def afail(self, effect: Effect, failure: EffectFailure) -> None:
-        """Keep nothing."""
-
-
-_NOTHING_KEPT: Final = _NothingKept()
+_NOTHING_KEPT: Final = NothingKept()
 
 
 def _choose_ledger(effect: Effect, door: Door) -> Ledger:
@@ -164,7 +141,7 @@ def _choose_ledger(effect: Effect, door: Door) -> Ledger:
             code="ledger_missing",
             hint="give a ledger: host_context(…, ledger=…)",
         )
-    return _NOTHING_KEPT
+    return _NOTHING_KEPT if door.remembered is None else door.remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,11 +179,11 @@ def _read_entry(effect: Effect, entry: Entry) -> _Known | None:
 
 
 def _make_storable(effect: Effect, result: EffectResult, ledger: Ledger) -> EffectResult:
-    """The result as a replay would give it; as it is where nothing is kept.
+    """The result as a replay would give it; as it is where nothing is stored.
 
     Raises: `ValueRefused`.
     """
-    if ledger is _NOTHING_KEPT:
+    if isinstance(ledger, NothingKept):
         return result
     where = f"the result of node '{effect.path}'"
     check_value(result.value, where=where)

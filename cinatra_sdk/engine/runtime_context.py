@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.effects.door import EffectNews, Verdict
     from cinatra_sdk.effects.effect import Effect, Usage
     from cinatra_sdk.effects.ledger import Ledger
+    from cinatra_sdk.effects.unkept import Remembered
     from cinatra_sdk.engine.lineage import Effects
 
 _HOST: Final = object()
@@ -182,6 +183,17 @@ def context_inside(
 def hearing(host: HostContext, heard: Sequence[Any]) -> HostContext:
     """The host's context for a flow inside, which sees the messages so far; they are not stored."""
     return replace(host, heard=tuple(heard), mark=_HOST)
+
+
+def remembering(host: HostContext, remembered: Remembered) -> HostContext:
+    """The host's context for code that may begin again in this activation.
+
+    As it is where the host has a ledger, or where code around is remembered.
+    """
+    door = host.door
+    if door.ledger is not None or door.remembered is not None:
+        return host
+    return replace(host, door=replace(door, remembered=remembered), mark=_HOST)
 
 
 def listening(host: HostContext, tell: Tell) -> HostContext:

@@ -14,7 +14,8 @@ request.py     a request, from templates and values
 insides.py     makes the flows inside a node;  inner.py  a flow inside a node;  inline.py  one without a gate, run as a plain function
 container.py   several flows inside one node;  branches.py  one LangGraph task for each of them
 plain_branches.py  no task for each, where no gate is inside;  crew.py  the threads that run them
-kept.py        what they came to, kept by the engine
+kept.py        what they came to, kept by the engine;  handed.py  told to those that begin again
+recalling.py   what those have made already
 failures.py    what a node that goes on after a failure takes for one
 cutting.py     whether a rejection cut off branches of the flow that runs
 talk.py        what a node adds to the conversation, and hears of it

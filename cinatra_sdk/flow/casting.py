@@ -28,6 +28,18 @@ _MAX_STEPS: Final = 2_000_000
 """Types that one value is tried as, at all its places together."""
 _LETTERS: Final = 50
 """Characters of a text that are read as JSON in one step."""
+_MAX_AHEAD: Final = 2_000_000
+"""Types that one value and its parts are compared with, to choose among the options of unions."""
+_SCALARS_AT_ONCE: Final = 50
+"""Items of a list of scalars that are looked at in one step."""
+_JSON_TYPES: Final = (
+    (type(None), "null"),
+    (bool, "boolean"),  # before the integers, which it is one of
+    (int, "integer"),
+    (float, "number"),
+    (str, "string"),
+    (list, "array"),
+)
 
 
 class CastError(ValueError):
@@ -46,13 +58,23 @@ def cast(value: Any, target: Type) -> Any:
     if isinstance(target, ScalarType):
         return _SCALARS[target.kind](value)
     try:
-        return _cast_value(value, target, Work(_MAX_STEPS))
+        return _cast_value(value, target, _CastWork())
     except TooMuchWork as stopped:
-        problem = f"a {_name_json_type(value)} cannot become the type of the input: {stopped}"
+        problem = f"a {_name_json_type(type(value))} cannot become the type of the input: {stopped}"
     raise CastError(problem)
 
 
-def _cast_value(value: Any, target: Type, work: Work) -> Any:
+class _CastWork(Work):
+    """The budget of one cast; a budget of its own for looking ahead in the options of unions."""
+
+    __slots__ = ("ahead",)
+
+    def __init__(self) -> None:
+        super().__init__(_MAX_STEPS)
+        self.ahead = Work(_MAX_AHEAD)
+
+
+def _cast_value(value: Any, target: Type, work: _CastWork) -> Any:
     if isinstance(target, ScalarType):
         return _SCALARS[target.kind](value)
     if value is None:
@@ -67,7 +89,7 @@ def _cast_value(value: Any, target: Type, work: Work) -> Any:
     return _cast_union(value, target, work)
 
 
-def _cast_array(value: Any, target: ArrayType, work: Work) -> Any:
+def _cast_array(value: Any, target: ArrayType, work: _CastWork) -> Any:
     value = _parse_json_text(value)
     if not isinstance(value, list):
         raise _make_cast_error(value, "an array")
@@ -76,7 +98,7 @@ def _cast_array(value: Any, target: ArrayType, work: Work) -> Any:
     )
 
 
-def _cast_object(value: Any, target: ObjectType, work: Work) -> Any:
+def _cast_object(value: Any, target: ObjectType, work: _CastWork) -> Any:
     value = _parse_json_text(value)
     if not isinstance(value, dict):
         raise _make_cast_error(value, "an object")
@@ -94,13 +116,11 @@ def _cast_object(value: Any, target: ObjectType, work: Work) -> Any:
     }
 
 
-def _cast_union(value: Any, target: UnionType, work: Work) -> Any:
+def _cast_union(value: Any, target: UnionType, work: _CastWork) -> Any:
     work.spend(len(target.options))
-    # What fits as it stands is not converted: [[1]] is a list of lists, and no list of texts.
-    for fits in (_fits_as_it_is, _is_of_type):
-        for option in target.options:
-            if fits(value, option, work):
-                return _cast_value(value, option, work)
+    near = [option for option in target.options if _is_of_type(value, option)]
+    if near:
+        return _cast_value(value, near[0] if len(near) == 1 else _choose(value, near, work), work)
     for option in target.options:
         try:
             return _cast_value(value, option, work)
@@ -109,54 +129,67 @@ def _cast_union(value: Any, target: UnionType, work: Work) -> Any:
     raise _make_cast_error(value, "any type of the union")
 
 
-def _fits_as_it_is(value: Any, option: Type, work: Work) -> bool:
+def _choose(value: Any, near: list[Type], work: _CastWork) -> Type:
+    """The option that `value` fits as it stands, else the first: [[1]] is no list of texts.
+
+    Looking ahead never ends the cast: a value too large for it is cast as the first option.
+    """
+    try:
+        for option in near:
+            if _fits_as_it_is(value, option, work.ahead):
+                return option
+    except TooMuchWork:
+        pass
+    return near[0]
+
+
+def _fits_as_it_is(value: Any, option: Type, ahead: Work) -> bool:
     """Whether `value`, with everything in it, is of the type without conversion."""
-    work.spend(1)
+    ahead.spend(1)
     if isinstance(option, UnionType):
-        return any(_fits_as_it_is(value, inner, work) for inner in option.options)
+        return any(_fits_as_it_is(value, inner, ahead) for inner in option.options)
     if isinstance(option, ArrayType):
-        return isinstance(value, list) and all(
-            _fits_as_it_is(item, option.items, work) for item in value
-        )
+        return isinstance(value, list) and _has_items(value, option.items, ahead)
     if isinstance(option, ObjectType):
-        return isinstance(value, dict) and _has_members(value, option, work)
-    if option.kind == "number" and _name_json_type(value) == "integer":
-        return True
-    return option.kind in {"any", _name_json_type(value)}
+        return isinstance(value, dict) and _has_members(value, option, ahead)
+    return _is_of_kind(_name_json_type(type(value)), option)
 
 
-def _has_members(value: dict[str, Any], option: ObjectType, work: Work) -> bool:
+def _has_items(value: list[Any], wanted: Type, ahead: Work) -> bool:
+    if not isinstance(wanted, ScalarType):
+        return all(_fits_as_it_is(item, wanted, ahead) for item in value)
+    ahead.spend(len(value) // _SCALARS_AT_ONCE)
+    return all(_is_of_kind(_name_json_type(one), wanted) for one in set(map(type, value)))
+
+
+def _has_members(value: dict[str, Any], option: ObjectType, ahead: Work) -> bool:
     known = dict(option.properties)
     return all(name in value for name in option.required) and all(
-        wanted is not None and _fits_as_it_is(item, wanted, work)
+        wanted is not None and _fits_as_it_is(item, wanted, ahead)
         for name, item in value.items()
         for wanted in (known.get(name, option.additional),)
     )
 
 
-def _is_of_type(value: Any, option: Type, work: Work) -> bool:
+def _is_of_type(value: Any, option: Type) -> bool:
     """Whether `value` itself is of the option's kind, whatever is in it."""
     if isinstance(option, ArrayType):
         return isinstance(value, list)
     if isinstance(option, ObjectType):
         return isinstance(value, dict)
     if isinstance(option, UnionType):
-        return any(_is_of_type(value, inner, work) for inner in option.options)
-    return option.kind in {"any", _name_json_type(value)}
+        return any(_is_of_type(value, inner) for inner in option.options)
+    return _is_of_kind(_name_json_type(type(value)), option)
 
 
-def _name_json_type(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
+def _is_of_kind(name: str, option: ScalarType) -> bool:
+    """Whether a value of the JSON type `name` is one of the option; every integer is a number."""
+    return option.kind in {"any", name} or (option.kind, name) == ("number", "integer")
+
+
+def _name_json_type(python: type) -> str:
+    """The JSON type of values of a Python type."""
+    return next((name for base, name in _JSON_TYPES if issubclass(python, base)), "object")
 
 
 def _cast_string(value: Any) -> Any:
@@ -218,7 +251,7 @@ def _parse_json_text(value: Any) -> Any:
 
 
 def _make_cast_error(value: Any, wanted: str) -> CastError:
-    return CastError(f"a {_name_json_type(value)} cannot become {wanted}")
+    return CastError(f"a {_name_json_type(type(value))} cannot become {wanted}")
 
 
 _SCALARS: Final[dict[str, Callable[[Any], Any]]] = {

@@ -26,6 +26,7 @@ from cinatra_sdk.flow.failures import FAILURES, describe_failure, is_failure
 from cinatra_sdk.flow.inner import FlowInside, InnerEntry, InnerResult
 from cinatra_sdk.flow.names import DECISIONS
 from cinatra_sdk.flow.plain_branches import arun_plain_branches, run_plain_branches
+from cinatra_sdk.flow.recalling import Recall
 from cinatra_sdk.platform.protocol import PlatformError
 
 _FAILED: Final = "failed"
@@ -76,8 +77,10 @@ def run_rounds(
     begun: Namespaces = {}
     rejected = _Rejected()
     place = place_of(config, runtime.execution_info)
-    branches = [_make_branch(one, runtime, begun, rejected, place) for one in rounds]
-    if all(one.inner.inline is not None for one in rounds):
+    is_plain = all(one.inner.inline is not None for one in rounds)
+    around = _NodeRun(Recall(runtime, is_on=is_plain), begun, rejected, place)
+    branches = [_make_branch(one, around) for one in rounds]
+    if is_plain:
         outcomes = run_plain_branches(
             branches, config, at_once=at_once, ends_all=rejected, is_kept=place is not None
         )
@@ -105,8 +108,10 @@ async def arun_rounds(
     begun: Namespaces = {}
     rejected = _Rejected()
     place = place_of(config, runtime.execution_info)
-    branches = [_make_branch(one, runtime, begun, rejected, place) for one in rounds]
-    if all(one.inner.inline is not None for one in rounds):
+    is_plain = all(one.inner.inline is not None for one in rounds)
+    around = _NodeRun(Recall(runtime, is_on=is_plain), begun, rejected, place)
+    branches = [_make_branch(one, around) for one in rounds]
+    if is_plain:
         outcomes = await arun_plain_branches(
             branches, config, at_once=at_once, ends_all=rejected, is_kept=place is not None
         )
@@ -204,33 +209,41 @@ def _name_item(error: FlowError | PlatformError, item: str) -> FlowError | Platf
     return named.with_traceback(error.__traceback__)
 
 
-def _make_branch(
-    one: Round,
-    runtime: Runtime[HostContext],
-    begun: Namespaces,
-    rejected: _Rejected,
-    place: ThreadPlace | None,
-) -> Branch:
+@dataclass(frozen=True, slots=True)
+class _NodeRun:
+    """What all branches of one run of a node share."""
+
+    recall: Recall
+    begun: Namespaces
+    rejected: _Rejected
+    place: ThreadPlace | None
+    """The node's, where checkpoints are kept: from there the line of the thread is looked at."""
+
+
+def _make_branch(one: Round, around: _NodeRun) -> Branch:
     """The branch of a round, which notes its namespace in `begun`; its result is JSON, which the
     engine keeps.
 
-    The inner graph runs with the branch's own config, whose namespace is the branch's; the line of
-    the thread is looked at from the node's place.  After a rejection it does nothing.
+    The inner graph runs with the branch's own config, whose namespace is the branch's.  After a
+    rejection it does nothing.
     """
+    begun, rejected, place = around.begun, around.rejected, around.place
 
     def run() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
         if rejected.is_so:
             return None
-        return _run_round(one, own, runtime, begun[one.label], place)
+        with around.recall.effects(one.label) as runtime:
+            return _run_round(one, own, runtime, begun[one.label], place)
 
     async def arun() -> dict[str, Any] | None:
         own = get_config()
         begun[one.label] = own["configurable"]["checkpoint_ns"]
         if rejected.is_so:
             return None
-        return await _arun_round(one, own, runtime, begun[one.label], place)
+        with around.recall.effects(one.label) as runtime:
+            return await _arun_round(one, own, runtime, begun[one.label], place)
 
     return Branch(one.label, run, arun, one.entry.scope)
 

@@ -79,7 +79,7 @@ def make_branch_config(config: RunnableConfig, name: str, keeper: Any) -> Runnab
     whenever the node runs again.  A pause and a task raise `NeedsATask`.
     """
     configurable = config["configurable"]
-    namespace = str(configurable.get(CONFIG_KEY_CHECKPOINT_NS, ""))
+    namespace = read_namespace(config)
     around = namespace.rpartition("|")[0]
     outer = configurable.get(CONFIG_KEY_SCRATCHPAD)
     own = f"{name}:{uuid5(NAMESPACE_OID, f'{namespace}/{name}')}"
@@ -111,6 +111,11 @@ def read_keeper(config: RunnableConfig) -> Any:
     """What `make_branch_config` was given as `keeper`; None where the engine runs this as its task."""
     scratchpad = (config.get("configurable") or {}).get(CONFIG_KEY_SCRATCHPAD)
     return scratchpad.kept_by if isinstance(scratchpad, _OwnScratchpad) else None
+
+
+def read_namespace(config: RunnableConfig) -> str:
+    """The engine's name of the running task, unique among those of all graphs that run in it."""
+    return str((config.get("configurable") or {}).get(CONFIG_KEY_CHECKPOINT_NS, ""))
 
 
 def enter_config(config: RunnableConfig) -> None:

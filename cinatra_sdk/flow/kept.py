@@ -1,6 +1,6 @@
 """Results of branches that run without a task each, kept by the engine all the same.
 
-    journal.read()                      entries of earlier runs of the node: {"each[0]": …} is known
+    journal.read(…)                     entries of earlier runs of the node: {"each[0]": …} is known
     journal.add("each[1]", result)      kept a hundredth of a second later, with whatever ended meanwhile
     journal.keep(["each[2]"])           kept now, and that `each[2]` goes on as a task of its own
 
@@ -20,11 +20,13 @@ import concurrent.futures
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import copy_context
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from cinatra_sdk.flow.engine import begin_task
+from cinatra_sdk.flow.handed import BranchNotes
 
 _NAME: Final = "kept"
 _PAUSE: Final = 0.01
@@ -33,16 +35,22 @@ _SHARE: Final = 20
 """An entry takes longer the more there are; so many times as long nothing is kept after it."""
 _PATIENCE: Final = 1.0
 """Seconds to wait for the engine where the host bounds its tasks: the node may have the only turn."""
+_LAST: Final = 1.0
+"""Seconds that a node whose run is stopped waits at most, to keep what had ended in it."""
 Entry = dict[str, Any]
 
 
 class Journal:
     """The kept results of one visit of a node, and of the nodes inside its branches."""
 
-    def __init__(self, *, is_kept: bool, is_bounded: bool) -> None:
-        """is_kept: whether there are checkpoints.  is_bounded: whether the host bounds tasks."""
-        self.results: dict[str, Any] = {}
-        """By the places of the branches in the run."""
+    def __init__(
+        self, *, is_kept: bool, is_bounded: bool, handed: BranchNotes | None = None
+    ) -> None:
+        """is_kept: whether there are checkpoints.  is_bounded: whether the host bounds tasks.
+
+        handed: what is known already, of a run of the node without a task around it.
+        """
+        self.notes = BranchNotes() if handed is None else handed.copy()
         self._is_kept = is_kept
         self._patience = _PATIENCE if is_bounded else None
         self._added: dict[str, Any] = {}
@@ -52,12 +60,15 @@ class Journal:
         self._pause = _PAUSE
         self._context = copy_context()
 
-    def add(self, place: str, result: Any) -> None:
-        """Take in a branch that has ended."""
-        if not self._is_kept:
-            return
+    def add(self, place: str, result: Any, inside: Sequence[str] = ()) -> None:
+        """Take in a branch that has ended; inside: branches in it, which nobody asks for any more."""
         with self._lock:
-            self._added[place] = result
+            for one in inside:
+                self.notes.results.pop(one, None)
+                self._added.pop(one, None)
+            self.notes.results[place] = result
+            if self._is_kept:
+                self._added[place] = result
         self._wake()
 
     def _take_added(self, apart: Sequence[str]) -> Entry | None:
@@ -66,7 +77,8 @@ class Journal:
         return {"results": added, "apart": list(apart)} if added or apart else None
 
     def _learn(self, entry: Entry) -> list[str]:
-        self.results |= entry["results"]
+        with self._lock:
+            self.notes.results.update(entry["results"])
         return list(entry["apart"])
 
     def _measure(self, since: float) -> None:
@@ -105,10 +117,21 @@ class Journal:
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
-        """Within, what is added is kept after a while."""
+        """Within, what is added is kept after a while; what is left, where something is raised."""
         if not self._is_kept:
             yield
             return
+        try:
+            with self._keeping_beside():
+                yield
+        except BaseException:
+            with suppress(Exception):  # what was raised within has to be told
+                self.keep()
+                concurrent.futures.wait(self._begun, timeout=_LAST)
+            raise
+
+    @contextmanager
+    def _keeping_beside(self) -> Iterator[None]:
         added, ended = threading.Event(), threading.Event()
         broken: list[BaseException] = []
 
@@ -193,16 +216,21 @@ class Journal:
 
         self._wake = added.set
         keeper = asyncio.create_task(work())
-        try:
-            yield
-        except BaseException:
-            keeper.cancel()
-            raise
-        finally:
+
+        def stop() -> None:
             self._wake = _nothing
             ended.set()
             added.set()
+
+        try:
+            yield
+            stop()
             await asyncio.wait([keeper])
+        except BaseException:
+            stop()
+            await _await_last(keeper)
+            await _await_last(asyncio.create_task(self.akeep()))
+            raise
         keeper.result()
 
     async def _abegin(self, entry: Entry) -> Entry | None:
@@ -217,12 +245,28 @@ class Journal:
         return future.result() if future.done() and not ran else None
 
 
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """What a branch that runs without a task has instead, for the nodes inside it."""
+
+    journal: Journal
+    ended: list[str] = field(default_factory=list)
+    """Branches of those nodes that have ended, by their places."""
+
+
 def _make_empty() -> Entry:
     return {"results": {}, "apart": []}
 
 
 def _nothing() -> None:
     """Nobody waits for what is added."""
+
+
+async def _await_last(task: asyncio.Task[None]) -> None:
+    """Wait for a task of a run that is stopped, but not for long, and whatever it raises."""
+    await asyncio.wait([task], timeout=_LAST)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:

@@ -69,12 +69,12 @@ def read_node(saver: InMemorySaver, *, loops: bool) -> tuple[dict[str, Any], lis
 
     def run(_state: State) -> State:
         journal = Journal(is_kept=True, is_bounded=False)
-        found.extend([journal.read(never), journal.results])
+        found.extend([journal.read(never), journal.notes.results])
         raise Stopped
 
     async def arun(_state: State) -> State:
         journal = Journal(is_kept=True, is_bounded=False)
-        found.extend([await journal.aread(never), journal.results])
+        found.extend([await journal.aread(never), journal.notes.results])
         raise Stopped
 
     run_until_stopped(saver, arun if loops else run, loops=loops)
@@ -143,10 +143,10 @@ def test_an_entry_whose_place_is_taken_goes_behind_it_and_learns_what_is_there(
         yield
         journal.add("each[3]", 3)
         yield
-        known.append(dict(journal.results))
+        known.append(dict(journal.notes.results))
 
     run_node(saver, go_on, loops=loops)
-    assert known == [{"each[1]": 1}]
+    assert known == [{"each[1]": 1, "each[2]": 2, "each[3]": 3}]
     assert read_node(saver, loops=loops)[0] == {"each[1]": 1, "each[2]": 2, "each[3]": 3}
 
 
@@ -157,3 +157,11 @@ def test_without_checkpoints_nothing_is_begun() -> None:
         journal.keep(["each[1]"])  # outside of any graph, where the engine has no tasks
     journal.settle()
     assert journal.read(never) == []
+
+
+def test_the_branches_inside_one_that_has_ended_are_known_no_more() -> None:
+    journal = Journal(is_kept=False, is_bounded=False)
+    for place in ("each[0]/inner/each[0]", "each[1]/inner/each[0]"):
+        journal.add(place, 0)
+    journal.add("each[0]", 1, ["each[0]/inner/each[0]"])
+    assert journal.notes.results == {"each[0]": 1, "each[1]/inner/each[0]": 0}

@@ -16,8 +16,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
-from cinatra_sdk import Decision, RunStore
+from cinatra_sdk import Decision, RunStore, host_context
 from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.effects import MemoryLedger
+from cinatra_sdk.errors import EffectRefused
+from cinatra_sdk.flow import kept
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.flow.containers import around, mapped, texts
@@ -53,6 +56,7 @@ def invoke(flow: Flow, graph: Any, given: Any, *, loops: bool, **options: Any) -
 both = pytest.mark.parametrize("loops", [False, True], ids=["threads", "event loop"])
 kinds = pytest.mark.parametrize("kind", ["MapNode", "ParallelMapNode"])
 RUNS = [drive, lambda *a, **k: asyncio.run(adrive(*a, **k))]
+durabilities = pytest.mark.parametrize("durability", ["sync", "async", "exit"])
 runs = pytest.mark.parametrize("run", RUNS, ids=["threads", "event loop"])
 
 
@@ -154,7 +158,7 @@ def test_an_element_that_has_ended_is_kept_while_another_one_still_runs(*, loops
 
 @both
 @kinds
-@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+@durabilities
 def test_what_had_ended_before_a_failure_is_not_done_again(
     kind: str, durability: str, *, loops: bool
 ) -> None:
@@ -248,6 +252,168 @@ def test_a_stored_run_waits_at_a_pause_inside_and_goes_on(fresh_database: str) -
         run = store.answer("r1", "each[1]/call", Decision.approve(by="ann", value="yes"), flow=flow)
         assert run.result() == {"ys": ["done 0", "yes for 1", "done 2"]}
     assert (calls["0"], calls["2"]) == (1, 1)
+
+
+def asking(sent: Counter[str]) -> Flow:
+    """Sends each text, and then asks a person about the text "1"."""
+    item = flow_of(
+        start(port("x")), tool("send", "send", [port("x")], [port("s")]),
+        tool("ask", "ask", [port("s")], [port("y")]), end(port("y")), id_="item",
+        edges=[("start", "x", "send", "x"), ("send", "s", "ask", "s"), ("ask", "y", "end", "y")],
+    )  # fmt: skip
+
+    def send(x: str) -> str:
+        sent[x] += 1
+        return x
+
+    def ask(s: str) -> str:
+        return str(interrupt(s)) if s == "1" else s
+
+    return compile_flow(around(mapped(item), items=3), tools={"send": send, "ask": ask})
+
+
+@both
+@pytest.mark.parametrize("keeps", [False, True], ids=["no checkpoints", "checkpoints"])
+def test_an_effect_before_a_pause_is_made_once_until_somebody_answers(
+    *, loops: bool, keeps: bool
+) -> None:
+    sent: Counter[str] = Counter()
+    flow, saver = asking(sent), InMemorySaver() if keeps else None
+    state = invoke(flow, flow.graph(saver), flow.input({}), loops=loops)
+    assert [one.value["values"] for one in state["__interrupt__"]] == [{"request": "1"}]
+    assert sent == {"0": 1, "1": 1, "2": 1}
+
+
+@both
+def test_an_effect_before_a_pause_is_made_again_after_the_answer_and_not_with_a_ledger(
+    *, loops: bool
+) -> None:
+    for ledger, times in ((None, 2), (MemoryLedger(), 1)):
+        sent: Counter[str] = Counter()
+        flow, saver = asking(sent), InMemorySaver()
+        config, graph = flow.config(run_id="r"), flow.graph(saver)
+        context = host_context(run_id="r", ledger=ledger)
+        graph.invoke(flow.input({}), config, context=context)
+        (gate,) = stop_of(graph.get_state(config)).gates
+        wire = gate.make_resume({"approved": True, "value": "yes"})
+        resume = Command(resume={gate.interrupt: wire})
+        if loops:
+            state = asyncio.run(graph.ainvoke(resume, config, context=context))
+        else:
+            state = graph.invoke(resume, config, context=context)
+        assert state["outputs"] == {"ys": ["0", "yes", "2"]}
+        assert sent == {"0": 1, "1": times, "2": 1}
+
+
+@both
+def test_an_effect_that_is_at_most_once_is_refused_without_a_ledger_in_a_branch_too(
+    *, loops: bool
+) -> None:
+    item = item_with("work")
+    item["$referenced_components"]["call"]["metadata"] = {"cinatra": {"effect": "at_most_once"}}
+    flow = compile_flow(around(mapped(item), items=2), tools={"work": lambda x: x})
+    with pytest.raises(EffectRefused, match="no ledger would know of it"):
+        invoke(flow, flow.graph(), flow.input({}), loops=loops)
+
+
+# ------------------------------------------------------------------ maps in maps
+
+
+def nested(work: Any, *, kind: str = "MapNode", **more: Any) -> Flow:
+    """Calls `work` with "0a", "0b", "0c" and "1a", "1b", "1c", in two branches of an outer node."""
+    inner = mapped(item_with("work"), kind=kind, id_="inner")
+    item = flow_of(
+        start(port("x")), tool("split", "split", [port("x")], [texts("xs")]), inner,
+        tool("join", "join", [texts("ys")], [port("y")]), end(port("y")), id_="outer_item",
+        edges=[("start", "x", "split", "x"), ("split", "xs", "inner", "iterated_x"),
+               ("inner", "collected_y", "join", "ys"), ("join", "y", "end", "y")],
+    )  # fmt: skip
+
+    def split(x: str) -> list[str]:
+        return [f"{x}{letter}" for letter in "abc"]
+
+    def join(ys: list[str]) -> str:
+        return ",".join(ys)
+
+    tools = {"split": split, "join": join, "work": work, **more}
+    return compile_flow(around(mapped(item), items=2), tools=tools)
+
+
+@runs
+@kinds
+def test_no_element_of_an_inner_map_that_has_ended_is_done_again_after_a_pause_of_another_one(
+    kind: str, run: Any
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def work(x: str) -> str:
+        calls[x] += 1
+        return f"{interrupt(x)} for {x}" if x == "0b" else f"done {x}"
+
+    result = run(nested(work, kind=kind), answers=[Decision.approve(by="ann", value="yes")])
+    assert result.outputs == {"ys": ["done 0a,yes for 0b,done 0c", "done 1a,done 1b,done 1c"]}
+    assert [calls[x] for x in ("0a", "0c", "1a", "1b", "1c")] == [1] * 5
+    assert calls["0b"] == 3  # without a task, as a task that can ask, and after the answer
+
+
+@runs
+def test_no_element_of_an_inner_map_is_done_again_after_a_pause_beside_the_map(run: Any) -> None:
+    calls: Counter[str] = Counter()
+
+    def work(x: str) -> str:
+        calls[x] += 1
+        return x
+
+    def join(ys: list[str]) -> str:
+        return str(interrupt(ys)) if ys[0] == "1a" else ys[0]
+
+    result = run(nested(work, join=join), answers=[Decision.approve(by="ann", value="yes")])
+    assert result.outputs == {"ys": ["0a", "yes"]}
+    assert set(calls.values()) == {1}
+
+
+@both
+def test_a_failure_in_an_inner_map_is_told_at_once_though_another_element_pauses(
+    *, loops: bool
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def work(x: str) -> str:
+        calls[x] += 1
+        if x == "0a":
+            raise RuntimeError("not this one")
+        return str(interrupt(x)) if x == "0b" else x
+
+    flow = nested(work, kind="ParallelMapNode")
+    with pytest.raises(Exception, match="not this one"):
+        invoke(flow, flow.graph(InMemorySaver()), flow.input({}), loops=loops)
+    assert (calls["0a"], calls["0b"]) == (1, 1)
+
+
+@both
+def test_a_graph_of_the_same_flow_that_a_tool_runs_knows_nothing_of_the_run_around_it(
+    *, loops: bool
+) -> None:
+    # Its branches have the places of those around, and other results.
+    depth: ContextVar[int] = ContextVar("depth", default=0)
+
+    def work(x: str) -> str:
+        if depth.get():
+            return f"inner {x}"
+        if x == "0":
+            return "outer 0"
+        token = depth.set(1)
+        try:
+            config, context = flow.config(run_id="other"), flow.context(run_id="other")
+            graph = flow.graph(InMemorySaver())
+            told = graph.invoke(flow.input({}), config, context=context)["outputs"]["ys"]
+        finally:
+            depth.reset(token)
+        return f"{interrupt(x)} {' '.join(told)}"
+
+    flow = mapping(work, items=2)
+    result = RUNS[loops](flow, answers=[Decision.approve(by="ann", value="yes")])
+    assert result.outputs == {"ys": ["outer 0", "yes inner 0 inner 1"]}
 
 
 # ------------------------------------------------------------------ what the code of a branch sees
@@ -380,3 +546,60 @@ def test_a_run_that_is_cancelled_begins_no_further_element() -> None:
 
     asyncio.run(run())
     assert begun == ["0", "1"]
+
+
+@durabilities
+def test_what_had_ended_before_the_process_was_told_to_stop_is_not_done_again(
+    durability: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "_PAUSE", WAIT)  # nothing is kept before the end
+    calls: Counter[str] = Counter()
+    stops = ["3"]
+
+    def work(x: str) -> str:
+        calls[x] += 1
+        if x in stops:
+            raise KeyboardInterrupt
+        return f"done {x}"
+
+    flow, saver = mapping(work, items=5, kind="MapNode"), InMemorySaver()
+    with pytest.raises(KeyboardInterrupt):
+        invoke(flow, flow.graph(saver), flow.input({}), loops=False, durability=durability)
+    stops.clear()
+    state = invoke(flow, flow.graph(saver), None, loops=False, durability=durability)
+    assert state["outputs"] == {"ys": [f"done {number}" for number in range(5)]}
+    assert calls == {"0": 1, "1": 1, "2": 1, "3": 2, "4": 1}
+
+
+@durabilities
+def test_what_had_ended_before_a_run_was_cancelled_is_not_done_again(
+    durability: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept, "_PAUSE", WAIT)
+    calls: Counter[str] = Counter()
+
+    async def run() -> Any:
+        reached, waits = asyncio.Event(), True
+
+        async def work(x: str) -> str:
+            calls[x] += 1
+            if x == "3" and waits:
+                reached.set()
+                await asyncio.Event().wait()
+            return f"done {x}"
+
+        flow, saver = mapping(work, items=5, kind="MapNode"), InMemorySaver()
+        config: Any = flow.config(run_id="r")
+        options: Json = {"context": flow.context(run_id="r"), "durability": durability}
+        running = asyncio.create_task(flow.graph(saver).ainvoke(flow.input({}), config, **options))
+        await asyncio.wait_for(reached.wait(), WAIT)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        waits = False
+        return await flow.graph(saver).ainvoke(None, config, **options)
+
+    state = asyncio.run(run())
+    assert state["outputs"] == {"ys": [f"done {number}" for number in range(5)]}
+    assert calls == {"0": 1, "1": 1, "2": 1, "3": 2, "4": 1}

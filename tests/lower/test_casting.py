@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk.flow import casting
 from cinatra_sdk.flow.casting import CastError, cast
 from oas_compiler.ir import ANY, STRING, ArrayType, ObjectType, ScalarType, Type, UnionType
 
@@ -119,3 +120,18 @@ def test_what_fits_a_type_of_a_union_as_it_stands_is_not_converted(
 def test_what_fits_no_type_of_a_union_becomes_the_first_of_its_kind() -> None:
     target = UnionType((STRING, ArrayType(STRING), ArrayType(BOOLEAN)))
     assert cast([1, 2], target) == ["1", "2"]
+
+
+def test_a_list_too_long_to_be_tried_item_by_item_still_becomes_a_type_of_a_union() -> None:
+    items: list[Any] = [1] * 700_000 + ["x"]
+    target = UnionType((ArrayType(STRING), ArrayType(INTEGER), ArrayType(NUMBER)))
+    assert cast(items, target) == ["1"] * 700_000 + ["x"]
+
+
+def test_a_value_too_large_to_be_compared_becomes_the_first_type_of_its_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = UnionType((ArrayType(ArrayType(STRING)), ArrayType(ArrayType(INTEGER))))
+    assert cast([[1]] * 9, target) == [[1]] * 9
+    monkeypatch.setattr(casting, "_MAX_AHEAD", 10)
+    assert cast([[1]] * 9, target) == [["1"]] * 9

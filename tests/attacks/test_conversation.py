@@ -20,11 +20,11 @@ from cinatra_sdk.engine import runtime_context
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.nodes.message import Message
 from cinatra_sdk.flow.talk import read_conversation, say
 from cinatra_sdk.governed.growing import Conversation, Decisions, Growing
 from cinatra_sdk.governed.state import SEALED, unseal
 from oas_compiler import Flow, compile_flow
-from oas_compiler.lower import registry
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.attacks.nested import CONFIG, levels
@@ -72,7 +72,7 @@ def make_flow(how: Any) -> Flow:
     )
 
 
-def lower_hearing(site: Any) -> NodeBody:
+def make_hearing_body(site: Any) -> NodeBody:
     frame = site.frame
 
     def run(state: Any, runtime: Any) -> Any:
@@ -85,8 +85,7 @@ def lower_hearing(site: Any) -> NodeBody:
 def attempt(attack: Attack, place: Place) -> str:
     how = attack.value
     with place.monkeypatch.context() as patch:
-        load = registry.load_lowering
-        patch.setattr(registry, "load_lowering", lambda kind: choose_lowering(load(kind)))
+        patch.setattr(Message, "make_body", choose_body(Message.make_body))
         flow = make_flow(how)
         expected = talk_to_the_end(flow.graph(InMemorySaver()), how={})
         came = talk_to_the_end(flow.graph(InMemorySaver()), how=how)
@@ -99,8 +98,10 @@ def attempt(attack: Attack, place: Place) -> str:
     return "nothing forged" if nothing and how.get("when") == "amid" else f"changed: {came}"
 
 
-def choose_lowering(lower: Any) -> Any:
-    return lambda site: lower_hearing(site) if site.node.id == "hear" else lower(site)
+def choose_body(make: Any) -> Any:
+    return lambda work, site: (
+        make_hearing_body(site) if site.plan.id == "hear" else make(work, site)
+    )
 
 
 def talk_to_the_end(graph: Any, how: Any) -> Any:

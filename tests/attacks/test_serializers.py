@@ -19,11 +19,11 @@ from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.engine import checkpoints
+from cinatra_sdk.flow import planned as compiled_flow
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store.work import saver as run_saver
 from graphs import orchestrator_v1
 from oas_compiler import compile_flow
-from oas_compiler.lower import flow as compiled_flow
 from tests.attacks import bait
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of

@@ -19,6 +19,7 @@ from oas_compiler.document.registry import ComponentsInput
 from oas_compiler.ir import FlowIR, find_tool_names
 from oas_compiler.ir.exporting import ir_to_json, list_sealed
 from oas_compiler.lower.flow import Flow
+from oas_compiler.lower.lent_models import require_known_models
 from oas_compiler.lower.lent_secrets import require_secrets
 from oas_compiler.pipeline import Loading, compile_ir
 
@@ -74,7 +75,8 @@ def compile_flow(
               on; None: as many as the engine lets, which is `max_concurrency` of the config, else
               the number of cores and four more.
 
-    Raises: `NotConfigured` for a sensitive field without a value; `CompileError` with every finding, whatever `source` is, also where a context slot cannot
+    Raises: `NotConfigured` for a sensitive field without a value, and a name in `models` that no model
+    of the flow has; `CompileError` with every finding, whatever `source` is, also where a context slot cannot
     be read or nothing selects for it (OAS150, OAS151, OAS154); `TypeError` for a tool that cannot be called, and for a part that is given twice; `ValueError` for `max_steps` or `max_parallel`
     below 1; `PlaceholderRefused`.
     """
@@ -107,6 +109,7 @@ def compile_flow(
     if compiled.secrets:
         parts = parts.with_parts(secrets={**compiled.secrets, **(parts.secrets or {})})
     require_secrets(compiled.ir, parts.secrets)
+    require_known_models(compiled.ir, models)
     if host is not None and host.env:
         parts = parts.with_parts(env=_choose_read_variables(compiled.ir, parts.env))
     simulated = parts.platform is None

@@ -66,15 +66,3 @@ SEND_CLASSES: Final = ("send_external_message", "send", "publish", "post", "dele
 def is_send_class(risk_class: str) -> bool:
     """Whether a node of this risk class acts on the world outside and cannot be undone."""
     return risk_class in SEND_CLASSES or risk_class.endswith(SEND_SUFFIXES)
-
-
-REFERENCE: Final = "$component_ref"
-"""The key of an object that stands for a component or a value of another place."""
-REFERENCE_MARK: Final = "$component_ref "
-"""Begins a text that stands for the value of a sensitive field: fields of texts hold no objects."""
-
-VARIABLE_PORT: Final = "variable "
-"""Begins the name of the port by which a variable of a flow goes from node to node."""
-VARIABLE_OVERWRITE: Final = "overwrite"
-VARIABLE_MERGE: Final = "merge"
-VARIABLE_INSERT: Final = "insert"

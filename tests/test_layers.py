@@ -165,6 +165,7 @@ WORDS = (
     "cinatra_sdk.values.ports", "cinatra_sdk.text.spelling", "cinatra_sdk.values.retry_policy",
     "cinatra_sdk.values.json_paths",
     "cinatra_sdk.templates.environment", "cinatra_sdk.values.port_schemas",
+    "cinatra_sdk.values.references",
 )  # fmt: skip
 """What both packages speak of: the contract with hosts, the types and values of ports, placeholders."""
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from cinatra_sdk.contract import REFERENCE, REFERENCE_MARK
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.values.json_text import JsonValue
+from cinatra_sdk.values.references import REFERENCE, REFERENCE_MARK
 
 
 def read_name(value: object) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.document.dialect import is_plain
 from oas_compiler.document.sensitive import is_exported
 from oas_compiler.findings.finding import Findings
@@ -24,7 +25,6 @@ from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.marks import child
 from oas_compiler.text.source import Source
 
-REFERENCE = "$component_ref"
 DEFINITIONS = "$referenced_components"
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cinatra_sdk.contract import REFERENCE, REFERENCE_MARK
+from cinatra_sdk.values.references import REFERENCE, REFERENCE_MARK
 from oas_compiler.ir import JsonValue
 
 SENSITIVE_FIELDS: Final = frozenset(

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from cinatra_sdk.contract import REFERENCE
+from cinatra_sdk.values.references import REFERENCE
 from cinatra_sdk.values.sensitive import read_name
 from oas_compiler.document.sensitive import SENSITIVE_FIELDS
 from oas_compiler.ir import FlowIR, JsonValue, McpListNode, McpToolNode, walk

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cinatra_sdk.contract import (
+from cinatra_sdk.values.references import (
     VARIABLE_INSERT,
     VARIABLE_MERGE,
     VARIABLE_OVERWRITE,

@@ -352,7 +352,8 @@ def test_a_tool_that_ceases_to_require_confirmation_is_a_difference() -> None:
     asks = without_rules(paying(requires_confirmation=True))
     about = {"cinatra": {"riskClass": "email_send"}}
     assert lines(diff(asks, without_rules(paying()))) == [
-        '~ tool/requires_confirmation of "pay" (The pay) changed: true -> '
+        '! the node "pay" (The pay) asks no person any more',
+        '~ tool/requires_confirmation of "pay" (The pay) changed: true -> ',
     ]
     assert lines(compare(paying(), paying(metadata=about))) == [
         '~ tool/metadata.cinatra.riskClass of "pay" (The pay) changed:  -> "email_send"'

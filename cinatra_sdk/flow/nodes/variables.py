@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from cinatra_sdk.contract import VARIABLE_INSERT, VARIABLE_OVERWRITE, VARIABLE_PORT
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.plan import NodeWork
 from cinatra_sdk.flow.site import NodeSite
+from cinatra_sdk.values.references import VARIABLE_INSERT, VARIABLE_OVERWRITE, VARIABLE_PORT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

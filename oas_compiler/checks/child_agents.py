@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.document.scope import DEFINITIONS, REFERENCE
+from oas_compiler.document.scope import DEFINITIONS
 from oas_compiler.ir import JsonValue
 from oas_compiler.kinds.registry import find_kind
 from oas_compiler.text.marks import child

@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.checks.credentials import credential, known_credential
 from oas_compiler.checks.program_arguments import find_argument_credentials
 from oas_compiler.checks.safety.credential_by_name import names_credential
 from oas_compiler.checks.safety.literal_credential import is_sent
 from oas_compiler.checks.subject import Subject, Text
-from oas_compiler.document.scope import REFERENCE
 from oas_compiler.document.sensitive import SENSITIVE_FIELDS
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.secrets import without_secrets

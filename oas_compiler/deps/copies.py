@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.deps.packages import AgentPackage
-from oas_compiler.document.scope import DEFINITIONS, REFERENCE, Document
+from oas_compiler.document.scope import DEFINITIONS, Document
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.text.marks import child
 from oas_compiler.text.source import read_source

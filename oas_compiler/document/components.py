@@ -12,16 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.component.component import Component, with_article
 from oas_compiler.component.fields import SHAPES, Field, Kind
-from oas_compiler.document.scope import (
-    DEFINITIONS,
-    REFERENCE,
-    Document,
-    Located,
-    Scope,
-    is_reference,
-)
+from oas_compiler.document.scope import DEFINITIONS, Document, Located, Scope, is_reference
 from oas_compiler.document.sensitive import is_exported, keep_name
 from oas_compiler.document.types import fields_of
 from oas_compiler.findings.spelling import nearest

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, TypeAlias
 
-from oas_compiler.document.scope import DEFINITIONS, REFERENCE
+from cinatra_sdk.values.references import REFERENCE
+from oas_compiler.document.scope import DEFINITIONS
 from oas_compiler.ir import JsonValue
 
 Definitions: TypeAlias = tuple[dict[str, JsonValue], ...]

@@ -18,7 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from oas_compiler.document.scope import DEFINITIONS, REFERENCE
+from cinatra_sdk.values.references import REFERENCE
+from oas_compiler.document.scope import DEFINITIONS
 from oas_compiler.document.sensitive import SENSITIVE_FIELDS, is_sensitive_name
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue

@@ -22,9 +22,10 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from cinatra_sdk.text.spelling import is_slip_of_short, plain
+from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.component.component import with_article
 from oas_compiler.component.fields import SHAPES, Field
-from oas_compiler.document.scope import REFERENCE, is_reference
+from oas_compiler.document.scope import is_reference
 from oas_compiler.document.types import fields_of, is_known
 from oas_compiler.findings.finding import Edit, Findings
 from oas_compiler.ir import JsonValue

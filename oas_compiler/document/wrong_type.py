@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from cinatra_sdk.text.spelling import did_you_mean
+from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.component.component import with_article
-from oas_compiler.document.scope import DEFINITIONS, REFERENCE, Document, Located
+from oas_compiler.document.scope import DEFINITIONS, Document, Located
 from oas_compiler.document.types import is_known, is_plugin_type
 from oas_compiler.findings.finding import Edit
 from oas_compiler.text.marks import child

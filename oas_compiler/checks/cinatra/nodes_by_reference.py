@@ -7,8 +7,9 @@ An entry that is no component at all is OAS014 or OAS022.
 
 from __future__ import annotations
 
+from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.document.scope import REFERENCE, is_reference
+from oas_compiler.document.scope import is_reference
 from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
 

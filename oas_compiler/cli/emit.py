@@ -53,9 +53,9 @@ def emit(  # noqa: PLR0917 - typer passes them by name
         raise Halt("--json prints no module: add -o MODULE.py")
     flow = _compile_flow(path)
     emitted = _emit_flow(flow)
-    _warn_of_credentials(terminal, path, emitted)
     if check:
         return _check_module(terminal, output, emitted, flow.digest, path)
+    _warn_of_credentials(terminal, path, emitted)
     if output:
         _write_module(output, emitted, force=force)
         terminal.say(f"written: {clean(output)}")

@@ -41,9 +41,6 @@ class Registry:
     secrets: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
 
 
-NO_REGISTRY: Final = Registry()
-
-
 def read_registry(given: ComponentsInput | None, findings: Findings) -> Registry:
     """What is wrong with a file of components is recorded."""
     definitions: dict[str, JsonValue] = {}

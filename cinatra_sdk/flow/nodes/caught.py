@@ -63,13 +63,12 @@ class Catch(NodeWork):
         return (self.flow,)
 
     def make_body(self, site: NodeSite) -> NodeBody:
-        ports = site.plan.outputs
         return make_caught(
             site.frame,
             make_inside(site, self.flow, site.frame.path, as_graph=False),
             branch=CAUGHT_BRANCH,
             info=CAUGHT_INFO,
-            defaults={port.title: port.default for port in ports if port.default is not None},
+            defaults=_list_defaults(site),
             tells_message=self.tells_message,
         )
 
@@ -89,17 +88,21 @@ class CatchNamed(NodeWork):
         return (self.flow,)
 
     def make_body(self, site: NodeSite) -> NodeBody:
-        ports = site.plan.outputs
         return make_caught(
             site.frame,
             make_inside(site, self.flow, site.frame.path, as_graph=False),
             branch=NAMED_DEFAULT_BRANCH if self.catches_all else "",
             info=NAMED_PAYLOAD,
-            defaults={port.title: port.default for port in ports if port.default is not None},
+            defaults=_list_defaults(site),
             tells_message=True,
             name=NAMED_NAME,
             by_name=self.branches,
         )
+
+
+def _list_defaults(site: NodeSite) -> dict[str, Json]:
+    ports = site.plan.outputs
+    return {port.title: port.default for port in ports if port.default is not None}
 
 
 _NOBODY: Final[Mapping[str, str]] = {}

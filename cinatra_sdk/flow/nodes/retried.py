@@ -13,23 +13,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from langchain_core.runnables import RunnableConfig
-from langgraph.runtime import Runtime
-
-from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.inner import (
-    READS,
     FlowInside,
     InnerEntry,
-    enter_with_own_inputs,
     join_talk,
     leave_rejected,
-    own_namespace,
 )
 from cinatra_sdk.flow.insides import make_inside
 from cinatra_sdk.flow.names import CURSOR
+from cinatra_sdk.flow.nodes.subflow import make_flow_body
 from cinatra_sdk.flow.plan import FlowPlan, NodeWork
 from cinatra_sdk.flow.site import NodeSite
 
@@ -100,23 +94,7 @@ def make_retried(
         branch = ended.branch if is_success else failed_branch
         return frame.finish(state, outputs, branch=branch, more=more)
 
-    def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
-        entry = enter_with_own_inputs(frame, state)
-        return leave(entry, inner.run(entry, config, runtime, own_namespace(runtime)))
-
-    async def arun(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
-        entry = enter_with_own_inputs(frame, state)
-        return leave(entry, await inner.arun(entry, config, runtime, own_namespace(runtime)))
-
-    return NodeBody(
-        run=run,
-        arun=arun,
-        reads=READS,
-        acts=inner.acts,
-        contains=True,
-        subgraph=inner.graph,
-        chooses=True,
-    )
+    return make_flow_body(frame, inner, leave)
 
 
 def _count_tries(frame: Frame, state: State) -> int:

@@ -6,7 +6,7 @@ the inner flow goes on from its own checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -79,6 +79,14 @@ def make_subflow(frame: Frame, inner: FlowInside) -> NodeBody:
         return frame.finish(
             entry.state, ended.outputs, branch=ended.branch, more=join_talk([ended])
         )
+
+    return make_flow_body(frame, inner, leave)
+
+
+def make_flow_body(
+    frame: Frame, inner: FlowInside, leave: Callable[[InnerEntry, State], Any]
+) -> NodeBody:
+    """The body of a node that runs `inner` once at a visit; leave: the update after the flow."""
 
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         entry = enter_with_own_inputs(frame, state)

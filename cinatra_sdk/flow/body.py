@@ -30,6 +30,8 @@ class NodeBody:
     """
     computes: bool = False
     """Whether it only computes, in little time: then it can run in another node's superstep."""
+    in_process: bool = False
+    """Whether all it does outside the run is to call a function of this process, once."""
     asks: bool = False
     """Whether it is a gate of `build_hitl_gate` itself, which reads its own answers."""
     contains: bool = False

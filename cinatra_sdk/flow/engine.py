@@ -13,7 +13,7 @@ A contract test (tests/lower/test_engine.py) fails when either changes.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NoReturn
@@ -24,6 +24,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langgraph._internal._constants import (
     CONFIG_KEY_CALL,
     CONFIG_KEY_CHECKPOINT_NS,
+    CONFIG_KEY_READ,
     CONFIG_KEY_SCRATCHPAD,
 )
 from langgraph._internal._runnable import RunnableCallable
@@ -116,6 +117,18 @@ def read_keeper(config: RunnableConfig) -> Any:
 def read_namespace(config: RunnableConfig) -> str:
     """The engine's name of the running task, unique among those of all graphs that run in it."""
     return str((config.get("configurable") or {}).get(CONFIG_KEY_CHECKPOINT_NS, ""))
+
+
+def read_channels(config: RunnableConfig, keys: Sequence[str]) -> dict[str, Any]:
+    """The values of the running task's graph for these state keys, those that it has."""
+    read: Any = (config.get("configurable") or {}).get(CONFIG_KEY_READ)
+    return {} if read is None else dict(read(list(keys)))
+
+
+def is_traced(config: RunnableConfig) -> bool:
+    """Whether callbacks are told of each node: LangSmith's, say, or those that stream messages."""
+    callbacks = config.get("callbacks")
+    return bool(getattr(callbacks, "handlers", callbacks))
 
 
 def enter_config(config: RunnableConfig) -> None:

@@ -24,7 +24,7 @@ from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.engine import node_runnable
 from cinatra_sdk.flow.framing import frame_of
-from cinatra_sdk.flow.fusing import ComputingLevel
+from cinatra_sdk.flow.fusing import SharedSupersteps
 from cinatra_sdk.flow.names import (
     BRANCH,
     CURSOR,
@@ -40,7 +40,7 @@ from cinatra_sdk.flow.names import (
 from cinatra_sdk.flow.plan import FlowPlan, NodePlan, Path
 from cinatra_sdk.flow.site import NodeSite, Wiring
 from cinatra_sdk.flow.step import async_step, step
-from cinatra_sdk.flow.visiting import Surroundings
+from cinatra_sdk.flow.visiting import NodeVisit, Surroundings
 from cinatra_sdk.governed.growing import Conversation, Decisions
 from cinatra_sdk.governed.state import FirstText, HostOnly, Record, TerminalWins, Turn
 from cinatra_sdk.values.validation.references import load_schemas
@@ -85,13 +85,14 @@ def make_graph(
         input_schema=_make_typed_dict("Input", _input_keys(depth)),
         output_schema=_make_typed_dict("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
     )
-    level = ComputingLevel() if wiring.fuse else None
+    shared = SharedSupersteps() if wiring.fuse else None
     places = make_places(flow, wiring, around, depth)
     for site, body in places:
-        if level is not None:
-            level.add_node(site.frame, body, site.plan.work.compare)
+        if shared is not None:
+            visits = NodeVisit(list_surroundings(site, shared), body)
+            shared.add_node(site.frame, body, site.plan.work.compare, visits)
     for site, body in places:
-        _add_graph_node(graph, site, body, keys, level)
+        _add_graph_node(graph, site, body, keys, shared)
     graph.add_edge(START, node_name(flow.start))
     return graph
 
@@ -128,25 +129,25 @@ def _add_graph_node(
     site: NodeSite,
     body: NodeBody,
     keys: Any,
-    level: ComputingLevel | None,
+    shared: SharedSupersteps | None,
 ) -> None:
     node = site.plan
     name = node_name(node.id)
     # A node that acts looks whether somebody ended the run meanwhile.
     endings = ("rejected_at", "status") if body.acts else ()
     reads = dict.fromkeys((CURSOR, *site.frame.channels(), *endings, *body.reads))
-    if level is not None:
-        reads |= dict.fromkeys(level.list_reads(site.frame.routes.values()))
+    if shared is not None:
+        reads |= dict.fromkeys(shared.list_reads(site.frame.routes.values()))
     graph.add_node(
         name,
-        _make_runnable(site, body, level),
+        _make_runnable(site, body, shared),
         input_schema=_make_typed_dict(
             f"Reads_{len(graph.nodes)}", {key: keys[key] for key in reads}
         ),
         metadata=_describe_node(site),
         destinations=_list_destinations(site) if body.chooses else None,
     )
-    if level is not None:
+    if shared is not None:
         return  # every node leaves by a Command; pictures are drawn without this
     if not node.branches:
         graph.add_edge(name, END)
@@ -155,19 +156,19 @@ def _add_graph_node(
 
 
 def _make_runnable(
-    site: NodeSite, body: NodeBody, level: ComputingLevel | None
+    site: NodeSite, body: NodeBody, shared: SharedSupersteps | None
 ) -> Runnable[Any, Any]:
-    about = list_surroundings(site, level)
+    about = list_surroundings(site, shared)
     made = node_runnable(node_name(site.plan.id), step(about, body), async_step(about, body))
     return made if body.acts else does_not_act(made)
 
 
-def list_surroundings(site: NodeSite, level: ComputingLevel | None) -> Surroundings:
+def list_surroundings(site: NodeSite, shared: SharedSupersteps | None) -> Surroundings:
     return Surroundings(
         frame=site.frame,
         placeholders=tuple(site.wiring.env.values()),
         compare=site.plan.work.compare,
-        level=level,
+        shared=shared,
     )
 
 

@@ -16,8 +16,8 @@ from langgraph.runtime import Runtime
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.fusing import StateAfter
 from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.state_after import StateAfter
 from cinatra_sdk.flow.visiting import NodeVisit, Surroundings
 from cinatra_sdk.governed.state import unseal
 

@@ -33,9 +33,9 @@ from cinatra_sdk.engine.reentry import (
 from cinatra_sdk.engine.runtime_context import HostContext, context_of, hearing
 from cinatra_sdk.flow.cutting import listening_for_a_cut
 from cinatra_sdk.flow.frame import MISSING, Frame, pin_of
-from cinatra_sdk.flow.fusing import join_growing
 from cinatra_sdk.flow.inline import InlineFlow
 from cinatra_sdk.flow.names import BRANCH, CURSOR, DECISIONS, ENDED, INPUTS, MESSAGES, OUTPUTS
+from cinatra_sdk.flow.state_after import join_growing
 from cinatra_sdk.flow.talk import read_conversation
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.growing import without_seals

@@ -23,20 +23,20 @@ def step(about: Surroundings, body: NodeBody) -> NodeFunction:
         _ = subgraph  # named here: that is how the engine and Studio find it
         if not visit.may_run(state):
             return {}
-        return visit.leave(state, visit.work(state, config, runtime), runtime)
+        return visit.leave(state, visit.work(state, config, runtime), config, runtime)
 
     return work
 
 
 def async_step(about: Surroundings, body: NodeBody) -> AsyncNodeFunction | None:
     """As `step`; None where neither the node nor any node that can run on waits."""
-    if body.arun is None and not (about.level and about.level.waits):
+    if body.arun is None and not (about.shared and about.shared.waits):
         return None
     visit = NodeVisit(about, body)
 
     async def work(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         if not visit.may_run(state):
             return {}
-        return await visit.aleave(state, await visit.awork(state, config, runtime), runtime)
+        return await visit.aleave(state, await visit.awork(state, config, runtime), config, runtime)
 
     return work

@@ -24,7 +24,7 @@ from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.foreign import find_rejection, make_gates
 from cinatra_sdk.flow.frame import Frame, with_seen
-from cinatra_sdk.flow.fusing import ComputingLevel
+from cinatra_sdk.flow.fusing import SharedSupersteps
 from cinatra_sdk.flow.names import CURSOR
 from cinatra_sdk.flow.telling import NodeTelling, find_listener
 from cinatra_sdk.flow.updates import CompareOutputs, make_completion
@@ -44,7 +44,7 @@ class Surroundings:
     """Values that the host gave as `env=`: secrets, like the run's credentials."""
     compare: CompareOutputs | None = None
     """For a node of a kind that an installed package adds."""
-    level: ComputingLevel | None = None
+    shared: SharedSupersteps | None = None
     """The nodes that can run on in this node's superstep; None: each node has its own."""
 
     def secrets(self, runtime: Runtime[HostContext]) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class NodeVisit:
     def __init__(self, about: Surroundings, body: NodeBody) -> None:
         self._about = about
         self._frame = about.frame
-        self._level = about.level
+        self._shared = about.shared
         self._body = body
         self._complete = make_completion(about.frame, body, about.compare)
         self.may_run = _make_turn_check(about.frame, body)
@@ -112,19 +112,23 @@ class NodeVisit:
             telling.stopped(raised)
         raise raised
 
-    def leave(self, state: State, update: Any, runtime: Runtime[HostContext]) -> Any:
+    def leave(
+        self, state: State, update: Any, config: RunnableConfig, runtime: Runtime[HostContext]
+    ) -> Any:
         """The update for the engine, with the way on where no edge of the graph leads there."""
         if not _passes_turn(update):
             return update
-        if self._level is not None:
-            return self._level.go_on(self._frame, state, update, runtime)
+        if self._shared is not None:
+            return self._shared.go_on(self._frame, state, update, config, runtime)
         return self._frame.leave(update) if self._body.chooses else update
 
-    async def aleave(self, state: State, update: Any, runtime: Runtime[HostContext]) -> Any:
+    async def aleave(
+        self, state: State, update: Any, config: RunnableConfig, runtime: Runtime[HostContext]
+    ) -> Any:
         """As `leave`, for an event loop."""
-        if self._level is None or not _passes_turn(update):
-            return self.leave(state, update, runtime)
-        return await self._level.ago_on(self._frame, state, update, runtime)
+        if self._shared is None or not _passes_turn(update):
+            return self.leave(state, update, config, runtime)
+        return await self._shared.ago_on(self._frame, state, update, config, runtime)
 
     def _look(self, state: State, runtime: Runtime[HostContext]) -> str:
         """Whether the node may act; for nodes inside, the line of this graph is looked at here."""

@@ -25,10 +25,10 @@ Json = dict[str, Any]
 WORDS = ("again", "on", "else")
 
 
-def random_flow(seed: int, *, depth: int = 1) -> Json:
-    """A flow that ends, or takes more steps than a run may."""
+def random_flow(seed: int, *, depth: int = 1, asks: bool = True) -> Json:
+    """A flow that ends, or takes more steps than a run may; asks: whether gates may be in it."""
     chance = random.Random(seed)
-    nodes = [_random_node(chance, place, depth) for place in range(chance.randint(3, 9))]
+    nodes = [_random_node(chance, place, depth, asks=asks) for place in range(chance.randint(3, 9))]
     edges: list[tuple[str, str, str, str]] = []
     routes: list[tuple[str, str | None, str]] = []
     order = ["start", *(made["id"] for made in nodes), "end"]
@@ -71,9 +71,11 @@ def counting_tools() -> Mapping[str, Callable[..., Any]]:
     return {"choose": choose}
 
 
-def _random_node(chance: random.Random, place: int, depth: int) -> Json:
+def _random_node(chance: random.Random, place: int, depth: int, *, asks: bool) -> Json:
     id_ = f"n{place}"
-    kinds = ["template", "template", "branch", "branch", "message", "regex", "gate", "api", "tool"]
+    kinds = ["template", "template", "branch", "branch", "message", "regex", "api", "tool"]
+    if asks:
+        kinds.insert(-2, "gate")
     kind = chance.choice([*kinds, "flow"] if depth else kinds)
     text = port("text", default="x")
     if kind == "template":
@@ -102,7 +104,7 @@ def _random_node(chance: random.Random, place: int, depth: int) -> Json:
     if kind == "api":
         return api(id_, outputs=[port("answer")], data={"text": "{{ text }}"}, inputs=[text])
     if kind == "flow":
-        inner = random_flow(chance.randint(0, 10**6), depth=depth - 1)
+        inner = random_flow(chance.randint(0, 10**6), depth=depth - 1, asks=asks)
         return {**flow_node(id_, inner), "inputs": inner["inputs"], "outputs": inner["outputs"]}
     return tool(id_, "choose", [text], [port("chosen")])
 

@@ -84,7 +84,7 @@ def _make_tool(site: NodeSite, work: ToolCall) -> NodeBody:
         made = await aperform(effect, lambda: tool.acall(values), host.door)
         return frame.finish(state, _outputs_of(made))
 
-    body = NodeBody(run=run, arun=arun, acts=True, performs=True)
+    body = NodeBody(run=run, arun=arun, acts=True, performs=True, in_process=not work.confirmed)
     if not work.confirmed:
         return body
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias, TypeVar
 
+from cinatra_sdk.events.event import split_path
 from cinatra_sdk.values.ports import TypedPort
 
 if TYPE_CHECKING:
@@ -176,6 +177,29 @@ def walk_plan(flow: FlowPlan) -> Iterator[NodePlan]:
         yield node
         for inner in node.work.subflows:
             yield from walk_plan(inner)
+
+
+def walk_plan_paths(flow: FlowPlan, around: Path = ()) -> Iterator[tuple[Path, NodePlan]]:
+    """Every node at every depth with its path."""
+    for node in flow.nodes:
+        path = (*around, node.id)
+        yield path, node
+        for inside, inner in open_plans(node, path):
+            yield from walk_plan_paths(inner, inside)
+
+
+def find_node(flow: FlowPlan, path: str) -> NodePlan | None:
+    """The node at a path of events (`outer#2/each[3]/draft`); None where there is none."""
+    flows: tuple[FlowPlan, ...] = (flow,)
+    node, place = None, 0
+    for node_id, item in split_path(path):
+        # Of one flow inside, the item is an element of a map; of several it is the flow's place.
+        place = place if len(flows) > 1 else 0
+        node = flows[place].by_id.get(node_id) if place < len(flows) else None
+        if node is None:
+            return None
+        flows, place = node.work.subflows, item or 0
+    return node
 
 
 def open_plans(node: NodePlan, path: Path) -> tuple[tuple[Path, FlowPlan], ...]:

@@ -11,7 +11,7 @@ from cinatra_sdk.flow.nodes.branching import DEFAULT, Branching
 from cinatra_sdk.flow.nodes.end import End
 from cinatra_sdk.flow.nodes.gate import HumanGate
 from cinatra_sdk.flow.nodes.start import Start
-from cinatra_sdk.flow.plan import FlowPlan, NodePlan
+from cinatra_sdk.flow.plan import FlowPlan, NodePlan, walk_plan_paths
 
 
 def require_runnable(plan: FlowPlan) -> None:
@@ -29,6 +29,23 @@ def require_runnable(plan: FlowPlan) -> None:
                 raise ValueError(f"node '{node.id}' is a gate, and has not exactly one output")
             _require_known(plan, node, (*node.work.shows, *node.work.again))
         _require_known(plan, node, node.after)
+
+
+def require_guarded_nodes(plan: FlowPlan, guards: Iterable[tuple[int, str, str]]) -> None:
+    """Raise `ValueError` where a guard names a gate or a send that the flow does not have.
+
+    guards: (step, gate, send), each node by its path, with the place of a flow among several:
+            `both/[0]/review`.
+    """
+    by_path = {"/".join(path): node for path, node in walk_plan_paths(plan)}
+    for step, gate, send in guards:
+        if gate not in by_path:
+            raise ValueError(f"guard of step {step}: '{gate}' is no node of the flow '{plan.id}'")
+        if send not in by_path:
+            raise ValueError(f"guard of step {step}: '{send}' is no node of the flow '{plan.id}'")
+        work = by_path[gate].work
+        if not (work.asks or work.asks_person):
+            raise ValueError(f"guard of step {step}: node '{gate}' asks nobody")
 
 
 def _require_way_on(plan: FlowPlan, node: NodePlan) -> None:

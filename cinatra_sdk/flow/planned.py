@@ -30,13 +30,14 @@ from cinatra_sdk.flow.graph import make_graph
 from cinatra_sdk.flow.inputs import SetupInputs, accepted_inputs, require_hidden
 from cinatra_sdk.flow.names import INPUTS
 from cinatra_sdk.flow.nodes.start import Start
-from cinatra_sdk.flow.plan import FlowPlan
+from cinatra_sdk.flow.plan import FlowPlan, find_node
 from cinatra_sdk.flow.site import Wiring
 from cinatra_sdk.flow.streaming import astream_events, stream_events
 from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.lending.host_parts import HostParts, RunIdentity
 from cinatra_sdk.lending.lent_context import lend_context
 from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.values.ports import TypedPort
 
 log = logging.getLogger("oasflow.flow")
 
@@ -132,6 +133,11 @@ class PlannedFlow:
         graph.
         """
         return pin_of(self.digest, ())
+
+    def outputs_of(self, path: str) -> Sequence[TypedPort] | None:
+        """The declared outputs of the node at a path of events; None where there is no such node."""
+        node = find_node(self.plan, path)
+        return None if node is None else node.outputs
 
     def check_policy(self, policy: Any) -> None:
         """Raise `PolicyInvalid` when a run of this flow may not start under `policy`."""

@@ -21,11 +21,11 @@ from typing import Any
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.events.event import split_path
 from cinatra_sdk.flow.building import FlowGraph
 from cinatra_sdk.flow.nodes.start import Start
 from cinatra_sdk.flow.nodes.tool import ToolCall
 from cinatra_sdk.flow.plan import FlowPlan, walk_plan
+from cinatra_sdk.flow.plan_checks import require_guarded_nodes
 from cinatra_sdk.flow.plan_text import hash_plan, write_plan
 from cinatra_sdk.flow.planned import MAX_STEPS, PlannedFlow
 from cinatra_sdk.governed.policy import parse_policy, require_entries
@@ -34,7 +34,6 @@ from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store.flow_kinds import join_source
 from cinatra_sdk.store.graph_flow import GRAPH, find_module_file, read_module
 from cinatra_sdk.values.port_schemas import describe_inputs, describe_outputs
-from cinatra_sdk.values.ports import TypedPort
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,20 +98,6 @@ class WrittenFlow(PlannedFlow):
         """JSON Schema of the outputs."""
         return describe_outputs(self.plan.outputs)
 
-    def outputs_of(self, path: str) -> Sequence[TypedPort] | None:
-        """The declared outputs of the node at a path of events; None where there is no such node."""
-        flows: tuple[FlowPlan, ...] = (self.plan,)
-        outputs: Sequence[TypedPort] | None = None
-        place = 0
-        for node_id, item in split_path(path):
-            # Of one flow inside, the item is an element of a map; of several it is the flow's place.
-            place = place if len(flows) > 1 else 0
-            node = flows[place].by_id.get(node_id) if place < len(flows) else None
-            if node is None:
-                return None
-            outputs, flows, place = node.outputs, node.work.subflows, item or 0
-        return outputs
-
     def lent(self, host: HostParts) -> WrittenFlow:
         """The same flow with other parts; without a platform among them its calls are simulated."""
         given = host.platform is not None
@@ -162,7 +147,8 @@ def written_flow(
     module:   `__name__` of the module.  name: what the flow is called there; another for each flow of
               a module.  label: what a stored run calls the flow; default `module:name`.
     policy:   the approval policy that holds where the host gives none.
-    guards:   (step, gate, send) that every policy must say something about.
+    guards:   (step, gate, send) that every policy must say something about; both are nodes of the
+              graph, by their paths.
     steering, answers: stubs of simulations, by node path: past the gates; and where nobody asked for
               a simulation.
     slots:    the context slots that the flow declares, as `cinatra_sdk.context.declared` writes them.
@@ -179,6 +165,7 @@ def written_flow(
     if module == "__main__" and not label:
         raise ValueError("this module is the program itself: give label=, or import the module")
     plan = graph.plan()
+    require_guarded_nodes(plan, guards)
     header: dict[str, JsonValue] = {"kind": GRAPH, "name": own, "plan": hash_plan(plan)}
     if slots is not None:
         header["slots"] = dict(slots)

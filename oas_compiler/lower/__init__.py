@@ -9,6 +9,5 @@ nodes/          these functions
 packages.py     a node of an installed package, whose function the package makes itself
 outputs.py      the outputs of such a node, compared with its declaration
 lent_secrets.py whether the host has the values that a file only names;  lent_models.py  models by name
-places.py       the node that an event tells of
 reopening.py    the node to which a finalize of a context selection goes back
 """

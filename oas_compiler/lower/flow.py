@@ -20,8 +20,7 @@ from oas_compiler.control.approval import Approval, acting_nodes, derive_approva
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.steering import steering
 from oas_compiler.draw.mermaid import mermaid
-from oas_compiler.ir import FlowIR, Port
-from oas_compiler.lower.places import find_node
+from oas_compiler.ir import FlowIR
 from oas_compiler.lower.planning import plan_flow
 from oas_compiler.pipeline import Compiled
 from oas_compiler.schema.flow_schemas import input_schema, output_schema
@@ -93,11 +92,6 @@ class Flow(PlannedFlow):
     def output_schema(self) -> dict[str, JsonValue]:
         """JSON Schema of the outputs."""
         return output_schema(self.ir)
-
-    def outputs_of(self, path: str) -> Sequence[Port] | None:
-        """The declared outputs of the node at a path of events; None where there is no such node."""
-        node = find_node(self.ir, path)
-        return None if node is None else node.outputs
 
     @cached_property
     def steering(self) -> dict[str, JsonValue]:

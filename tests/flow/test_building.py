@@ -184,3 +184,35 @@ def test_one_model_in_place_of_a_mapping_is_refused() -> None:
     model: Any = ScriptedModel(["x"])
     with pytest.raises(TypeError, match="give a mapping"):
         HostParts(models=model)
+
+
+# ------------------------------------------------------------------ what a policy must not forget
+
+
+def asking() -> FlowGraph:
+    graph = calling()
+    graph.add_node(
+        "ask",
+        HumanGate(step=1, name="ask", renderer="", risk_class=""),
+        outputs=[port("said", STRING)],
+    )
+    graph.add_edge("ask", "call")
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("guard", "says"),
+    [
+        ((1, "review", "call"), "guard of step 1: 'review' is no node of the flow 'calling'"),
+        ((1, "ask", "send"), "guard of step 1: 'send' is no node of the flow 'calling'"),
+        ((1, "start", "call"), "guard of step 1: node 'start' asks nobody"),
+    ],
+)
+def test_a_guard_names_a_gate_and_a_node_of_the_graph(
+    guard: tuple[int, str, str], says: str
+) -> None:
+    policy: Any = {"steps": [{"stepNumber": 1, "requiresApproval": True}]}
+    with pytest.raises(ValueError, match=says):
+        written_flow(asking(), module=__name__, policy=policy, guards=[guard])
+    made = written_flow(asking(), module=__name__, policy=policy, guards=[(1, "ask", "call")])
+    assert made.guards == ((1, "ask", "call"),)

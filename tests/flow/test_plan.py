@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from cinatra_sdk.events.event import split_path
+from cinatra_sdk.flow.plan import find_node, open_plans, walk_plan_paths
 from oas_compiler import compile_flow
-from oas_compiler.ir import open_flows, walk
-from oas_compiler.lower.places import find_node
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -33,12 +32,12 @@ def test_a_path_has_the_ids_of_the_author_and_items(path: str, parts: object) ->
 )
 def test_every_node_of_a_flow_is_found_and_nothing_else(name: str) -> None:
     (file,) = GOLDEN.rglob(f"{name}.json")
-    flow = compile_flow(file).ir
-    nodes = list(walk(flow))
-    assert any(len(open_flows(node, path)) for path, node in nodes), "the control: nodes inside"
+    plan = compile_flow(file).plan
+    nodes = list(walk_plan_paths(plan))
+    assert any(len(open_plans(node, path)) for path, node in nodes), "the control: nodes inside"
     for path, node in nodes:
         # `("par", "[1]", "x")` is `par[1]/x` in events.
-        assert find_node(flow, "/".join(path).replace("/[", "[")) is node
-        assert find_node(flow, "/".join(path).replace("/[", "[") + "/nowhere") is None
-    assert find_node(flow, "nowhere") is None
-    assert find_node(flow, "") is None
+        assert find_node(plan, "/".join(path).replace("/[", "[")) is node
+        assert find_node(plan, "/".join(path).replace("/[", "[") + "/nowhere") is None
+    assert find_node(plan, "nowhere") is None
+    assert find_node(plan, "") is None

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Final
+from urllib.parse import quote
 
 from oas_compiler.checks.structure.answer_schemas import find_schema_flaw, is_readable
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, JsonValue, Port
 from oas_compiler.text.marks import child
+from oas_compiler.types.local_refs import definition
 
 _SIMPLE: Final = frozenset({"type", "title", "description"})
 """Keys of a schema of which no more can be wrong than the readers of types say."""
@@ -47,7 +49,7 @@ def port_schemas(subject: Subject, report: Report) -> None:
         report(
             f'the schema of "{port.title[:80]}" is no JSON Schema: '
             f"{f'at {where[:200]}, ' if where else ''}{flaw.text}",
-            subject.place(f"{port.place.pointer}{where}"),
+            subject.place(f"{_find_schema(subject, port.place.pointer, flaw.path)}{where}"),
             hint=flaw.hint or "correct it, or leave it out",
         )
 
@@ -68,6 +70,15 @@ def _list_flow_ports(flow: FlowIR) -> Iterator[Port]:
         # what a person answers has a rule of its own
         if not isinstance(node, InputMessageNode):
             yield from node.outputs
+
+
+def _find_schema(subject: Subject, pointer: str, path: Sequence[object]) -> str:
+    """Where the keyword of a flaw stands: in the port itself, or below its `json_schema`."""
+    port = definition(subject.document.source.value, quote(f"#{pointer}", safe="#/~"))
+    inner = port.get("json_schema") if isinstance(port, dict) else None
+    if not path or not isinstance(port, dict) or not isinstance(inner, dict):
+        return pointer
+    return pointer if path[0] in port or path[0] not in inner else child(pointer, "json_schema")
 
 
 def _is_simple(schema: JsonValue) -> bool:

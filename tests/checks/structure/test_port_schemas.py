@@ -42,3 +42,14 @@ def test_of_a_cinatra_file_only_the_inputs_of_the_run_are_looked_at() -> None:
     broken = CASES[0][0]
     assert len(findings(flow(broken, "start"), "OAS079")) == 1
     assert not findings(flow(broken, "tool"), "OAS079")
+
+
+def test_a_keyword_below_json_schema_is_found_there() -> None:
+    document = flow({}, "start")
+    title = document["$referenced_components"]["start"]["inputs"][0]
+    title["json_schema"] = {"minLength": "one"}
+    (found,) = findings(document, "OAS079")
+    assert found.place.pointer.endswith("/inputs/0/json_schema/minLength")
+    title["minLength"] = "two"
+    (found,) = findings(document, "OAS079")
+    assert found.place.pointer.endswith("/inputs/0/minLength"), "the outer keyword is the one read"

@@ -36,7 +36,7 @@ Error tree
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cinatra_sdk.context.refs import PinnedTriple
@@ -121,6 +121,8 @@ class NodeFailed(FlowError):
     code = "node_failed"
     raised = ""
     """The class of the exception that a tool raised; empty where none did."""
+    used: Any = None
+    """What its effect used up before it failed: a `cinatra_sdk.effects.effect.Usage`."""
 
     def __init__(
         self, message: str, *, node: str, path: str = "", hint: str = "", code: str = ""

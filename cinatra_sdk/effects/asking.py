@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from cinatra_sdk.effects.door import Door, EffectNews, Verdict
-from cinatra_sdk.effects.effect import Effect, EffectResult
+from cinatra_sdk.effects.effect import Effect, Usage
 from cinatra_sdk.errors import EffectRefused, FlowError, ShownDiffers
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.events.telling import tell_event
@@ -147,7 +147,7 @@ def _tell_run(door: Door, news: EffectNews) -> None:
         door.tell,
         RunEvent(kind="effect", name=news.stage, path=path, visit=effect.visit, data=data),
     )
-    if news.usage is not None and news.stage == "done":
+    if news.usage is not None and news.stage != "replayed":
         used = asdict(news.usage)
         tell_event(
             door.tell,
@@ -155,20 +155,20 @@ def _tell_run(door: Door, news: EffectNews) -> None:
         )
 
 
-def tell_spent(door: Door, effect: Effect, result: EffectResult) -> None:
-    """Tell the budget what an effect used up."""
-    if door.spent is None:
+def tell_spent(door: Door, effect: Effect, usage: Usage | None) -> None:
+    """Tell the budget what an effect used up; None: of one that failed nobody knows of anything."""
+    if door.spent is None or usage is None:
         return
     try:
-        door.spent(effect, result.usage)
+        door.spent(effect, usage)
     except Exception as error:  # noqa: BLE001 - the effect was made; its result must not be lost
         _log_stranger("the budget did not take what was used", effect, error)
 
 
-async def atell_spent(door: Door, effect: Effect, result: EffectResult) -> None:
+async def atell_spent(door: Door, effect: Effect, usage: Usage | None) -> None:
     """As `tell_spent`, for an event loop."""
-    if door.spent is not None:
-        await asyncio.to_thread(tell_spent, door, effect, result)
+    if door.spent is not None and usage is not None:
+        await asyncio.to_thread(tell_spent, door, effect, usage)
 
 
 def _log_stranger(what: str, effect: Effect, error: Exception) -> None:

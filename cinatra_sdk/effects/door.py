@@ -42,7 +42,7 @@ class EffectNews:
     effect: Effect
     stage: Literal["begun", "done", "replayed", "failed", "refused", "unknown"]
     usage: Usage | None = None
-    """Of an effect that was done now or before."""
+    """Of an effect that was done now or before, and of one that failed after it had used up something."""
     failure: EffectFailure | None = None
     """Of an effect that has no result."""
 
@@ -60,7 +60,9 @@ class Door:
     spend: Callable[[Effect], None] | None = field(default=None, repr=False)
     """The budget: raises where nothing is left for this effect."""
     spent: Callable[[Effect, Usage], None] | None = field(default=None, repr=False)
-    """Told what an effect used up; not told of a replayed one.  An exception is logged."""
+    """Told what an effect used up, also before it failed; not told of a replayed one.  An exception is
+    logged.
+    """
     told: Callable[[EffectNews], None] | None = field(default=None, repr=False)
     """Watches.  An exception is logged and changes nothing."""
     remembered: Remembered | None = field(default=None, repr=False)

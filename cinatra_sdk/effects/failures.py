@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from cinatra_sdk.effects.effect import Usage
 from cinatra_sdk.errors import RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.platform.protocol import (
@@ -41,6 +42,8 @@ class EffectFailure:
     message: str
     reached: bool
     """Whether the effect may have happened all the same."""
+    usage: Usage | None = None
+    """What it used up all the same; None: nothing that anybody knows of."""
 
 
 def read_failure(error: BaseException, secrets: Iterable[str]) -> EffectFailure:
@@ -49,11 +52,13 @@ def read_failure(error: BaseException, secrets: Iterable[str]) -> EffectFailure:
     An error that was made from another (`raise … from`) has the kind of that other one.
     """
     known = tuple(secrets)
+    used = getattr(error, "used", None)
     return EffectFailure(
         kind=kind_of(error),
         code=redact(str(getattr(error, "code", "") or type(error).__name__), known)[:100],
         message=redact(_format_text(error), known).replace("\x00", "")[:_LONGEST],
         reached=all(_may_have_reached(one) for one in _walk_causes(error)),
+        usage=used if isinstance(used, Usage) else None,
     )
 
 

@@ -108,7 +108,8 @@ class MemoryLedger:
                 if entry is not None:
                     return entry
             attempt = 1 if row is None else row.attempts + 1
-            self._shared.rows[effect.key] = self._begin_row(effect, attempt)
+            used = "" if row is None else row.usage
+            self._shared.rows[effect.key] = replace(self._begin_row(effect, attempt), usage=used)
             return Begun(attempt=attempt)
 
     def _read_row(self, effect: Effect, row: EffectRow) -> Entry | None:
@@ -154,7 +155,8 @@ class MemoryLedger:
         status: EffectStatus = "unknown" if effect.once and failure.reached else "failed"
         with self._shared.lock:
             row = self._own_row(effect)
-            self._shared.rows[effect.key] = replace(row, status=status, error=told)
+            used = _add_usage(row.usage, failure.usage)
+            self._shared.rows[effect.key] = replace(row, status=status, error=told, usage=used)
 
     async def abegin(self, effect: Effect) -> Entry:
         return self.begin(effect)
@@ -183,8 +185,16 @@ class MemoryLedger:
 
 def _finish_row(row: EffectRow, result: EffectResult) -> EffectRow:
     kept = json.dumps({"value": result.value, "artifacts": list(result.artifacts)})
-    usage = json.dumps(asdict(result.usage))
+    usage = _add_usage(row.usage, result.usage)
     return replace(row, status="done", result=kept, usage=usage, error="")
+
+
+def _add_usage(before: str, usage: Usage | None) -> str:
+    """What an effect used up in all its attempts."""
+    if usage is None:
+        return before
+    known = json.loads(before) if before else {}
+    return json.dumps({name: known.get(name, 0) + more for name, more in asdict(usage).items()})
 
 
 def _read_result(row: EffectRow) -> EffectResult:

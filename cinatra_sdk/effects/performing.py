@@ -80,13 +80,14 @@ def perform(effect: Effect, do: Callable[[], EffectResult], door: Door) -> Effec
             ledger.fail(effect, broken.failure)
         except Exception as lost:  # noqa: BLE001 - the failure itself is what has to be told
             _log_lost_record(effect, lost)
+        tell_spent(door, effect, broken.failure.usage)
         if broken.news is not None:
             tell(door, broken.news)
         if broken.raised is None:
             raise
     else:
         ledger.finish(effect, result)
-        tell_spent(door, effect, result)
+        tell_spent(door, effect, result.usage)
         tell(door, EffectNews(effect=effect, stage="done", usage=result.usage))
         return result
     # Raised outside of the handler, where the original error would stay in its context.
@@ -116,13 +117,14 @@ async def aperform(
             await ledger.afail(effect, broken.failure)
         except Exception as lost:  # noqa: BLE001 - the failure itself is what has to be told
             _log_lost_record(effect, lost)
+        await atell_spent(door, effect, broken.failure.usage)
         if broken.news is not None:
             await atell(door, broken.news)
         if broken.raised is None:
             raise
     else:
         await ledger.afinish(effect, result)
-        await atell_spent(door, effect, result)
+        await atell_spent(door, effect, result.usage)
         await atell(door, EffectNews(effect=effect, stage="done", usage=result.usage))
         return result
     raise broken.raised
@@ -222,6 +224,7 @@ class _Broken:
         news = EffectNews(
             effect=effect,
             stage="unknown" if unknown else "refused" if refused else "failed",
+            usage=failure.usage,
             failure=failure,
         )
         # A cancellation and the end of the process must reach whoever asked for them.

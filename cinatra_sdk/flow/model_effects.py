@@ -246,13 +246,19 @@ class PreparedQuery:
 
     def _describe(self, error: Exception) -> tuple[NodeFailed, Exception | None]:
         """The node's error, and the clean one that it comes from, which says whether to try again."""
-        from cinatra_sdk.models.asking import AnswerUnusable
+        from cinatra_sdk.models.asking import AnswerUnusable, PartlyAnswered
 
+        if isinstance(error, PartlyAnswered):
+            failed, cause = self._describe(error.error)
+            failed.used = error.usage
+            return failed, cause
         if isinstance(error, NotConfigured):
             return self.frame.failed(error.message, hint=error.hint), None
         if isinstance(error, AnswerUnusable):
             message = f"model '{self._name}' did not answer as asked, twice: {error}"
-            return self.frame.failed(message, hint="see its prompt and its outputs"), None
+            failed = self.frame.failed(message, hint="see its prompt and its outputs")
+            failed.used = error.usage
+            return failed, None
         status = read_status(error)
         what = f"status {status}" if status is not None else type(error).__name__
         said = "" if status in _ABOUT_KEYS else redact(str(error), self.effect.secrets)[:_LONGEST]

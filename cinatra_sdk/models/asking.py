@@ -35,6 +35,19 @@ ANSWER: Final = "answer"
 class AnswerUnusable(ValueError):
     """The model's answer does not give the declared outputs; names the output, never quotes it."""
 
+    def __init__(self, problem: str, usage: Usage) -> None:
+        super().__init__(problem)
+        self.usage = usage
+
+
+class PartlyAnswered(Exception):
+    """The model had answered once before its client failed; holds the client's error."""
+
+    def __init__(self, error: Exception, usage: Usage) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.usage = usage
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelQuestion:
@@ -106,13 +119,21 @@ def ask(
 ) -> ModelAnswer:
     """The model's answer.
 
-    Raises: `AnswerUnusable` where also the second try does not give the outputs; the client's errors.
+    Raises: `AnswerUnusable` where also the second try does not give the outputs; the client's errors,
+    after a first answer as `PartlyAnswered`.
     """
     talk = _converse(question)
     wanted = next(talk)
+    said: list[AIMessage | None] = []
     while True:
         form = _choose_form(model, wanted, live)
-        reply = ask_again(rules, form.ask, between=form.begin_again)
+        try:
+            reply = ask_again(rules, form.ask, between=form.begin_again)
+        except Exception as error:
+            if not said:
+                raise
+            raise PartlyAnswered(error, add_usage(said)) from error
+        said.append(reply.message)
         try:
             wanted = talk.send(reply)
         except StopIteration as end:
@@ -126,9 +147,16 @@ async def aask(
     """As `ask`, for an event loop."""
     talk = _converse(question)
     wanted = next(talk)
+    said: list[AIMessage | None] = []
     while True:
         form = _choose_form(model, wanted, live)
-        reply = await aask_again(rules, form.aask, between=form.begin_again)
+        try:
+            reply = await aask_again(rules, form.aask, between=form.begin_again)
+        except Exception as error:
+            if not said:
+                raise
+            raise PartlyAnswered(error, add_usage(said)) from error
+        said.append(reply.message)
         try:
             wanted = talk.send(reply)
         except StopIteration as end:
@@ -152,9 +180,10 @@ def _converse(question: ModelQuestion) -> _Conversation:
         return ModelAnswer(outputs=outputs, usage=add_usage([first.message]))
     second = yield _Ask(messages=[*asked, *_ask_to_mend(first, problem)], schema=schema)
     outputs, problem = _read_outputs(question, second)
+    usage = add_usage([first.message, second.message])
     if problem:
-        raise AnswerUnusable(problem)
-    return ModelAnswer(outputs=outputs, usage=add_usage([first.message, second.message]))
+        raise AnswerUnusable(problem, usage)
+    return ModelAnswer(outputs=outputs, usage=usage)
 
 
 def _ask_to_mend(reply: _Reply, problem: str) -> list[BaseMessage]:

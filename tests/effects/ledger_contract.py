@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Protocol
 
 import pytest
@@ -98,6 +99,18 @@ class LedgerContract:
             assert ledger.begin(effect()) == Begun(attempt=attempt)
             ledger.fail(effect(), REACHED)
             assert bench.status("k1") == "failed"
+
+    def test_what_failed_attempts_used_up_is_added_to_the_result(self, bench: Bench) -> None:
+        ledger = bench.activation()
+        used = Usage(calls=2, input_tokens=10, output_tokens=1)
+        for failure in (replace(NOT_REACHED, usage=used), NOT_REACHED):
+            ledger.begin(effect())
+            ledger.fail(effect(), failure)
+        ledger.begin(effect())
+        ledger.finish(effect(), result(1, usage=Usage(calls=1, input_tokens=7, output_tokens=9)))
+        entry = bench.activation().begin(effect())
+        assert isinstance(entry, Stored)
+        assert entry.result.usage == Usage(calls=3, input_tokens=17, output_tokens=10)
 
     def test_an_effect_that_a_crash_cut_off_is_begun_again(self, bench: Bench) -> None:
         bench.activation().begin(effect())

@@ -162,6 +162,36 @@ def test_usage_is_told_and_both_tries_count() -> None:
     assert spent == [("openai/gpt-5", Usage(calls=2, input_tokens=30, output_tokens=3))]
 
 
+WRONG = ScriptedReply(value={"brand": 1}, input_tokens=10, output_tokens=1)
+
+
+@pytest.mark.parametrize(
+    ("second", "used"),
+    [
+        (WRONG, Usage(calls=2, input_tokens=20, output_tokens=2)),
+        (ValueError("gone"), Usage(calls=1, input_tokens=10, output_tokens=1)),
+    ],
+)
+@pytest.mark.parametrize("run", [drive, lambda *given: asyncio.run(adrive(*given))])
+def test_a_question_that_fails_counts_the_answers_that_came(
+    second: Any, used: Usage, run: Any
+) -> None:
+    spent: list[Usage] = []
+    parts = HostParts(
+        models={"*": ScriptedModel([WRONG, second])},
+        spent=lambda _effect, usage: spent.append(usage),
+    )
+    result = run(compile_flow(ask_flow(BRAND, HP), host=parts), {"topic": "bees"})
+    assert result.status == "failed"
+    assert spent == [used]
+
+
+def test_a_question_without_any_answer_counts_nothing() -> None:
+    spent: list[Usage] = []
+    asked(ask_flow(), ScriptedModel([ValueError("gone")]), spent=lambda _, used: spent.append(used))
+    assert spent == []
+
+
 def test_a_budget_and_a_policy_refuse_before_the_model_is_asked() -> None:
     def spend(_effect: Effect) -> None:
         raise RuntimeError("nothing left")

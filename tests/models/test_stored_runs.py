@@ -116,6 +116,15 @@ def test_usage_is_totalled_by_model_with_the_hosts_price(fresh_database: str) ->
         assert store.usage("r1")[0].to_json()["cost"] == "0.07"
 
 
+def test_a_run_that_failed_has_the_tokens_of_the_answers_that_came(fresh_database: str) -> None:
+    wrong = ScriptedReply(value={}, input_tokens=10, output_tokens=1)
+    flow = compile_flow(ask_flow(port("hp", "integer")), models={"*": ScriptedModel([wrong] * 2)})
+    with RunStore.open(fresh_database) as store:
+        assert store.start(flow, {"topic": "x"}, "r1").status == "failed"
+        (used,) = store.usage("r1")
+    assert (used.calls, used.input_tokens, used.output_tokens) == (2, 20, 2)
+
+
 def test_show_tells_what_the_models_used_up(fresh_database: str) -> None:
     flow = compile_flow(ask_flow(), models={"*": ScriptedModel([BEES])})
     with RunStore.open(fresh_database) as store:

@@ -513,13 +513,18 @@ left join effects k on k.run_id = s.run_id and k.key = %(key)s;
 -- name: end_effect
 -- What came of an effect that this worker began and has not ended; no row where the run is another
 -- worker's.  Nobody waits for the disk where the call may be made again under its key: the next
--- statement that does takes this one with it.
+-- statement that does takes this one with it.  What earlier attempts used up is added.
 with ours as (
     select run_id, fence from work where run_id = %(run_id)s and fence = %(fence)s for share
 ),
 ended as (
     update effects e
-    set status = %(status)s, result = %(result)s::json, usage = %(usage)s::json,
+    set status = %(status)s, result = %(result)s::json,
+        usage = case when e.usage is null then %(usage)s::json
+                     when %(usage)s::json is null then e.usage
+                     else (select json_object_agg(name, coalesce((e.usage ->> name)::bigint, 0)
+                                                        + coalesce(more::bigint, 0))
+                           from json_each_text(%(usage)s::json) as added (name, more)) end,
         error = %(error)s::json, ended_at = clock_timestamp()
     from ours
     where e.run_id = ours.run_id and e.key = %(key)s and e.status = 'begun' and e.fence = ours.fence

@@ -64,7 +64,9 @@ class RunLedger:
 
     def fail(self, effect: Effect, failure: EffectFailure) -> None:
         told = Json({"code": failure.code, "message": failure.message})
-        self._end(effect, "unknown" if effect.once and failure.reached else "failed", error=told)
+        used = None if failure.usage is None else Json(asdict(failure.usage))
+        status = "unknown" if effect.once and failure.reached else "failed"
+        self._end(effect, status, error=told, usage=used)
 
     async def abegin(self, effect: Effect) -> Entry:
         return await asyncio.to_thread(self.begin, effect)

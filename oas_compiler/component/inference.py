@@ -22,7 +22,9 @@ from oas_compiler.component.script_words import cure
 from oas_compiler.component.site import Site, label_of
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
+from oas_compiler.ir.type_names import brief
 from oas_compiler.templates.reading import TemplateInvalid, strings
+from oas_compiler.types.casting import UNREADABLE
 
 _MOST_NAMED: Final = 5
 _BRACES = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -50,7 +52,29 @@ def same_ports(site: Site) -> tuple[Port, ...] | None:
             "inputs",
             hint="declare one of the two lists",
         )
+    elif site.reader.is_plain:
+        _compare_ports(site, inputs, outputs)
     return _merge_ports(inputs, outputs)
+
+
+def _compare_ports(site: Site, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> None:
+    """Report the first port that is something else among the outputs: the inputs count."""
+    known = {port.title: port for port in inputs}
+    for port in outputs:
+        own = known[port.title]
+        problem = ""
+        if port.type != own.type and UNREADABLE not in (port.type, own.type):
+            problem = f"{brief(own.type)} among its inputs, {brief(port.type)} among its outputs"
+        elif port.default not in (None, own.default):
+            problem = "with a default among its outputs that its inputs do not have"
+        if problem:
+            site.findings.error(
+                "OAS065",
+                f'inputs and outputs of {site.label} are one set, here "{port.title}" is {problem}',
+                port.place,
+                hint="declare one of the two lists",
+            )
+            return
 
 
 def differ(site: Site) -> bool:

@@ -197,6 +197,10 @@ def template_inputs(
     declared = site.declared("inputs", component)
     known = {port.title for port in declared or ()}
     read = _read_templates(site, component, fields)
+    if declared is None and site.reader.is_plain and not component.has("url"):
+        # only a request has names in capitals that the host fills in
+        for name in sorted(filter(str.isupper, _plain_names(component, fields))):
+            read.names[name] = Port(title=name, place=site.place(component.at(fields[0])))
     inferred = {name: port for name, port in read.names.items() if name not in known}
     if declared is None or site.is_flawed("inputs", component):
         return (*(declared or ()), *inferred.values())

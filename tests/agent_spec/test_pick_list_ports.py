@@ -78,6 +78,7 @@ ITERATED: Ports = {
 INFERRED: dict[str, tuple[Any, Ports, Ports]] = {
     "prompt with two names": (llm("{{b}} of {{ a }}"), {"a": "any", "b": "any"}, {"generated_text": "string"}),
     "prompt with one name twice": (llm("{{a}} {{a}}"), {"a": "any"}, {"generated_text": "string"}),
+    "prompt with a name in capitals": (llm("Hi {{NAME}}"), {"NAME": "any"}, {"generated_text": "string"}),
     "prompt without names": (llm("Hello"), {}, {"generated_text": "string"}),
     "prompt with declared input": (llm("{{a}}", inputs=[A]), {"a": "string"}, {"generated_text": "string"}),
     "renamed text of a model": (llm("Hi", outputs=[port("z")]), {}, {"z": "string"}),
@@ -90,6 +91,7 @@ INFERRED: dict[str, tuple[Any, Ports, Ports]] = {
         api(api_spec_uri="https://h.example/{{a}}.json"), {"a": "any"}, {"response": "any"}),
     "call with a name in a sensitive header": (
         api(sensitive_headers={"X-Key": "{{a}}"}), {"a": "any"}, {"response": "any"}),
+    "call with a name in capitals, which the host fills in": (api(url="https://{{HOST_NAME}}/x"), {}, {"response": "any"}),
     "call with names in query and headers": (
         api(query_params={"q": "{{a}}"}, headers={"X-H": "{{b}}"}), {"a": "any", "b": "any"}, {"response": "any"}),
     "call with names deep in its data": (

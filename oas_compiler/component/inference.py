@@ -153,7 +153,8 @@ def specialised(site: Site, field: str, inherited: tuple[Port, ...], what: str) 
                 "OAS067",
                 f'"{title}" is not one of the {field} of the {what} of {site.label}',
                 port.place,
-                hint=nearest(title, known, site.findings),
+                hint=nearest(title, known, site.findings)
+                or f"the {field} of the {what}: {_join_names(sorted(known)[:_MOST_NAMED])}",
             )
     # a wrong title is mostly a misspelt one: what it means is not missing too
     if own is not None and known >= declared.keys():
@@ -178,7 +179,10 @@ def none_declared(site: Site, field: str) -> tuple[Port, ...]:
     """No ports, for a node that cannot have ports of this kind; declared ports are reported."""
     for port in site.declared(field) or ():
         site.findings.error(
-            "OAS067", f'{site.label} has no {field}, it declares "{port.title}"', port.place
+            "OAS067",
+            f'{site.label} has no {field}, it declares "{port.title}"',
+            port.place,
+            hint="remove it",
         )
     return ()
 

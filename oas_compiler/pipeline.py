@@ -24,7 +24,7 @@ from oas_compiler.checks.subject import Subject
 from oas_compiler.document.extended import read_extended
 from oas_compiler.document.load import load
 from oas_compiler.document.policy import USUAL_POLICY, LoaderPolicy
-from oas_compiler.document.registry import ComponentsInput, join, read_registry
+from oas_compiler.document.registry import ComponentsInput, join, read_registry, read_secrets
 from oas_compiler.document.respelling import respelled
 from oas_compiler.document.scope import Document
 from oas_compiler.document.survey import survey
@@ -112,7 +112,7 @@ def compile_ir(
         source_bytes=read.raw,
         file=read.file,
         warnings=tuple(findings.warnings),
-        secrets=_read_secrets(loading),
+        secrets=read_secrets(loading.components, read.value),
     )
 
 
@@ -168,12 +168,6 @@ def _read_subject(
     subject = subject_of(read, findings, env, tools)
     names = frozenset(env_names)
     return findings, read, replace(subject, env_names=names, policy=loading.policy)
-
-
-def _read_secrets(loading: Loading) -> Mapping[str, JsonValue]:
-    if loading.components is None:
-        return {}
-    return read_registry(loading.components, Findings()).secrets
 
 
 def _cover_secrets(

@@ -219,7 +219,13 @@ class _Reader:
     def _read_node(self, event: yaml.NodeEvent) -> None:
         if event.anchor is not None:
             message = "the YAML anchor {name} is refused"
-            self._stop_at_flaw("anchor", message, _offset(event), name=f"&{event.anchor}")
+            self._stop_at_flaw(
+                "anchor",
+                message,
+                _offset(event),
+                name=f"&{event.anchor}",
+                hint="write the value out at each place; JSON has no anchors either",
+            )
         tag = getattr(event, "tag", None)
         is_text = tag == _STRING_TAG and isinstance(event, yaml.ScalarEvent)
         if tag not in {None, "!"} and not is_text:

@@ -16,7 +16,7 @@ from oas_compiler.checks.structure.gaps import Gaps, is_vague, unlisted
 from oas_compiler.checks.structure.reach import Reach
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.graph import link_level
-from oas_compiler.ir import DataEdge, EndNode, FlowIR, Node, Port, StartNode
+from oas_compiler.ir import DataEdge, EndNode, FlowIR, Node, Place, Port, StartNode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,15 @@ class LateInput:
     has_default: bool
     earlier: str
     """An earlier node with an output of the same name; empty where there is none."""
+
+    @property
+    def is_by_name(self) -> bool:
+        """Whether nobody wrote the edges: without a list of edges equal names are connected."""
+        return all(edge.place == self.flow.place for edge in self.edges)
+
+    @property
+    def place(self) -> Place:
+        return self.node.place if self.is_by_name else self.edges[0].place
 
     @property
     def message(self) -> str:

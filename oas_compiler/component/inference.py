@@ -22,7 +22,9 @@ from oas_compiler.component.script_words import cure
 from oas_compiler.component.site import Site, label_of
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
+from oas_compiler.ir.type_names import brief
 from oas_compiler.templates.reading import TemplateInvalid, strings
+from oas_compiler.types.casting import UNREADABLE
 
 _MOST_NAMED: Final = 5
 _BRACES = re.compile(r"\{\{\s*(\w+)\s*\}\}")
@@ -50,7 +52,29 @@ def same_ports(site: Site) -> tuple[Port, ...] | None:
             "inputs",
             hint="declare one of the two lists",
         )
+    elif site.reader.is_plain:
+        _compare_ports(site, inputs, outputs)
     return _merge_ports(inputs, outputs)
+
+
+def _compare_ports(site: Site, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> None:
+    """Report the first port that is something else among the outputs: the inputs count."""
+    known = {port.title: port for port in inputs}
+    for port in outputs:
+        own = known[port.title]
+        problem = ""
+        if port.type != own.type and UNREADABLE not in (port.type, own.type):
+            problem = f"{brief(own.type)} among its inputs, {brief(port.type)} among its outputs"
+        elif port.default not in (None, own.default):
+            problem = "with a default among its outputs that its inputs do not have"
+        if problem:
+            site.findings.error(
+                "OAS065",
+                f'inputs and outputs of {site.label} are one set, here "{port.title}" is {problem}',
+                port.place,
+                hint="declare one of the two lists",
+            )
+            return
 
 
 def differ(site: Site) -> bool:
@@ -129,7 +153,8 @@ def specialised(site: Site, field: str, inherited: tuple[Port, ...], what: str) 
                 "OAS067",
                 f'"{title}" is not one of the {field} of the {what} of {site.label}',
                 port.place,
-                hint=nearest(title, known, site.findings),
+                hint=nearest(title, known, site.findings)
+                or f"the {field} of the {what}: {_join_names(sorted(known)[:_MOST_NAMED])}",
             )
     # a wrong title is mostly a misspelt one: what it means is not missing too
     if own is not None and known >= declared.keys():
@@ -154,7 +179,10 @@ def none_declared(site: Site, field: str) -> tuple[Port, ...]:
     """No ports, for a node that cannot have ports of this kind; declared ports are reported."""
     for port in site.declared(field) or ():
         site.findings.error(
-            "OAS067", f'{site.label} has no {field}, it declares "{port.title}"', port.place
+            "OAS067",
+            f'{site.label} has no {field}, it declares "{port.title}"',
+            port.place,
+            hint="remove it",
         )
     return ()
 
@@ -173,6 +201,10 @@ def template_inputs(
     declared = site.declared("inputs", component)
     known = {port.title for port in declared or ()}
     read = _read_templates(site, component, fields)
+    if declared is None and site.reader.is_plain and not component.has("url"):
+        # only a request has names in capitals that the host fills in
+        for name in sorted(filter(str.isupper, _plain_names(component, fields))):
+            read.names[name] = Port(title=name, place=site.place(component.at(fields[0])))
     inferred = {name: port for name, port in read.names.items() if name not in known}
     if declared is None or site.is_flawed("inputs", component):
         return (*(declared or ()), *inferred.values())

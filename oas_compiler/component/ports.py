@@ -40,10 +40,10 @@ class PortReader:
         is_plain: bool = False,
         is_silent: bool = False,
     ) -> None:
-        """is_plain: whether the text of Agent Spec decides, and not what Cinatra's files need."""
         self._source = source
         self._findings = findings
-        self._is_plain = is_plain
+        self.is_plain = is_plain
+        """Whether the text of Agent Spec decides, and not what Cinatra's files need."""
         self._types = TypeReader(source, findings)
         self.flawed: set[str] = set()
         """Pointers of the lists with an entry that could not be read."""
@@ -96,7 +96,7 @@ class PortReader:
         inner = wrapper if isinstance(wrapper, dict) else {}
         merged = {**inner, **value}
         slip = _misspelt_title(value)
-        untitled = _UNTITLED if self._is_plain and not slip else None
+        untitled = _UNTITLED if self.is_plain and not slip else None
         title = merged.get("title", untitled)
         if not isinstance(title, str) or not title:
             self._findings.error(
@@ -129,10 +129,10 @@ class PortReader:
         if port.default is None:
             return
         value = port.default.value()
-        takes_null = not self._is_plain or castable(_NULL, port.type)
+        takes_null = not self.is_plain or castable(_NULL, port.type)
         if fits(value, port.type) and (value is not None or takes_null):
             return
-        if self._is_plain:
+        if self.is_plain:
             self._findings.error(
                 "OAS078",
                 f'the default of "{port.title}" is {brief(type_of(value))}, which cannot become '

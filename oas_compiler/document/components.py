@@ -16,7 +16,7 @@ from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.component.component import Component, with_article
 from oas_compiler.component.fields import SHAPES, Field, Kind
 from oas_compiler.document.scope import DEFINITIONS, Document, Located, Scope, is_reference
-from oas_compiler.document.sensitive import is_exported, keep_name
+from oas_compiler.document.sensitive import SENSITIVE_FIELDS, is_exported, keep_name
 from oas_compiler.document.types import fields_of
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import JsonValue
@@ -73,9 +73,12 @@ class ComponentReader:
                     fields[name] = kept
                     continue
                 member, places[name] = target.value, target.pointer  # noqa: PLW2901 - resolved
-            if member is not None and self._has_shape(located, name, member, table):
+            else:
+                target = Located(member, pointer, located.scope)
+            read = self._read_entries(target, _find_entries(table, name))
+            if read is not None and self._has_shape(located, name, read, table):
                 is_template = table is not None and table[name].template and _is_own(located)
-                fields[name] = self._read_template(member, pointer) if is_template else member
+                fields[name] = self._read_template(read, pointer) if is_template else read
             elif member is not None:
                 unread.add(name)
         for name in missing:
@@ -89,6 +92,33 @@ class ComponentReader:
             places=places,
             unread=frozenset(unread.union(missing)),
         )
+
+    def _read_entries(self, field: Located, kind: Kind) -> JsonValue:
+        """The value of a field, with the plain values that references in it stand for.
+
+        `None` where a reference leads nowhere, which is reported.  References to components are left
+        to whoever reads the list; nothing in a field of any value (a request's body) is a reference.
+        """
+        value = field.value
+        if kind == "list" and isinstance(value, list):
+            found = {str(index): entry for index, entry in enumerate(value)}
+        elif kind == "object" and isinstance(value, dict):
+            found = value
+        else:
+            return value
+        meant: dict[str, JsonValue] = {}
+        for key, entry in found.items():
+            if not is_reference(entry):
+                continue
+            target = self._document.locate(Located(entry, child(field.pointer, key), field.scope))
+            if target is not None and not _is_component(target.value):
+                meant[key] = target.value
+            elif target is None and kind == "object":
+                return None
+        if not meant:
+            return value
+        read = {**found, **meant}
+        return list(read.values()) if kind == "list" else read
 
     def _read_template(self, member: JsonValue, pointer: str) -> JsonValue:
         """Templates as the document's language means them."""
@@ -170,6 +200,18 @@ class ComponentReader:
         if located.component_type == "Flow" and name in LEGACY_FIELDS:
             return "a legacy key of older agent formats: what it said now follows from the nodes; remove it"
         return nearest(name, fields_of(located.component_type) or {}, self._findings)
+
+
+def _is_component(value: JsonValue) -> bool:
+    """Whether a value is a component, also one that lacks its type."""
+    return isinstance(value, dict) and not {"component_type", "id"}.isdisjoint(value)
+
+
+def _find_entries(table: Mapping[str, Field] | None, name: str) -> Kind:
+    """The kind of a field whose entries may be references to values; `any` for all others."""
+    if table is None or name in _NOT_RESOLVED or name in SENSITIVE_FIELDS:
+        return "any"
+    return table[name].kind
 
 
 def _is_own(located: Located) -> bool:

@@ -216,7 +216,10 @@ class _Loader:
             report_wrong_type(self._document, field.pointer, "a subflow", "a Flow", target)
         elif target.pointer in around:
             self._findings.error(
-                "OAS015", f'the {node.type} "{node.id}" runs the flow that it stands in', place
+                "OAS015",
+                f'the {node.type} "{node.id}" runs the flow that it stands in',
+                place,
+                hint="lead a control edge back instead, or run another flow",
             )
         elif len(around) >= MAX_DEPTH:
             self._findings.error(

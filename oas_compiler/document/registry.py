@@ -56,14 +56,25 @@ def read_registry(given: ComponentsInput | None, findings: Findings) -> Registry
                     hint="give one of the two another name",
                 )
             known[key] = value
-    for key, value in definitions.items():
-        definitions[key] = _seal(key, value, secrets)
-    return Registry(definitions=definitions, secrets=secrets)
+    sealed = {key: _seal(key, value, secrets) for key, value in definitions.items()}
+    registry = Registry(definitions=sealed)
+    for value in sealed.values():
+        secrets |= _list_lent(_name_lent(value, registry), registry)
+    filled = {name: _put_values(value, registry) for name, value in secrets.items()}
+    return replace(registry, secrets=filled)
+
+
+def read_secrets(given: ComponentsInput | None, document: JsonValue) -> Mapping[str, JsonValue]:
+    """The values of sensitive fields that the components hold, for the document that `join` made."""
+    if given is None:
+        return {}
+    registry = read_registry(given, Findings())
+    return {**registry.secrets, **_list_lent(document, registry)}
 
 
 def join(read: Source, registry: Registry, findings: Findings) -> Source:
     """The document with the components that it leads to and does not define."""
-    value = read.value
+    value = _name_lent(read.value, registry)
     if not isinstance(value, dict) or not registry.definitions:
         return read
     block = value.get(DEFINITIONS)
@@ -82,9 +93,9 @@ def join(read: Source, registry: Registry, findings: Findings) -> Source:
     waiting = [name for name in wanted if name not in defined]
     for name in waiting:
         if name in registry.definitions and name not in more:
-            more[name] = registry.definitions[name]
+            more[name] = _name_lent(registry.definitions[name], registry)
             waiting += _list_references(more[name])
-    if not more:
+    if not more and value == read.value:
         return read
     joined = {**value, DEFINITIONS: {**own, **more}}
     raw = json.dumps(joined, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -143,6 +154,54 @@ def _seal(key: str, value: JsonValue, secrets: dict[str, JsonValue]) -> JsonValu
         else:
             found[name] = _seal(key, member, secrets)
     return found
+
+
+def _name_lent(value: JsonValue, registry: Registry, field: str = "") -> JsonValue:
+    """`value` where a reference in a sensitive field to a value of the components (`my_key`) is a
+    name of the kind that SDKs write (`my_key.api_key`), so that the value is lent and not joined.
+    """
+    if isinstance(value, list):
+        return [_name_lent(one, registry, field) for one in value]
+    if not isinstance(value, dict):
+        return value
+    name = value.get(REFERENCE)
+    if field and isinstance(name, str) and _is_plain_value(name, registry):
+        return {REFERENCE: f"{name}.{field}"}
+    is_component = "component_type" in value
+    return {
+        key: _name_lent(
+            member, registry, key if is_component and key in SENSITIVE_FIELDS else field
+        )
+        for key, member in value.items()
+    }
+
+
+def _list_lent(value: JsonValue, registry: Registry) -> dict[str, JsonValue]:
+    """The values that the names made by `_name_lent` stand for."""
+    names = {name: name.rpartition(".")[0] for name in _list_references(value)}
+    return {
+        name: registry.definitions[known]
+        for name, known in names.items()
+        if is_sensitive_name(name) and _is_plain_value(known, registry)
+    }
+
+
+def _put_values(value: JsonValue, registry: Registry) -> JsonValue:
+    """A sensitive value with those of the components that its members refer to."""
+    if isinstance(value, list):
+        return [_put_values(one, registry) for one in value]
+    if not isinstance(value, dict):
+        return value
+    name = value.get(REFERENCE)
+    if isinstance(name, str) and _is_plain_value(name, registry):
+        return registry.definitions[name]
+    return {key: _put_values(member, registry) for key, member in value.items()}
+
+
+def _is_plain_value(name: str, registry: Registry) -> bool:
+    value = registry.definitions.get(name)
+    plain = not isinstance(value, dict) or not {REFERENCE, "component_type"} & value.keys()
+    return name in registry.definitions and plain
 
 
 def _list_references(value: JsonValue) -> list[str]:

@@ -152,7 +152,12 @@ class Document:
         name = current.value[REFERENCE]
         place = self.source.place(f"{current.pointer}/{REFERENCE}")
         if not isinstance(name, str):
-            self.findings.error("OAS013", "a $component_ref must be a string", place)
+            self.findings.error(
+                "OAS013",
+                "a $component_ref must be a string",
+                place,
+                hint='write the name of a component: {"$component_ref": "…"}',
+            )
             return None
         target = current.scope.find(name)
         if target is None:

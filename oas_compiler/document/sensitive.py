@@ -47,9 +47,11 @@ def is_sensitive_name(name: str) -> bool:
 
 
 def is_exported(name: str, pointer: str) -> bool:
-    """Whether the reference at `pointer` is one of those that SDKs write for a sensitive field."""
-    field = pointer.rpartition("/")[2]
-    return field in _NAMED_FIELDS and name.endswith(f".{field}")
+    """Whether the reference at `pointer`, a field or a member of it, is one of those that SDKs write
+    for a sensitive field.
+    """
+    field = name.rpartition(".")[2]
+    return is_sensitive_name(name) and field in pointer.split("/")[-2:]
 
 
 def keep_name(name: str, kind: str) -> JsonValue:

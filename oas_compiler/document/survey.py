@@ -26,7 +26,7 @@ from oas_compiler.kinds.registry import find_refusal
 from oas_compiler.text.marks import child
 
 OLDEST = (25, 4, 1)
-NEWEST = (27,)
+NEWEST = (26, 4)
 """Versions of Agent Spec that are known: from OLDEST up to, not including, NEWEST.  A newer one is
 read with a warning.
 """

@@ -16,8 +16,10 @@ from oas_compiler.component.metadata import ANY, TEXT_MAP, TEXTS, cinatra_text_m
 from oas_compiler.component.site import Site, common
 from oas_compiler.findings.spelling import nearest
 from oas_compiler.ir import Json, Port
+from oas_compiler.ir.type_names import brief
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.text.marks import child
+from oas_compiler.types.casting import castable
 
 
 def build_start(site: Site) -> ir.Node:
@@ -78,7 +80,23 @@ def _compare_with_flow(
             site.place(),
             hint="declare the same inputs in both, or in one of them",
         )
+    elif site.reader.is_plain:
+        _compare_types(site, ports, flow)
     return frozenset(port.title for port in flow if port.title in different)
+
+
+def _compare_types(site: Site, ports: tuple[Port, ...], flow: tuple[Port, ...]) -> None:
+    """Report the inputs of the flow that could never be of the StartNode's types."""
+    types = {port.title: port.type for port in flow}
+    for port in ports:
+        if not castable(types[port.title], port.type, strict=True):
+            site.findings.error(
+                "OAS068",
+                f'the input "{port.title}" of the flow is {brief(types[port.title])}, '
+                f"of its StartNode {brief(port.type)}",
+                port.place,
+                hint="declare the same inputs in both, or in one of them",
+            )
 
 
 def _read_input_names(

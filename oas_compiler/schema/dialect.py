@@ -225,7 +225,7 @@ def _make_schema_ref(name: str) -> Schema:
 
 
 def _make_version_schema() -> Schema:
-    years: list[str] = [str(year) for year in range(OLDEST[0], NEWEST[0])]
+    years: list[str] = [str(year) for year in range(OLDEST[0], NEWEST[0] + 1)]
     return {
         "anyOf": [
             {

@@ -78,6 +78,7 @@ ITERATED: Ports = {
 INFERRED: dict[str, tuple[Any, Ports, Ports]] = {
     "prompt with two names": (llm("{{b}} of {{ a }}"), {"a": "any", "b": "any"}, {"generated_text": "string"}),
     "prompt with one name twice": (llm("{{a}} {{a}}"), {"a": "any"}, {"generated_text": "string"}),
+    "prompt with a name in capitals": (llm("Hi {{NAME}}"), {"NAME": "any"}, {"generated_text": "string"}),
     "prompt without names": (llm("Hello"), {}, {"generated_text": "string"}),
     "prompt with declared input": (llm("{{a}}", inputs=[A]), {"a": "string"}, {"generated_text": "string"}),
     "renamed text of a model": (llm("Hi", outputs=[port("z")]), {}, {"z": "string"}),
@@ -90,6 +91,7 @@ INFERRED: dict[str, tuple[Any, Ports, Ports]] = {
         api(api_spec_uri="https://h.example/{{a}}.json"), {"a": "any"}, {"response": "any"}),
     "call with a name in a sensitive header": (
         api(sensitive_headers={"X-Key": "{{a}}"}), {"a": "any"}, {"response": "any"}),
+    "call with a name in capitals, which the host fills in": (api(url="https://{{HOST_NAME}}/x"), {}, {"response": "any"}),
     "call with names in query and headers": (
         api(query_params={"q": "{{a}}"}, headers={"X-H": "{{b}}"}), {"a": "any", "b": "any"}, {"response": "any"}),
     "call with names deep in its data": (
@@ -202,11 +204,16 @@ START_AND_END: dict[str, tuple[Any, set[str]]] = {
     "a StartNode by its outputs": (one_line({**start(A), "inputs": None}, end(), inputs=[A]), set()),
     "a StartNode with both": (one_line(start(A), end()), set()),
     "a StartNode whose two differ": (one_line({**start(A), "outputs": [B]}, end()), {"OAS065"}),
+    "a StartNode with one title and two types": (one_line({**start(A), "outputs": [port("a", "integer")]}, end()), {"OAS065"}),
+    "a StartNode whose outputs have a default": (one_line({**start(A), "outputs": [port("a", default="")]}, end()), {"OAS065"}),
+    "a StartNode whose inputs have a default": (one_line({**start(port("a", default="")), "outputs": [A]}, end()), set()),
     "an EndNode by its outputs": (one_line(start(), {**end(port("a", default="")), "inputs": None}), set()),
     "an EndNode by its inputs": (one_line(start(), {**end(port("a", default="")), "outputs": None}), set()),
     "an EndNode whose two differ": (one_line(start(), {**end(port("a", default="")), "inputs": [B]}), {"OAS065"}),
     "a flow with the inputs of its StartNode": (one_line(start(A), end(), inputs=None), set()),
     "a flow with other inputs": (one_line(start(A), end(), inputs=[B]), {"OAS068"}),
+    "a flow whose input is never of the type": (one_line(start(B), end(), inputs=[port("b", "object")]), {"OAS068"}),
+    "a flow whose input can become the type": (one_line(start(B), end(), inputs=[port("b", "number")]), set()),
     "a flow with an output of no EndNode": (one_line(start(), end(), outputs=[A]), {"OAS066"}),
     "a flow with such an output and a default": (one_line(start(), end(), outputs=[port("a", default="")]), set()),
 }  # fmt: skip

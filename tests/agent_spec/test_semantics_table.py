@@ -18,6 +18,7 @@ from tests.agent_spec.documents import (
     codes_of,
     end,
     flow,
+    inner,
     node,
     port,
     run,
@@ -160,8 +161,6 @@ def test_a_tool_gives_several_outputs_by_title_or_in_their_order(result: Any, fo
 
 
 def test_each_inner_list_is_an_element_of_a_map_over_lists() -> None:
-    from tests.agent_spec.documents import inner
-
     rows = array(array("string"))
     same = flow(start(port("l", array("string"))), end(port("l", array("string"))), data=[("start", "l", "end", "l")])  # fmt: skip
     document = flow(
@@ -170,3 +169,37 @@ def test_each_inner_list_is_an_element_of_a_map_over_lists() -> None:
     )  # fmt: skip
     given = [["a"], [], ["b", "c"]]
     assert run(document, {"rows": given}).outputs == {"out": given}
+
+
+@pytest.mark.parametrize(
+    ("source", "given", "found"),
+    [
+        ({"anyOf": [{"type": "string"}, array("string")]}, ["a", "b"], ["a", "b"]),
+        ({"type": ["array", "null"], "items": {"type": "string"}}, ["a"], ["a"]),
+        ({"anyOf": [{"type": "string"}, array("string")]}, "a", None),
+        (array("integer"), [1, 2], ["1", "2"]),
+    ],
+)
+def test_where_a_source_may_be_a_list_or_not_its_value_decides(
+    source: Any, given: Any, found: Any
+) -> None:
+    same = flow(start(X), end(X), data=[("start", "x", "end", "x")])
+    document = flow(
+        start(port("l", source)), node("MapNode", "each", subflow=inner(same, "in")), end(port("out", array("string"))),
+        data=[("start", "l", "each", "iterated_x"), ("each", "collected_x", "end", "out")],
+    )  # fmt: skip
+    ran = run(document, {"l": given})
+    assert ran.outputs == ({"out": found} if found else None)
+
+
+def test_a_list_whose_elements_the_flow_does_not_take_is_the_same_in_every_round() -> None:
+    texts, numbers = array("string"), array("integer")
+    same = flow(
+        start(port("x", "integer"), port("l", texts)), end(port("l", texts)), data=[("start", "l", "end", "l")]
+    )  # fmt: skip
+    document = flow(
+        start(port("xs", numbers), port("l", numbers)), node("MapNode", "each", subflow=inner(same, "in")), end(port("out", array(texts))),
+        data=[("start", "xs", "each", "iterated_x"), ("start", "l", "each", "iterated_l"), ("each", "collected_l", "end", "out")],
+    )  # fmt: skip
+    ran = run(document, {"xs": [7, 8, 9], "l": [1, 2]})
+    assert ran.outputs == {"out": [["1", "2"]] * 3}

@@ -19,6 +19,7 @@ from oas_compiler.checks.concealed import Labels
 from oas_compiler.diff.comparison import diff
 from oas_compiler.document.policy import ABOVE, LoaderPolicy
 from oas_compiler.document.types import known_types, node_types
+from oas_compiler.ir import ApiNode
 from oas_compiler.ir.exporting import ir_to_json
 from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import Loading, check, compile_ir
@@ -88,6 +89,28 @@ def test_a_value_is_taken_from_elsewhere() -> None:
     )  # fmt: skip
     assert drive(flow, {"topic": "bees"}).outputs == {"report": "Hi"}
     assert "Speak of bees" in str(model.asked[0].messages)
+
+
+def test_a_property_and_a_header_are_taken_from_elsewhere() -> None:
+    document = flow_of(
+        start(port("topic")),
+        node("ApiNode", "call", url="https://h.example/x", http_method="POST", headers={"X-Kind": ref("kind")},
+             data={"note": ref("kind")}, outputs=[ref("the_id")]),
+        end(port("id")),
+        edges=[("call", "id", "end", "id")],
+    )  # fmt: skip
+    document["inputs"] = [ref("the_topic")]
+    given = {"kind": "bees", "the_id": port("id"), "the_topic": port("topic")}
+    flow = compile_flow(document, components=given)
+    ran = drive(flow, {"topic": "x"}, stubs={"call": {"id": "7"}})
+    assert ran.outputs == {"id": "7"}
+    # a body is the author's own: nothing in it is a reference
+    assert ran.calls[0].body == {"note": ref("kind")}
+    call = flow.ir.by_id["call"]
+    assert isinstance(call, ApiNode)
+    assert call.headers.value() == {"X-Kind": "bees"}
+    with pytest.raises(CompileError, match='no component "kind" is defined'):
+        compile_flow(document, components={name: given[name] for name in ("the_id", "the_topic")})
 
 
 def test_components_refer_to_each_other() -> None:
@@ -179,6 +202,40 @@ def test_a_key_of_the_components_is_lent_and_never_stored() -> None:
     flow = compile_flow(asking(ref("gpt")), components={"gpt": MODEL}, models=watch)
     assert drive(flow, {"topic": "x"}).outputs == {"report": "Hi [redacted]"}
     assert keys[-1] == CANARY
+
+
+def test_a_key_under_a_name_of_its_own_is_lent_and_never_stored() -> None:
+    named = {**MODEL, "api_key": ref("my_key")}
+    for document, given in (
+        (asking(named), {"my_key": CANARY}),
+        (asking(ref("gpt")), {"gpt": named, "my_key": CANARY}),
+    ):
+        compiled = compile_flow(document, components=given)
+        assert CANARY not in compiled.compiled.source_bytes.decode()
+        assert CANARY not in repr(compiled.ir)
+        assert compiled.host.secrets == {"my_key.api_key": CANARY}
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_member_of_sensitive_headers_may_be_named(inline: bool) -> None:
+    calls = calling({"X-Key": ref("my_key")})
+    given: Any = {"my_key": CANARY}
+    if not inline:
+        given["call"] = calls["$referenced_components"].pop("call")
+    flow = compile_flow(calls, components=given)
+    assert CANARY not in flow.compiled.source_bytes.decode()
+    sent: list[PlatformCall] = []
+
+    class Answers:
+        def call(self, call: PlatformCall) -> Any:
+            sent.append(call)
+            return {"id": "1"}
+
+        async def acall(self, call: PlatformCall) -> Any:
+            return self.call(call)
+
+    assert drive(flow, {"topic": "x"}, platform=Answers()).outputs == {"id": "1"}
+    assert sent[0].sensitive_headers == {"X-Key": CANARY}
 
 
 def test_headers_that_are_named_are_lent() -> None:

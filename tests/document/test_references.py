@@ -252,7 +252,7 @@ class TestSize:
 class TestSurvey:
     @pytest.mark.parametrize(
         "version",
-        ["25.4.1", "25.4.2", "26.1.0", "26.2.0", "26.3.1", "26.9", "25.4.0", "25.3.0", "25.3.2"],
+        ["25.4.1", "25.4.2", "26.1.0", "26.2.0", "26.3.1", "26.3.9", "25.4.0", "25.3.0", "25.3.2"],
     )
     def test_versions_in_range_are_read(self, version):
         assert not errors(small(flow={"agentspec_version": version}))
@@ -262,7 +262,7 @@ class TestSurvey:
         found = only(small(flow={"agentspec_version": version}), "OAS025")
         assert found.place.pointer == "/agentspec_version"
 
-    @pytest.mark.parametrize("version", ["27.0.0", "27.4", "99.1"])
+    @pytest.mark.parametrize("version", ["26.4.0", "26.9", "27.0.0", "27.4", "99.1"])
     def test_a_newer_version_is_read_with_a_warning(self, version):
         made = small(flow={"agentspec_version": version})
         found = only(made, "OAS019")

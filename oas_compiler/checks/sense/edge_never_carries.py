@@ -28,10 +28,10 @@ from oas_compiler.kinds.plugin_variable import is_carrier
 )
 def edge_never_carries(subject: Subject, report: Report) -> None:
     for late in late_inputs(subject):
-        if all(is_carrier(edge.input) for edge in late.edges):
+        if late.is_by_name or all(is_carrier(edge.input) for edge in late.edges):
             continue  # no author wrote it, and the variable has its default
         if late.is_fed or late.has_default:
             instead = "another edge feeds it" if late.is_fed else "it always has its default"
             if isinstance(late.node, StartNode):
                 instead = "whoever starts the flow gives it"
-            report(f"{late.message}: {instead}", late.edges[0].place, hint=late.hint)
+            report(f"{late.message}: {instead}", late.place, hint=late.hint)

@@ -25,4 +25,4 @@ from oas_compiler.findings.rules import Report, rule
 def input_fed_too_late(subject: Subject, report: Report) -> None:
     for late in late_inputs(subject):
         if not late.is_fed and not late.has_default:
-            report(late.message, late.edges[0].place, hint=late.hint)
+            report(late.message, late.place, hint=late.hint)

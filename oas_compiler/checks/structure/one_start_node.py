@@ -33,4 +33,5 @@ def one_start_node(subject: Subject, report: Report) -> None:
         report(
             f'the flow "{flow.id}" has {len(starts)} StartNodes in its nodes, it needs one',
             starts[1].place if starts else subject.place(f"{flow.place.pointer}/nodes"),
+            hint="keep one of them" if starts else "list the StartNode in nodes",
         )

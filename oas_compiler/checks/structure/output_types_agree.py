@@ -24,6 +24,7 @@ from oas_compiler.types.casting import castable
     good='flow: {"title": "count", "type": "string"}   EndNode: {"title": "count", "type": "string"}',
 )
 def output_types_agree(subject: Subject, report: Report) -> None:
+    strict = subject.document.is_plain
     for flow in subject.flows:
         wanted = {port.title: port for port in flow.outputs}
         for end in flow.nodes:
@@ -31,10 +32,11 @@ def output_types_agree(subject: Subject, report: Report) -> None:
                 continue
             for out in end.outputs:
                 port = wanted.get(out.title)
-                if port is None or castable(out.type, port.type):
+                if port is None or castable(out.type, port.type, strict=strict):
                     continue
                 wants, gives = contrast(port.type, out.type)
                 report(
                     f'the flow\'s output "{port.title}" is {wants}, "{end.id}" gives {gives}',
                     out.place,
+                    hint="declare one type in both places",
                 )

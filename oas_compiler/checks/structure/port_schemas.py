@@ -40,7 +40,7 @@ def port_schemas(subject: Subject, report: Report) -> None:
             continue
         told.add(port.place.pointer)
         schema = port.schema.value()
-        if _is_simple(schema):
+        if _is_simple(schema, plain=subject.document.is_plain):
             continue
         flaw = find_schema_flaw(schema)
         if flaw is None or (not subject.document.is_plain and _is_told_elsewhere(flaw.path)):
@@ -81,8 +81,10 @@ def _find_schema(subject: Subject, pointer: str, path: Sequence[object]) -> str:
     return pointer if path[0] in port or path[0] not in inner else child(pointer, "json_schema")
 
 
-def _is_simple(schema: JsonValue) -> bool:
-    return isinstance(schema, dict) and _SIMPLE.issuperset(schema)
+def _is_simple(schema: JsonValue, *, plain: bool) -> bool:
+    if not isinstance(schema, dict) or not _SIMPLE.issuperset(schema):
+        return False
+    return not plain or all(isinstance(value, (str, type(None))) for value in schema.values())
 
 
 def _is_told_elsewhere(path: Sequence[object]) -> bool:

@@ -37,4 +37,5 @@ def same_output_same_type(subject: Subject, report: Report) -> None:
                         f'the output "{out.title}" is {here} at "{end.id}" and {there} at '
                         f'"{other}"',
                         out.place,
+                        hint="declare one type at both",
                     )

@@ -10,8 +10,18 @@ from cinatra_sdk.flow.nodes.each import (
     UnpackedParallelMap,
 )
 from oas_compiler import ir
-from oas_compiler.ir import ANY, ArrayType, FlowIR, MapNode, ParallelMapNode, Port
+from oas_compiler.ir import (
+    ANY,
+    ArrayType,
+    FlowIR,
+    MapNode,
+    ParallelMapNode,
+    Port,
+    Type,
+    UnionType,
+)
 from oas_compiler.lower.registry import PlanSite
+from oas_compiler.types.casting import castable
 
 
 def lower_map(site: PlanSite) -> Map:
@@ -46,13 +56,21 @@ def lower_extended_map(site: PlanSite) -> UnpackedMap:
 def _decide_by_source(flow: FlowIR, node: MapNode, port: Port, inner: Port) -> bool | None:
     """Agent Spec: the type of what feeds the input decides whether it is gone through.
 
-    None where the file does not say it: no edge, several that differ, or a source of any type.
+    None where the file does not say it: no edge, several that differ, a source of any type, or of
+    several types.
     """
     verdicts: set[bool | None] = set()
     for edge in flow.feeds.get((node.id, port.title), ()):
         source = next(one for one in flow.by_id[edge.source].outputs if one.title == edge.output)
-        if ANY in (source.type, inner.type):
-            verdicts.add(None)
-        else:
-            verdicts.add(isinstance(source.type, ArrayType) and source.type != inner.type)
+        verdicts.add(_is_gone_through(source.type, inner.type))
     return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _is_gone_through(source: Type, inner: Type) -> bool | None:
+    """Whether `source` is a list of what the inner flow takes; None where its value decides."""
+    if ANY in (source, inner):
+        return None
+    if isinstance(source, UnionType):
+        verdicts = {_is_gone_through(option, inner) for option in source.options}
+        return verdicts.pop() if len(verdicts) == 1 else None
+    return isinstance(source, ArrayType) and source != inner and castable(source.items, inner)

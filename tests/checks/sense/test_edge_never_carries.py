@@ -32,3 +32,11 @@ def test_an_end_node_with_a_default_of_the_flow():
     check_edges = [("send", "note", "end", "note")]
     made = flow_of(start(), SEND, closing, edges=check_edges, outputs=outputs)
     assert found(made, CODE) == []
+
+
+def test_equal_names_of_a_flow_without_a_list_of_edges_are_no_edges_that_someone_wrote():
+    ask = gate("ask", inputs=[port("note", default="")])
+    assert found(flow_of(start(), ask, SEND, end(), data_flow_connections=None), CODE) == []
+    bare = gate("ask", inputs=[port("note")])
+    (finding,) = findings(flow_of(start(), bare, SEND, end(), data_flow_connections=None), "OAS235")
+    assert finding.pointer == "/$referenced_components/ask"

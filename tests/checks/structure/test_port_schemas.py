@@ -53,3 +53,13 @@ def test_a_keyword_below_json_schema_is_found_there() -> None:
     title["minLength"] = "two"
     (found,) = findings(document, "OAS079")
     assert found.place.pointer.endswith("/inputs/0/minLength"), "the outer keyword is the one read"
+
+
+@pytest.mark.parametrize("broken", [{"type": []}, {"description": 3}])
+def test_of_a_plain_file_the_usual_keywords_are_looked_at_too(broken: Any) -> None:
+    document = flow_of(start({**port("a"), **broken}), end(), edges=[])
+    (found,) = findings(plain(document), "OAS079")
+    assert found.place.pointer.endswith(f"inputs/0/{next(iter(broken))}")
+    assert not findings(
+        plain(flow_of(start({**port("a"), "description": None}), end(), edges=[])), "OAS079"
+    )

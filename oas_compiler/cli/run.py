@@ -32,7 +32,10 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="One input; may be repeated."),
     ] = None,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Call nothing: make up the platform's responses.")
+        bool,
+        typer.Option(
+            "--simulate", help="Make up what platforms and models answer; only tools of --host run."
+        ),
     ] = False,
     stubs: Annotated[
         str, typer.Option(metavar="FILE", help="Answers of the simulation, JSON or YAML.")
@@ -106,7 +109,7 @@ def run(
         parts = parts.with_parts(models=None)  # a lent model would really be asked
     flow = opening.flow(path, env=values, parts=parts)
     if simulate:
-        opening.refuse_to_simulate_tools(flow)
+        opening.admit_tools_of_simulation(terminal, flow, host, yes=yes)
     flow = flow.with_platform(opening.platform(flow, chosen))
     opening.mention_made_up_context(terminal, flow, chosen)
     params = inputs.params(flow.input_schema, input_file, settings or [])

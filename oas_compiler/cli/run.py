@@ -11,6 +11,7 @@ from oas_compiler.cli import context, inputs, opening, options
 from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
+from oas_compiler.cli.simulating import admit_tools_of_simulation, mention_made_up_context
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -109,9 +110,9 @@ def run(
         parts = parts.with_parts(models=None)  # a lent model would really be asked
     flow = opening.flow(path, env=values, parts=parts)
     if simulate:
-        opening.admit_tools_of_simulation(terminal, flow, host, yes=yes)
+        admit_tools_of_simulation(terminal, flow, host, yes=yes)
     flow = flow.with_platform(opening.platform(flow, chosen))
-    opening.mention_made_up_context(terminal, flow, chosen)
+    mention_made_up_context(terminal, flow, chosen)
     params = inputs.params(flow.input_schema, input_file, settings or [])
     if simulate:
         params = _with_sampled(terminal, flow, params)

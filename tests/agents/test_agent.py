@@ -102,18 +102,6 @@ def test_a_denied_call_is_told_to_the_model_and_the_agent_goes_on() -> None:
     assert kinds == [HumanMessage, AIMessage, ToolMessage]
 
 
-def test_a_denial_stands_once_in_the_conversation() -> None:
-    """As the result of the call; another call of the same answer is approved, and says so."""
-    script = [asks_for(("send", {"to": "ada"}), ("send", {"to": "bob"})), "Then not."]
-    deny = Decision.deny(by="ann", reason="not today")
-    ran, _, made = run(agent(SEND), script, answers=[deny, True])
-    assert made == [("send", "bob", 1)]
-    assert list(ran.messages) == [
-        "", "[Denied by operator] not today", "Call send", "[Approved by operator]", "true",
-        "Then not.",
-    ]  # fmt: skip
-
-
 def test_a_rejected_call_ends_the_run() -> None:
     script = [asks_for(("send", {"to": "ada"}), ("send", {"to": "bob"})), "Sent."]
     ran, model, made = run(agent(SEND), script, answers=[False])

@@ -79,7 +79,7 @@ def make_confirmed(
         except ShownDiffers:
             return confirmation.ask_again(state)
 
-    reads = tuple(dict.fromkeys((*body.reads, *GATE_READS, MESSAGES)))
+    reads = tuple(dict.fromkeys((*body.reads, *GATE_READS)))
     return replace(body, run=run, arun=arun, reads=reads, chooses=True)
 
 

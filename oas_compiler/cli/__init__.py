@@ -22,10 +22,11 @@
     checklist.py checklist_view.py selecting.py artifact_names.py
                   choosing for a context slot
     opening.py    flows, platforms and the store, as the options name them;  inputs.py  their values
+    simulating.py what a simulation makes up, and what it lets run
     exits.py      exit codes, and the one place where errors become sentences
     misuse.py     a command line that cannot be parsed, in one line
     terminal.py   the streams stdout and stderr
-    safe.py findings.py values.py render.py records.py   pure: data -> shown text, or JSON
+    safe.py findings.py values.py render.py conversation_view.py records.py   pure: data -> shown text, or JSON
     layout.py     lines, lists and tables at any width;  tables.py  tables of runs and gates
 
 The modules of the commands import nothing heavy: LangGraph, the database and the HTTP library are

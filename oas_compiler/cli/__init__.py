@@ -12,7 +12,7 @@
     explained.py explained_nodes.py explained_pieces.py
                   the views of `explain`
     deciding.py   a decision at the command line: finds the gate, decides, drives the run on
-    acting.py     continues a run: tells what it uses (about.py) and what this call lacks
+    acting.py     continues a run: tells what it uses (about.py, about_services.py) and what this call lacks
                   (lacking.py, needed_host.py), with a complete command (next_steps.py)
     drive.py      a run from stop to stop, with a person at the terminal
     interrupts.py Ctrl-C, while a node runs and while a person is asked

@@ -212,15 +212,16 @@ def run_view(
     unknown: Sequence[UnknownEffect] = (),
     settled: Sequence[Settlement] = (),
     usage: Sequence[ModelUsage] = (),
+    asked: Sequence[str] = (),
 ) -> RenderableType:
     """Everything about a run.
 
     needed: options for a command that continues the run; `names` as in `outcome_view`.  extent: how
     much of its values is shown.  unknown: calls that a person has to settle.  settled: what people said of others.
-    usage: what its models used up.
+    usage: what its models used up.  asked: models, servers and agents that it asks.
     """
     extent = extent or Extent()
-    parts: list[RenderableType] = [Indented(_format_run_facts(run, now))]
+    parts: list[RenderableType] = [Indented(_format_run_facts(run, now, asked))]
     if run.input:
         parts += [_format_title("inputs"), Indented(values_view(run.input, extent))]
     if decisions:
@@ -256,7 +257,8 @@ def run_view(
     return Group(first, *parts, *rest)
 
 
-def _format_run_facts(run: Run, now: datetime) -> RenderableType:
+def _format_run_facts(run: Run, now: datetime, asked: Sequence[str]) -> RenderableType:
+    calls = " ".join(addresses(run.platform, Own(), "refused"))
     about = {
         "flow": run.flow,
         "file": run.file,
@@ -265,12 +267,13 @@ def _format_run_facts(run: Run, now: datetime) -> RenderableType:
         "started by": run.started_by,
         "begun": format_moment(run.created_at),
         "changed": f"{format_moment(run.updated_at)} ({format_since(run.updated_at, now)} ago)",
-        "calls": " ".join(addresses(run.platform, Own(), "refused")),
+        "calls": "" if asked and calls == "nothing" else calls,
+        "asks": "; ".join(asked),
         "reads": ", ".join(sorted(run.variables)),
     }
     told = {name: clean(text) for name, text in about.items() if text}
     most = max(map(len, told))
-    words = {"calls", "reads"}
+    words = {"calls", "asks", "reads"}
     return Group(
         *(
             Member(name.ljust(most), Text(text), is_words=name in words, indent=0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oas_compiler.cli import context, inputs, opening, options
+from oas_compiler.cli.about import tell_services
 from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
@@ -244,6 +245,7 @@ def _start_run(
         if filled is not None:
             flow = filled.on(store, flow, terminal)
         terminal.say(f"run {clean(name)}  {clean(flow.name)}")
+        tell_services(terminal, flow, given.own)
         drive = Drive(
             store=store,
             flow=flow,

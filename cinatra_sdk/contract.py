@@ -48,6 +48,8 @@ RESOLUTION_MODES: Final[tuple[ResolutionMode, ...]] = get_args(ResolutionMode)
 
 SETUP_STEP: Final = 0
 """Number of the policy step of the setup gate, which asks for missing inputs of the run."""
+QUESTION_TOOL: Final = "ask_user"
+"""The tool by which the model of an agent asks a person."""
 CALL_STEP: Final = -1
 """Number in place of a policy step at a gate before a call: no policy skips such a gate."""
 FALLBACK_RENDERER: Final = "@cinatra-ai/agent-builder:schema-field-fallback"

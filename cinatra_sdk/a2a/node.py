@@ -43,6 +43,7 @@ from cinatra_sdk.governed.secrets import cut_out, redact
 from cinatra_sdk.mcp.tool import make_simulated_call
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.templates.environment import describe_unfilled
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 from cinatra_sdk.values.types import STRING
@@ -163,6 +164,10 @@ class _Speaker:
             call = make_simulated_call(effect, settings.results)
             found = declared_outputs(call, await settings.simulation.acall(call))
             return EffectResult(value={"state": COMPLETED, "text": "", "data": found})
+        for header, name in settings.agent.list_unfilled():
+            raise self.frame.failed(
+                f"agent '{settings.agent.label}': {describe_unfilled(header, name)}"
+            )
         way = AgentWay(agent=settings.agent, may_call=settings.may_call)
         failure: tuple[NodeFailed, Exception | None]
         try:

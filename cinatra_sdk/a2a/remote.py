@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cinatra_sdk.governed.secret_forms import SHORTEST_SECRET
-from cinatra_sdk.templates.environment import fill_environment
+from cinatra_sdk.templates.environment import fill_environment, find_open, list_unfilled
 from cinatra_sdk.values.json_text import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.values.sensitive import lend_secrets
 
@@ -49,6 +49,11 @@ class RemoteAgent:
     def label(self) -> str:
         """What the agent is called in effects and errors."""
         return self.name or self.id
+
+    def list_unfilled(self) -> tuple[tuple[str, str], ...]:
+        """Headers with a placeholder that has no value, each with the placeholder's name."""
+        headers = find_open(self.headers)
+        return list_unfilled(headers, headers)
 
     @property
     def secrets(self) -> tuple[str, ...]:

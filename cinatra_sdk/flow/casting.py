@@ -60,7 +60,7 @@ def cast(value: Any, target: Type) -> Any:
     try:
         return _cast_value(value, target, _CastWork())
     except TooMuchWork as stopped:
-        problem = f"a {_name_json_type(type(value))} cannot become the type of the input: {stopped}"
+        problem = f"{_describe_kind(value)} cannot become the type of the input: {stopped}"
     raise CastError(problem)
 
 
@@ -251,7 +251,13 @@ def _parse_json_text(value: Any) -> Any:
 
 
 def _make_cast_error(value: Any, wanted: str) -> CastError:
-    return CastError(f"a {_name_json_type(type(value))} cannot become {wanted}")
+    return CastError(f"{_describe_kind(value)} cannot become {wanted}")
+
+
+def _describe_kind(value: Any) -> str:
+    """The JSON type of a value with its article: `an object`."""
+    name = _name_json_type(type(value))
+    return name if name == "null" else f"{'an' if name[0] in 'aio' else 'a'} {name}"
 
 
 _SCALARS: Final[dict[str, Callable[[Any], Any]]] = {

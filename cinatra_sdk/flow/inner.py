@@ -144,11 +144,14 @@ class FlowInside:
     def read(self, result: Mapping[str, Any], scope: str) -> InnerResult:
         """What an inner flow came to; raises `NodeFailed` where it has not reached an end."""
         kept: dict[str, Any] = {
-            "messages": () if self.alone else tuple(result.get(MESSAGES) or ()),
+            "messages": tuple(result.get(MESSAGES) or ()),
             "decisions": tuple(without_seals(result.get(DECISIONS) or ())),
         }
         if result.get("rejected_at"):
+            # Also of a flow that is alone: nobody goes on, and whoever looks sees what was said.
             return InnerResult(rejected_at=result["rejected_at"], **kept)
+        if self.alone:
+            kept["messages"] = ()
         if result.get(ENDED) != {"scope": scope}:
             raise self.frame.failed(
                 "its subflow stopped before it reached an end",

@@ -28,7 +28,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import BASE_URL, BASE_URL_MARK
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, ShownCall
-from cinatra_sdk.templates.environment import fill_environment
+from cinatra_sdk.templates.environment import fill_environment, find_open, list_unfilled
 from cinatra_sdk.templates.language import TemplateError, json_text
 from cinatra_sdk.templates.rendering import Renderer
 from cinatra_sdk.templates.urls import render_url
@@ -96,6 +96,8 @@ class Request:
     query: Renderer
     body: Renderer | None
     sensitive_headers: Renderer
+    open_headers: Mapping[str, Any]
+    """The author's words of the headers, of both groups, with a placeholder without a value."""
     url_allow_list: tuple[str, ...] | None
     """With the values of the host's placeholders."""
     env: Mapping[str, str]
@@ -111,24 +113,28 @@ class Request:
 
         Raises: `NotConfigured` for a name without one.
         """
-        sensitive = lend_secrets(written.sensitive_headers.value(), secrets)
         url = written.url
         begin = _PLATFORM.match(url)
         rest = url[begin.end() :] if begin else url
         marks = {name: f"\ue000{_NONCE}:{name}\ue001" for name in env}
         filled = fill_environment(rest, marks)
+        headers: Any = fill_environment(written.headers.value(), marks)
+        sensitive: Any = fill_environment(
+            lend_secrets(written.sensitive_headers.value(), secrets), marks
+        )
         return cls(
             method=Renderer(written.method),
             platform=begin is not None,
             origin_by_value=begin is None and not _ORIGIN.match(url),
             origin_by_placeholder=begin is None and bool(_MARKED_ORIGIN.match(str(filled))),
             url=Renderer(filled),
-            headers=Renderer(fill_environment(written.headers.value(), marks)),
+            headers=Renderer(headers),
             query=Renderer(fill_environment(written.query.value(), marks)),
             body=None
             if written.data is None
             else Renderer(fill_environment(written.data.value(), marks)),
-            sensitive_headers=Renderer(fill_environment(sensitive, marks)),
+            sensitive_headers=Renderer(sensitive),
+            open_headers=find_open({**headers, **sensitive}),
             url_allow_list=_fill_entries(written.url_allow_list, env),
             env=dict(env),
         )
@@ -169,6 +175,13 @@ class Request:
                 query=_encode_texts(_restore_placeholders(query)),
             ),
         )
+
+    def list_unfilled(self, rendered: Rendered) -> tuple[tuple[str, str], ...]:
+        """Headers that still have a placeholder of the author in them, each with its name."""
+        if not self.open_headers:
+            return ()
+        sent = {**rendered.headers, **rendered.sensitive_headers}
+        return list_unfilled(self.open_headers, sent)
 
     def _fill_env_marks(self, tree: JsonValue) -> JsonValue:
         return _replace_marks(tree, self.env)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import JsonValue
 
 from cinatra_sdk.engine.runtime_context import context_of
@@ -110,6 +110,17 @@ def give_result(
             **({"failed": True} if failed else {}),
         }
     )
+
+
+def has_open_call(said: Sequence[BaseMessage]) -> bool:
+    """Whether a model has asked for a call whose result has not been told."""
+    told: set[str] = set()
+    for message in reversed(said):
+        if isinstance(message, ToolMessage):
+            told.add(message.tool_call_id)
+        elif isinstance(message, AIMessage) and message.tool_calls:
+            return any(str(call["id"]) not in told for call in message.tool_calls)
+    return False
 
 
 def read_conversation(state: State, context: object) -> list[BaseMessage]:

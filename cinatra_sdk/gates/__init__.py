@@ -5,5 +5,6 @@ gate.py       a waiting gate and its id
 answers.py    the JSON that answers a gate
 forms/        the answers that a gate accepts, one module for each kind of gate
 decisions.py  who decided what
+said.py       what was said before a gate
 visits.py     how often a gate may be reached
 """

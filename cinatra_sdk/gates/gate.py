@@ -21,6 +21,7 @@ from urllib.parse import quote
 from pydantic import JsonValue
 
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
+from cinatra_sdk.contract import QUESTION_TOOL
 from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
 from cinatra_sdk.gates.answers import Answer, said_name
 from cinatra_sdk.gates.decisions import Decision
@@ -28,6 +29,7 @@ from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.gates.forms.confirmation import ConfirmationForm
 from cinatra_sdk.gates.forms.foreign import ForeignForm
 from cinatra_sdk.gates.forms.form import AnswerForm
+from cinatra_sdk.gates.forms.result import ResultForm
 from cinatra_sdk.gates.forms.text import TextForm
 
 if TYPE_CHECKING:
@@ -94,6 +96,10 @@ class Gate:
     description: str = ""
     """The author's text for the person who decides; empty where the author wrote none."""
 
+    said: tuple[Mapping[str, JsonValue], ...] = field(default=(), repr=False)
+    """The last of what was said before it, as in `Run.messages`, where it stands inside a flow that
+    has not ended; empty in the outermost flow.
+    """
     asked: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     """The interrupt's response schema, from which `gate_of` reads a gate."""
 
@@ -151,6 +157,16 @@ class Gate:
         return isinstance(form, ConfirmationForm) or (
             isinstance(form, ForeignForm) and form.actions > 0
         )
+
+    @property
+    def question(self) -> str:
+        """What the model of an agent asks the person; empty for every other gate."""
+        arguments = self.values.get("arguments")
+        if not isinstance(self.form, ResultForm) or not isinstance(arguments, Mapping):
+            return ""
+        asked = arguments.get("question")
+        is_question = self.values.get("call") == QUESTION_TOOL
+        return asked if is_question and isinstance(asked, str) else ""
 
     @property
     def field(self) -> str:
@@ -276,6 +292,7 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
         interrupt=interrupt.id,
         asked=response,
         description=_read_member({"description": "", **about}, "description", str),
+        said=_read_said(about.get("said")),
         form=form_of(
             output=_read_member(about, "output", str),
             text_output=_read_member(about, "textOutput", bool),
@@ -313,6 +330,12 @@ def _type_name(value: object) -> str:
 def selector_of(renderer: str, values: Mapping[str, JsonValue]) -> Selector | None:
     """The allowed selection of a gate whose screen is a context selector; else None."""
     return read_selector(values) if is_selector(renderer) else None
+
+
+def _read_said(said: object) -> tuple[Mapping[str, JsonValue], ...]:
+    """The messages; earlier versions did not store them."""
+    listed = said if isinstance(said, list) else []
+    return tuple(one for one in listed if isinstance(one, Mapping))
 
 
 def _read_schema(about: Mapping[str, Any], key: str) -> dict[str, JsonValue] | None:

@@ -48,6 +48,7 @@ from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import GATE_KEY, gate_id, read_answer, selector_of
+from cinatra_sdk.gates.said import describe_said
 from cinatra_sdk.gates.visits import gate_visit, own_name, require_rejectable, with_visit
 from cinatra_sdk.governed.keys import find_governed
 from cinatra_sdk.governed.policy import parse_policy
@@ -205,6 +206,7 @@ def build_hitl_gate(
             "risk": risk_class,
             "name": name or own,
             **({"description": description} if description else {}),
+            **describe_said(state),
         }
         answer = _interrupt_for_answer(question, about)
         write_beyond(place_of(get_config(), get_runtime().execution_info), own)

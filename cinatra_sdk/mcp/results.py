@@ -1,7 +1,8 @@
 """What an MCP server gave for a call, as the outputs of a node.
 
 one output                 the structured result, else the text; a text that is wanted as another
-                           type is read as JSON
+                           type is read as JSON; of an object that cannot be the type as a whole, the
+                           member with the name of the output
 several outputs            the members of the structured result, else of the text read as JSON
 {"isError": True, …}       the text says what went wrong
 """
@@ -9,7 +10,8 @@ several outputs            the members of the structured result, else of the tex
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from pydantic import JsonValue
 
@@ -17,6 +19,9 @@ from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 from cinatra_sdk.values.types import ANY, STRING
+
+_MOST_NAMED: Final = 5
+"""Members of a result that an error lists."""
 
 
 class ResultUnusable(ValueError):
@@ -54,7 +59,22 @@ def _read_single(port: TypedPort, structured: Any, text: str) -> JsonValue:
         for name in (port.title, "result"):
             if name in structured:
                 return _cast(port, structured[name])
-    return _cast(port, structured)
+    return _cast_whole(port, structured)
+
+
+def _cast_whole(port: TypedPort, structured: Any) -> JsonValue:
+    """A result, or its member with the output's name where the whole cannot be of the type."""
+    try:
+        return _cast(port, structured)
+    except ResultUnusable as error:
+        if not isinstance(structured, dict):
+            raise
+        if port.title in structured:
+            return _cast(port, structured[port.title])
+        members = ", ".join(f"'{name[:80]}'" for name in islice(structured, _MOST_NAMED))
+        raise ResultUnusable(
+            f"{error}; to take one of its members, name the output after it: {members or 'none'}"
+        ) from None
 
 
 def _read_member(port: TypedPort, given: Mapping[str, Any]) -> JsonValue:

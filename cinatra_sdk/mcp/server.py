@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from cinatra_sdk.governed.secret_forms import SHORTEST_SECRET
 from cinatra_sdk.mcp.login import McpLogin
+from cinatra_sdk.templates.environment import find_open, list_unfilled
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 Transport = Literal["stdio", "sse", "streamable_http"]
@@ -67,6 +68,11 @@ class McpServer:
             return ""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
+
+    def list_unfilled(self) -> tuple[tuple[str, str], ...]:
+        """Headers with a placeholder that has no value, each with the placeholder's name."""
+        headers = find_open({**self.headers, **self.sensitive_headers})
+        return list_unfilled(headers, headers)
 
     @property
     def secrets(self) -> tuple[str, ...]:

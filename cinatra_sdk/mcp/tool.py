@@ -34,6 +34,7 @@ from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.mcp.transport import McpWay
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
+from cinatra_sdk.templates.environment import describe_unfilled
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
@@ -106,8 +107,13 @@ class McpAccess:
         return self.simulation is not None and self._find_lent() is None
 
     def link(self, *, once: bool) -> ServerLink:
-        """Raises: `NotConfigured` for an address that the operator does not open."""
+        """Raises: `NotConfigured` for an address that the operator does not open, and for a header
+        with a placeholder that has no value.
+        """
         server, lent = self.server, self._find_lent()
+        unfilled = () if lent is not None else server.list_unfilled()
+        if unfilled:
+            raise NotConfigured(f"MCP server '{server.label}': {describe_unfilled(*unfilled[0])}")
         if lent is None and server.url and not self.may_call(server.url):
             raise NotConfigured(
                 f"the MCP server '{server.label}' is at an address that this process does not open",

@@ -119,8 +119,14 @@ def find_key(config: ModelConfig) -> str:
     """The key in the file, else that of the environment where the file names no address."""
     if config.api_key or config.url:
         return config.api_key
+    variable = find_key_variable(config)
+    return os.environ.get(variable, "") if variable else ""
+
+
+def find_key_variable(config: ModelConfig) -> str:
+    """The variable of the environment with the key, where the file has none; empty: there is none."""
     provider = _PROVIDERS.get(PROVIDERS.get(config.provider.lower(), ""))
-    return os.environ.get(provider.variable, "") if provider and provider.variable else ""
+    return "" if provider is None or config.url else provider.variable
 
 
 def connect_model(config: ModelConfig, api_key: str = "") -> BaseChatModel:

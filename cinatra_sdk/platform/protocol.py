@@ -77,6 +77,10 @@ class PlatformCall:
     headers: Mapping[str, str] = field(default_factory=dict)
     sensitive_headers: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     """The author's `sensitive_headers`: sent with the others, and kept, shown and told nowhere."""
+    unfilled_headers: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """Headers whose author's placeholder has no value, each with the placeholder's name: a call
+    with one is not sent.
+    """
     query: Mapping[str, str] = field(default_factory=dict)
     body: JsonValue = None
     """Typed JSON; `None` sends no body."""
@@ -136,11 +140,13 @@ class PlatformCall:
     @property
     def secrets(self) -> tuple[str, ...]:
         """Secrets that are cut out of responses and errors."""
+        unfilled = {header for header, _ in self.unfilled_headers}
+        sensitive = self.sensitive_headers.items()
         return (
             self.credentials.run_token,
             self.credentials.bearer_token,
             *self.placeholders,
-            *secrets_of(self.sensitive_headers),
+            *secrets_of({name: value for name, value in sensitive if name not in unfilled}),
         )
 
     def __repr__(self) -> str:

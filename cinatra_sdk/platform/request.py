@@ -43,6 +43,7 @@ from cinatra_sdk.platform.protocol import (
     secrets_of,
 )
 from cinatra_sdk.platform.url_allow_list import check_listed, with_base
+from cinatra_sdk.templates.environment import describe_unfilled
 from cinatra_sdk.text.header_names import IDENTITY, refusal
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
@@ -220,6 +221,8 @@ def _build_headers(
 
     given: the host's headers for this origin.
     """
+    for header, name in call.unfilled_headers:
+        raise RefusalError(describe_unfilled(header, name))
     headers = {"accept": "application/json", "user-agent": "oasflow"}
     declared = (*call.headers.items(), *call.sensitive_headers.items())
     for name, value in _author_headers(declared, to_platform=proven):

@@ -16,6 +16,36 @@ ENVIRONMENT_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 ENVIRONMENT_PLACEHOLDER: Final = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")
 
 
+def find_open(written: Mapping[str, JsonValue]) -> dict[str, str]:
+    """Of an author's headers those with a placeholder, after `fill_environment`."""
+    texts = {header: text for header, text in written.items() if isinstance(text, str)}
+    return {header: text for header, text in texts.items() if ENVIRONMENT_PLACEHOLDER.search(text)}
+
+
+def list_unfilled(
+    written: Mapping[str, str], sent: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """Headers that would be sent with a placeholder in them, each with the placeholder's name.
+
+    written: of `find_open`: a value of the run that spells a placeholder is none.
+    sent:    the headers with everything put in.
+    """
+    return tuple(
+        (header, name)
+        for header, text in written.items()
+        for name in dict.fromkeys(ENVIRONMENT_PLACEHOLDER.findall(text))
+        if name in ENVIRONMENT_PLACEHOLDER.findall(sent.get(header, ""))
+    )
+
+
+def describe_unfilled(header: str, name: str) -> str:
+    """What is wrong with such a header, and what to do."""
+    return (
+        f'the placeholder {{{{{name}}}}} in the header "{header}" has no value; give it one by '
+        f"`env` (--env {name}=… at the command line)"
+    )
+
+
 def fill_environment(value: JsonValue, env: Mapping[str, str]) -> JsonValue:
     """`value` with `{{NAME}}` replaced in its strings where `env` knows NAME.
 

@@ -12,7 +12,7 @@
     explained.py explained_nodes.py explained_pieces.py
                   the views of `explain`
     deciding.py   a decision at the command line: finds the gate, decides, drives the run on
-    acting.py     continues a run: tells what it uses (about.py) and what this call lacks
+    acting.py     continues a run: tells what it uses (about.py, about_services.py) and what this call lacks
                   (lacking.py, needed_host.py), with a complete command (next_steps.py)
     drive.py      a run from stop to stop, with a person at the terminal
     interrupts.py Ctrl-C, while a node runs and while a person is asked
@@ -22,10 +22,11 @@
     checklist.py checklist_view.py selecting.py artifact_names.py
                   choosing for a context slot
     opening.py    flows, platforms and the store, as the options name them;  inputs.py  their values
+    simulating.py what a simulation makes up, and what it lets run
     exits.py      exit codes, and the one place where errors become sentences
     misuse.py     a command line that cannot be parsed, in one line
     terminal.py   the streams stdout and stderr
-    safe.py findings.py values.py render.py records.py   pure: data -> shown text, or JSON
+    safe.py findings.py values.py render.py conversation_view.py records.py   pure: data -> shown text, or JSON
     layout.py     lines, lists and tables at any width;  tables.py  tables of runs and gates
 
 The modules of the commands import nothing heavy: LangGraph, the database and the HTTP library are

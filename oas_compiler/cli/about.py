@@ -1,9 +1,10 @@
 """The resources of this process that a continued run uses, told before the run continues.
 
-In: a run, and the options of this command.  Out: three lines on stderr.
+In: a run, and the options of this command.  Out: lines on stderr.
 
     run r1: Newsletter (agents/newsletter), of tenant acme, started by ann, sha256 5f0c12ab34cd
       calls https://cinatra.example.org with CINATRA_RUN_TOKEN; also https://crm.example.com
+      asks model openai/gpt-5 with OPENAI_API_KEY; MCP server shop, the program mcp-shop
       reads CRM_KEY of this process
 
 Another person may have started the run and chosen all of these.  A command that is refused because
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from rich.text import Text
 
 from cinatra_sdk.contract import BASE_URL
+from oas_compiler.cli.about_services import list_services, list_stored_services
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.opening import RUN_TOKEN
 from oas_compiler.cli.safe import clean
@@ -27,29 +29,67 @@ if TYPE_CHECKING:
     from cinatra_sdk.runs import Run
     from oas_compiler.cli.opening import Own
     from oas_compiler.cli.terminal import Terminal
+    from oas_compiler.lower.flow import Flow
 
 Manner = Literal["done", "refused", "rejected"]
 """Whether the run continues, is refused a resource, or is rejected and gets no resource."""
 _CALLS: Final = {"done": "calls", "refused": "would call", "rejected": "calls"}
+_ASKS: Final = {"done": "asks", "refused": "would ask", "rejected": "asks"}
 _READS: Final = {"done": "reads", "refused": "would read", "rejected": "reads"}
 
 
-def tell_what_is_used(terminal: Terminal, run: Run, own: Own, manner: Manner) -> None:
-    """Tell the flow and its owner, the addresses and credentials of its calls, and the variables it
-    reads.
+def tell_what_is_used(
+    terminal: Terminal, run: Run, own: Own, manner: Manner, source: bytes
+) -> None:
+    """Tell the flow and its owner, the addresses and credentials of its calls, whom else it asks,
+    and the variables it reads.
+
+    source: of the run's flow; empty for a run that is rejected.
     """
-    for pieces in what_is_used(run, own, manner):
+    for pieces in what_is_used(run, own, manner, source):
         terminal.say(Pieces([Text(piece) for piece in pieces], between=" "))
 
 
-def what_is_used(run: Run, own: Own, manner: Manner) -> tuple[list[str], list[str], list[str]]:
-    """The three lines in pieces, safe for a terminal and without values of variables."""
+def what_is_used(run: Run, own: Own, manner: Manner, source: bytes) -> list[list[str]]:
+    """The lines in pieces, safe for a terminal and without values of variables."""
     named = [clean(run.flow), f"({clean(run.file)})"] if run.file else [clean(run.flow)]
     named[-1] += ","
     tenant = f"of tenant {clean(run.tenant)}," if run.tenant else "of no tenant,"
     starter = [f"started by {clean(run.started_by)},"] if run.started_by else []
     whose = [f"run {clean(run.id)}:", *named, tenant, *starter, f"sha256 {run.digest[:12]}"]
-    return whose, _describe_calls(run, own, manner), _describe_variables(run, manner)
+    services = list_asked(run, source, own)
+    asks = _prefix_verb(_ASKS[manner], _join_services(services)) if services else []
+    calls = _describe_calls(run, own, manner)
+    if asks and calls == [f"  {_CALLS[manner]} nothing"]:
+        calls = []
+    lines = [whose, calls, asks, _describe_variables(run, manner)]
+    return [line for line in lines if line]
+
+
+def list_asked(run: Run, source: bytes, own: Own) -> list[str]:
+    """Models, servers and agents that the run asks; none where a simulation answers for them."""
+    if _is_simulated(run.platform) and own.platform is None:
+        return []
+    return list_stored_services(source, own.parts)
+
+
+def tell_services(terminal: Terminal, flow: Flow, own: Own) -> None:
+    """Tell whom a run that begins will ask, beside its platform."""
+    services = [] if _is_simulated(flow.platform.describe()) else list_services(flow.ir, own.parts)
+    if services:
+        pieces = _prefix_verb(_ASKS["done"], _join_services(services))
+        terminal.say(Pieces([Text(piece) for piece in pieces], between=" "))
+
+
+def _join_services(services: Sequence[str]) -> list[str]:
+    """The services as pieces of a line."""
+    return [*(f"{one};" for one in services[:-1]), services[-1]]
+
+
+def _is_simulated(platform: Mapping[str, Any]) -> bool:
+    beyond = platform.get("beyond")
+    part = beyond if isinstance(beyond, Mapping) else platform
+    return part.get("kind") == "simulated"
 
 
 def _describe_calls(run: Run, own: Own, manner: Manner) -> list[str]:

@@ -48,9 +48,10 @@ def flow_to_go_on(
 
     Raises: `Halt`, which names everything that is missing and the complete command.
     """
-    found = None if to_reject else lacking(run, given, store.source(run.id))
+    source = b"" if to_reject else store.source(run.id)
+    found = None if to_reject else lacking(run, given, source)
     manner: Manner = "rejected" if found is None else "refused" if found else "done"
-    tell_what_is_used(terminal, run, given.own, manner)
+    tell_what_is_used(terminal, run, given.own, manner, source)
     if found:
         whole = found.whole.command(call.name, call.target, *call.options)
         raise refusal(run, found, whole)

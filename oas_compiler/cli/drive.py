@@ -154,7 +154,7 @@ class Drive:
                     with self.printer.printing():
                         return begin(None, context)
                 # A hand-written graph has the names that its nodes have.
-                return begin(Progress(getattr(self.flow, "ir", None), self.terminal), context)
+                return begin(Progress(getattr(self.flow, "plan", None), self.terminal), context)
 
     def _make_answer_call(self, gate: Gate, decision: Decision) -> Begin:
         def answer(on_event: OnEvent | None, context: HostContext | None) -> Run:

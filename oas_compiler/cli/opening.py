@@ -289,35 +289,6 @@ def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> Non
         )
 
 
-def refuse_to_simulate_tools(made: Flow) -> None:
-    """Raise `Halt` for a flow with tools: only calls of a platform are made up, and tools would run."""
-    from oas_compiler.control.approval import acting_nodes
-    from oas_compiler.ir import ToolNode
-
-    tools = [node for _, node in acting_nodes(made.ir) if isinstance(node, ToolNode)]
-    if tools:
-        raise Halt(
-            f"--simulate calls nothing, and the flow calls tools (first at '{tools[0].name}'), "
-            "which would really run: leave out --simulate"
-        )
-
-
-def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOptions) -> None:
-    """Tell the user where a simulation makes up the candidates of a slot."""
-    from cinatra_sdk.flow.request import usual_url
-    from cinatra_sdk.host.platform import answers
-    from oas_compiler.control.approval import acting_nodes
-    from oas_compiler.ir import ApiNode
-
-    if not options.simulate or options.context:
-        return
-    calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
-    if any(answers(usual_url(node.url)) for node in calls):
-        terminal.note(
-            "what the context slots may take is simulated: --context FILE fills them from artifacts"
-        )
-
-
 def host(tenant: str = "", own: Own | None = None, *, lends: bool = True) -> HostContext | None:
     """The credentials of this activation, from the environment; `tenant` owns them.  None where
     the host of `own` says which tokens a run gets.

@@ -5,25 +5,32 @@ In: events of an activation.  Out: lines on stderr.
     ✓ Recipients » Generate recipient list  0.3 s
     ◆ Recipients » Review recipients  waits for a person
     ✗ Recipients » Review recipients  rejected by ann: wrong list
+    ✓ Each letter[3] » Draft                the element of a map, counted from 0 as in ids of gates
+    ✓ Both » The second flow » Check        one of several flows
+    ✓ Helper » Helper (model)               an agent's model has the turn
+
+A run of a module has the names of the file that it was made of.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
+from cinatra_sdk.events.event import split_path
+from cinatra_sdk.flow.plan import open_plans
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
-from oas_compiler.ir import FlowIR, StartNode, open_flows, walk
 
 if TYPE_CHECKING:
     from cinatra_sdk.events.event import RunEvent
+    from cinatra_sdk.flow.plan import FlowPlan, NodePlan, Path
 
 _MARKS: Final = {"done": ("✓", "green"), "waits": ("◆", "yellow"), "failed": ("✗", "red")}
 _PLAIN_MARKS: Final = {"done": "+", "waits": "?", "failed": "x"}
@@ -32,26 +39,28 @@ _PLAIN_MARKS: Final = {"done": "+", "waits": "?", "failed": "x"}
 class Progress:
     """Prints events; never raises, because watching a run must not make it fail."""
 
-    def __init__(self, flow: FlowIR | None, terminal: Terminal) -> None:
+    def __init__(self, flow: FlowPlan | None, terminal: Terminal) -> None:
         """flow: None for a hand-written graph, whose nodes go by their own names."""
-        nodes = [] if flow is None else list(walk(flow))
+        nodes = {} if flow is None else dict(_walk(flow))
         self._names = {} if flow is None else names_of(flow)
-        self._inner = frozenset(path for path, node in nodes if node.subflows)
-        self._setups = {path: node.id for path, node in nodes if isinstance(node, StartNode)}
+        self._inner = frozenset(path for path, node in nodes.items() if node.work.subflows)
+        self._setups = {
+            path: node.id for path, node in nodes.items() if node.work.kind == "StartNode"
+        }
         self._terminal = terminal
-        self._begun: dict[tuple[str, ...], float] = {}
+        self._begun: dict[str, float] = {}
         self._live = terminal.err.is_terminal and terminal.err.color_system is not None
 
     def __call__(self, event: RunEvent) -> None:
-        path = event.nodes
+        path, shown = self._read_path(event.path)
         if event.kind != "node" or path in self._inner:
             return
-        name = clean(self._names.get(path, "/".join(path)))
+        name = clean(shown)
         if event.name == "started":
-            self._begun[path] = time.monotonic()
+            self._begun[event.path] = time.monotonic()
             self._print_running(name)
             return
-        seconds = time.monotonic() - self._begun.pop(path, time.monotonic())
+        seconds = time.monotonic() - self._begun.pop(event.path, time.monotonic())
         self._clear_line()
         following = event.data.get("next")
         if following is not None and self._setups.get(path) == following:
@@ -61,6 +70,21 @@ class Progress:
         line = Text.assemble("  ", self._choose_mark(state), f" {name}")
         endings = [Text(words, "dim") for words in (*ending, *took)]
         self._terminal.say(Pieces([line, *endings], between="  "))
+
+    def _read_path(self, event_path: str) -> tuple[Path, str]:
+        """The path of an event's node in the flow, and the name of the node's visit."""
+        path: Path = ()
+        names: list[str] = []
+        for node_id, item in split_path(event_path):
+            path = (*path, node_id)
+            name = self._names.get(path, node_id)
+            flow = (*path, f"[{item}]")
+            if flow in self._names:  # one of several flows
+                names += [name, self._names[flow]]
+                path = flow
+            else:
+                names.append(name if item is None else f"{name}[{item}]")
+        return path, (" » " if self._names else "/").join(names)
 
     def _print_running(self, name: str) -> None:
         if self._live:
@@ -98,17 +122,22 @@ def _describe_finish(event: RunEvent) -> tuple[str, list[str]]:
     return "failed", [f"{told}: {why}" if why else told]
 
 
-def names_of(flow: FlowIR) -> Mapping[tuple[str, ...], str]:
-    """Ids of the nodes around a node and its own → names of the author, `Recipients » Review recipients`.
-
-    Of several flows in one node each has its name there, too.
-    """
-    names: dict[tuple[str, ...], str] = {}
-    for path, node in walk(flow):
-        around = names.get(path[:-1], "")
+def names_of(flow: FlowPlan) -> Mapping[Path, str]:
+    """Paths of nodes → names of the author; of several flows in one node each has its name, too."""
+    names: dict[Path, str] = {}
+    for path, node in _walk(flow):
         own = node.name or node.id
-        names[path] = f"{around} » {own}" if around else own
-        for inside, subflow in open_flows(node, path):
+        names[path] = f"{own} (model)" if node.work.kind == "AgentModelNode" else own
+        for inside, subflow in open_plans(node, path):
             if inside != path:
-                names[inside] = f"{names[path]} » {subflow.name or subflow.id}"
+                names[inside] = subflow.name or subflow.id
     return names
+
+
+def _walk(flow: FlowPlan, around: Path = ()) -> Iterator[tuple[Path, NodePlan]]:
+    """Every node at every depth with its path."""
+    for node in flow.nodes:
+        path = (*around, node.id)
+        yield path, node
+        for inside, subflow in open_plans(node, path):
+            yield from _walk(subflow, inside)

@@ -99,6 +99,8 @@ def gate_record(gate: Gate) -> dict[str, Any]:
         "field": gate.field or None,
         "schema": dict(gate.schema),
         "values": dict(gate.values),
+        "question": gate.question or None,
+        "said": [dict(message) for message in gate.said],
         "example": gate.example(),
     }
 

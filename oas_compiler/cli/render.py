@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import JsonValue
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -23,11 +23,12 @@ from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
 from oas_compiler.cli.checklist_view import checklist_view
+from oas_compiler.cli.conversation_view import list_said, message_view, said_view
 from oas_compiler.cli.lacking import export_first, reasons
 from oas_compiler.cli.layout import Indented, Member, Pieces, Words, unbroken
 from oas_compiler.cli.opening import Own
 from oas_compiler.cli.safe import clean
-from oas_compiler.cli.selecting import offered_in, options_of_form, other_values
+from oas_compiler.cli.selecting import options_of_form, other_values
 from oas_compiler.cli.values import NOTE, Extent, value_view, values_view
 
 if TYPE_CHECKING:
@@ -79,10 +80,9 @@ def gate_view(
 
     extent = extent or Extent()
     name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
-    step = "before a call" if gate.step == CALL_STEP else f"step {gate.step}"
-    about = (step, f"risk {gate.risk}", gate.id)
+    about = (*_describe_kind(gate), gate.id)
     heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
-    parts: list[RenderableType] = []
+    parts: list[RenderableType] = [said_view(gate.said, extent)] if gate.said else []
     if gate.description:
         parts.append(Words(Text(clean(gate.description, lines=True)), 0))
     form = gate.form
@@ -91,12 +91,21 @@ def gate_view(
         offered = checklist or Checklist.of(form.selector, names)
         parts.append(checklist_view(offered, asking=asking, extent=extent))
         form = form.carrier
+    elif gate.question:
+        parts.append(value_view(gate.question, extent))
     else:
         parts += _format_values_after_message(gate.values, extent)
     # A setup gate shows the given inputs; the inputs that it asks for have no values yet.
     shown = [*parts, *_format_asked_fields(form)] if gate.step == 0 or not parts else parts
     shown = shown or [Text("no data to show", style="dim italic")]
     return Group(heading, *(below_heading(part) for part in shown))
+
+
+def _describe_kind(gate: Gate) -> tuple[str, ...]:
+    if gate.question:
+        return ("a question",)
+    step = "before a call" if gate.step == CALL_STEP else f"step {gate.step}"
+    return (step, f"risk {gate.risk}")
 
 
 def _format_values_after_message(values: Mapping[str, Any], extent: Extent) -> list[RenderableType]:
@@ -149,7 +158,9 @@ def how_to_answer(run: Run, gate: Gate, given: GivenOptions, *, alone: bool) -> 
 
     target = run.id if alone else f"{run.id}/{gate.id}"
     reject = given.command("reject", target, "--reason", "…")
-    if gate.form.needs_data:
+    if gate.question:
+        lines = [given.command("answer", target, "--text", "…"), reject]
+    elif gate.form.needs_data:
         lines = [command_with_data(gate, target, given), reject]
     else:
         lines = [given.command("approve", target), reject]
@@ -201,15 +212,16 @@ def run_view(
     unknown: Sequence[UnknownEffect] = (),
     settled: Sequence[Settlement] = (),
     usage: Sequence[ModelUsage] = (),
+    asked: Sequence[str] = (),
 ) -> RenderableType:
     """Everything about a run.
 
     needed: options for a command that continues the run; `names` as in `outcome_view`.  extent: how
     much of its values is shown.  unknown: calls that a person has to settle.  settled: what people said of others.
-    usage: what its models used up.
+    usage: what its models used up.  asked: models, servers and agents that it asks.
     """
     extent = extent or Extent()
-    parts: list[RenderableType] = [Indented(_format_run_facts(run, now))]
+    parts: list[RenderableType] = [Indented(_format_run_facts(run, now, asked))]
     if run.input:
         parts += [_format_title("inputs"), Indented(values_view(run.input, extent))]
     if decisions:
@@ -245,7 +257,8 @@ def run_view(
     return Group(first, *parts, *rest)
 
 
-def _format_run_facts(run: Run, now: datetime) -> RenderableType:
+def _format_run_facts(run: Run, now: datetime, asked: Sequence[str]) -> RenderableType:
+    calls = " ".join(addresses(run.platform, Own(), "refused"))
     about = {
         "flow": run.flow,
         "file": run.file,
@@ -254,29 +267,19 @@ def _format_run_facts(run: Run, now: datetime) -> RenderableType:
         "started by": run.started_by,
         "begun": format_moment(run.created_at),
         "changed": f"{format_moment(run.updated_at)} ({format_since(run.updated_at, now)} ago)",
-        "calls": " ".join(addresses(run.platform, Own(), "refused")),
+        "calls": "" if asked and calls == "nothing" else calls,
+        "asks": "; ".join(asked),
         "reads": ", ".join(sorted(run.variables)),
     }
     told = {name: clean(text) for name, text in about.items() if text}
     most = max(map(len, told))
-    words = {"calls", "reads"}
+    words = {"calls", "asks", "reads"}
     return Group(
         *(
             Member(name.ljust(most), Text(text), is_words=name in words, indent=0)
             for name, text in told.items()
         )
     )
-
-
-def _list_said(message: Mapping[str, JsonValue]) -> list[JsonValue]:
-    """What a message says: its text, and the calls that a model asks for in it."""
-    content, calls = message.get("content", ""), message.get("tool_calls")
-    asked = [one for one in calls if isinstance(one, Mapping)] if isinstance(calls, list) else []
-    told: list[JsonValue] = [content] if content or not asked else []
-    for one in asked:
-        arguments = json.dumps(one.get("args"), ensure_ascii=False)
-        told.append(f"-> {one.get('name')} {arguments}")
-    return told
 
 
 def _format_outcome(
@@ -288,8 +291,8 @@ def _format_outcome(
     if run.messages:
         yield _format_title("messages")
         for message in run.messages:
-            for said in _list_said(message):
-                yield Indented(_message_view(said, extent))
+            for said in list_said(message):
+                yield Indented(message_view(said, extent))
     if run.outputs:
         yield _format_title("outputs")
         yield Indented(values_view(run.outputs, extent))
@@ -306,7 +309,9 @@ def _format_outcome(
     for gate in run.waiting:
         alone = len(run.waiting) == 1
         yield Text("")
-        yield gate_view(gate, names, extent=extent)
+        told = {message.get("id") for message in run.messages}
+        heard = [message for message in gate.said if message.get("id") not in told]
+        yield gate_view(replace(gate, said=tuple(heard)), names, extent=extent)
         yield how_to_answer(run, gate, given, alone=alone)
     yield from _how_to_go_on(run, given)
 
@@ -342,18 +347,6 @@ def tell_problems(run_id: str, problems: Sequence[str]) -> list[str]:
     name = shlex.quote(run_id)
     way = f"oasflow resume {name} writes it again from the run's checkpoint"
     return [*told, f"{way}; oasflow stop {name} ends the run"]
-
-
-def _message_view(content: Any, extent: Extent) -> RenderableType:
-    """A message; a message that only carries a context selection to its gate is shown in one
-    line.
-    """
-    selector = offered_in(content)
-    if selector is None:
-        return value_view(content, extent)
-    number = len(selector.candidates)
-    what = "candidate" if number == 1 else "candidates"
-    return Text(f'{number} {what} for the context slot "{clean(selector.slot_id)}"', style="dim")
 
 
 def _format_title(text: str) -> Text:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oas_compiler.cli import context, inputs, opening, options
+from oas_compiler.cli.about import tell_services
 from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
+from oas_compiler.cli.simulating import admit_tools_of_simulation, mention_made_up_context
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -32,7 +34,10 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="One input; may be repeated."),
     ] = None,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Call nothing: make up the platform's responses.")
+        bool,
+        typer.Option(
+            "--simulate", help="Make up what platforms and models answer; only tools of --host run."
+        ),
     ] = False,
     stubs: Annotated[
         str, typer.Option(metavar="FILE", help="Answers of the simulation, JSON or YAML.")
@@ -106,9 +111,9 @@ def run(
         parts = parts.with_parts(models=None)  # a lent model would really be asked
     flow = opening.flow(path, env=values, parts=parts)
     if simulate:
-        opening.refuse_to_simulate_tools(flow)
+        admit_tools_of_simulation(terminal, flow, host, yes=yes)
     flow = flow.with_platform(opening.platform(flow, chosen))
-    opening.mention_made_up_context(terminal, flow, chosen)
+    mention_made_up_context(terminal, flow, chosen)
     params = inputs.params(flow.input_schema, input_file, settings or [])
     if simulate:
         params = _with_sampled(terminal, flow, params)
@@ -240,6 +245,7 @@ def _start_run(
         if filled is not None:
             flow = filled.on(store, flow, terminal)
         terminal.say(f"run {clean(name)}  {clean(flow.name)}")
+        tell_services(terminal, flow, given.own)
         drive = Drive(
             store=store,
             flow=flow,

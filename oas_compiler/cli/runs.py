@@ -89,6 +89,7 @@ def show(
     answer them.
     """
     from cinatra_sdk.store.artifacts import ArtifactStore
+    from oas_compiler.cli.about import list_asked
     from oas_compiler.cli.artifact_names import artifact_names
     from oas_compiler.cli.follow import show_events
     from oas_compiler.cli.records import chosen_record, decision_record, run_record
@@ -124,7 +125,7 @@ def show(
     extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
     view = run_view(
         found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown,
-        settled=settled, usage=usage,
+        settled=settled, usage=usage, asked=list_asked(found, source, given.own),
     )  # fmt: skip
     terminal.show(view)
     return Exit.OK

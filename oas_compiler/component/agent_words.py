@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from cinatra_sdk.contract import QUESTION_TOOL
 from oas_compiler.ir import Json
 
 START: Final = "start"
@@ -13,8 +14,8 @@ CALLS: Final = "calls"
 END: Final = "end"
 AGAIN: Final = "again"
 """The branch back to the model."""
-ASK: Final = "ask_user"
-"""The tool by which a model asks a person."""
+ASK: Final = QUESTION_TOOL
+"""The tool by which a model asks a person, and the node of it."""
 SUBMIT: Final = "submit_result"
 """The tool by which a model gives the outputs of its agent."""
 TEXT: Final = Json.of({"type": "string"})

@@ -131,7 +131,18 @@ def _print_settings(node: Node) -> Iterator[str]:
         is_left_empty = value == field.default and value in _EMPTY
         if field.name in _SHOWN_ELSEWHERE or is_left_empty:
             continue
-        yield f"{field.name}: {_format_value(value)}"
+        if isinstance(value, Behind):
+            yield from _print_behind(value)
+        else:
+            yield f"{field.name}: {_format_value(value)}"
+
+
+def _print_behind(behind: Behind) -> Iterator[str]:
+    """What is said of the tool or agent that a node runs; of agents, too, in the word of tools."""
+    if behind.risk_class:
+        yield f"behind: (risk_class={_quote_text(behind.risk_class)})"
+    if behind.asks_person:
+        yield "requires_confirmation: true"
 
 
 def _format_value(value: object) -> str:
@@ -147,7 +158,7 @@ def _format_value(value: object) -> str:
         return value.calls  # so do its nodes
     if isinstance(value, Port):
         return value.title
-    if isinstance(value, (GateStep, Behind, CallRetryPolicy, McpTransport)):
+    if isinstance(value, (GateStep, CallRetryPolicy, McpTransport)):
         parts = (
             f"{field.name}={_format_value(getattr(value, field.name))}"
             for field in fields(value)

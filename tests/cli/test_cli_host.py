@@ -112,13 +112,34 @@ def test_resume_goes_on_with_the_host_after_a_failure(oasflow: Oasflow, here: Pa
     assert oasflow("resume", "r1", *host()).code == 0
 
 
-def test_tools_are_not_run_by_a_simulation(
+def test_a_simulation_runs_the_tools_that_its_own_option_gives_and_says_so(
     oasflow: Oasflow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(TOOLS)
-    done = oasflow("run", ".", "--set", "order_id=A-17", "--simulate", *host("run:lend"))
-    assert done.code == 2
-    assert "would really run: leave out --simulate" in done.err
+    line = ("run", ".", "--set", "order_id=A-17", "--simulate", "--run-id", "r1")
+    without = oasflow(*line)
+    assert without.code == 1
+    assert "--host MODULE:FACTORY, also beside --simulate" in without.out + without.err
+    run = oasflow(*line, *host("run:lend"))
+    assert run.code == 3, run.err
+    told = "the tools of --host really run, calls of platforms are simulated:"
+    assert f"{told} look_up_order, refund_order" in " ".join(run.err.split())
+    done = oasflow("answer", "r1", "--text", "broken", "--json", *host("run:lend"))
+    assert done.json["outputs"] == {"receipt": "receipt-A-17"}
+
+
+def test_a_simulation_runs_no_tools_that_nobody_named_and_approves_none_by_yes(
+    oasflow: Oasflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(TOOLS)
+    line = ("run", ".", "--set", "order_id=A-17", "--simulate")
+    yes = oasflow(*line, "--yes", *host("run:lend"))
+    assert yes.code == 2
+    assert "leave out --yes" in yes.err
+    implied = oasflow(*line, OASFLOW_HOST="run:lend", PYTHONPATH=str(TOOLS))
+    assert implied.code == 2, implied.err
+    way = "give the tools that may run with --simulate --host MODULE:FACTORY"
+    assert way in " ".join(implied.err.split())
 
 
 def test_a_hand_written_graph_is_answered_at_the_command_line(

@@ -93,7 +93,7 @@ def test_a_gate_that_the_policy_skips_is_no_persons(
     flow = compile_flow(flow_of(start(), gate("first"), gate("second"), end()))
     waiver = {"steps": [{"stepNumber": 1, "requiresApproval": False}, {"stepNumber": 2, "requiresApproval": True}]}  # fmt: skip
     with RunStore.open(fresh_database) as store:
-        watched = Progress(flow.ir, Terminal.open())
+        watched = Progress(flow.plan, Terminal.open())
         store.start(flow, context=flow.context(approval_policy=waiver), on_event=watched)
     assert marked(capsys.readouterr().err) == [
         "✓ The start", "✓ The first", "◆ The second  waits for a person",

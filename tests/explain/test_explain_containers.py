@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from oas_compiler import compile_flow
 from oas_compiler.checks.running import READING
 from oas_compiler.cli.explained_nodes import nodes_view
 from oas_compiler.cli.progress import names_of
@@ -124,5 +125,7 @@ def test_a_trigger_holds_back_no_step_of_a_map_because_of_the_class_of_its_gate(
 
 
 def test_the_progress_of_a_run_names_the_flow_that_a_node_is_in() -> None:
-    names = names_of(compile_ir(FOLDER / "gates_in_parallel_flows.json", rules=READING).ir)
-    assert names["both", "[1]", "review"] == "The both » The post » The review"
+    names = names_of(compile_flow(FOLDER / "gates_in_parallel_flows.json").plan)
+    path = ("both", "[1]", "review")
+    told = [names[path[:length]] for length in (1, 2, 3)]
+    assert told == ["The both", "The post", "The review"]

@@ -6,6 +6,8 @@ import pytest
 
 from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import compile_ir
+from tests.agents.agent_flows import agent, agent_flow, server_tool
+from tests.flows import port
 from tests.samples import CINATRA, control, data, needs_corpus, ref, small, text, with_node
 
 GOLDEN = """\
@@ -136,3 +138,29 @@ def test_how_often_an_effect_may_happen_is_printed_where_it_is_not_the_usual() -
     assert '    effect: "at_most_once"\n' in print_ir(compile_ir(with_node(act)).ir)
     act["metadata"]["cinatra"]["effect"] = "at_least_once"  # type: ignore[index]  # a literal above
     assert "effect:" not in print_ir(compile_ir(with_node(act)).ir)
+
+
+SHOP = {
+    "component_type": "StreamableHTTPTransport", "id": "shop", "name": "shop",
+    "url": "https://shop.example.com/mcp",
+}  # fmt: skip
+BOX = {"component_type": "MCPToolBox", "id": "box", "name": "Shop", "client_transport": SHOP}
+
+
+@pytest.mark.parametrize("confirms", [True, False])
+def test_a_tool_and_a_toolbox_that_require_confirmation_say_so(confirms: bool) -> None:
+    asks = {"requires_confirmation": True} if confirms else {}
+    tool = server_tool("search", [port("query")], [port("found")], **asks)
+    flow = agent_flow(agent(tool, toolboxes=[{**BOX, **asks}]))
+    printed = print_ir(compile_ir({**flow, "agentspec_version": "26.3.1"}).ir).splitlines()
+    said = [line for line in printed if line.strip() == "requires_confirmation: true"]
+    assert len(said) == (2 if confirms else 0)
+    at = printed.index('      search ToolNode "search"')
+    assert ("        requires_confirmation: true" in printed[at : at + 5]) is confirms
+
+
+def test_an_agent_that_requires_approval_says_so() -> None:
+    flow = agent_flow(agent(metadata={"cinatra": {"requiresApproval": True}}))
+    printed = print_ir(compile_ir(flow).ir).splitlines()
+    at = printed.index('  work AgentNode "The work"')
+    assert "    requires_confirmation: true" in printed[at : at + 4]

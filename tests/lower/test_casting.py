@@ -73,6 +73,15 @@ def test_a_text_is_no_json_where_no_run_could_keep_what_it_spells(text: str, tar
         cast(text, target)
 
 
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [({"a": 1}, "an object"), ([1], "an array"), ("x", "a string"), (1.5, "a number")],
+)
+def test_an_error_names_the_kind_of_the_value_with_its_article(value: Any, told: str) -> None:
+    with pytest.raises(CastError, match=f"^{told} cannot become null$"):
+        cast(value, ScalarType("null"))
+
+
 def test_a_text_as_deep_as_values_may_be_is_read() -> None:
     text = "[" * 64 + "]" * 64
     assert json.dumps(cast(text, ArrayType(ANY))) == text

@@ -168,6 +168,28 @@ def test_several_outputs_are_the_members_of_the_result() -> None:
 
 
 @pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (port("said"), '{"name": "hive", "price": 7}'),
+        (port("said", "object"), {"name": "hive", "price": 7}),
+        (port("price", "integer"), 7),
+    ],
+)
+def test_one_output_takes_a_result_of_several_members_as_a_whole_else_its_own_member(
+    output: Any, expected: Any
+) -> None:
+    flow, _, _ = run(tool_flow(mcp_tool("describe", [port("name")], [output])), {})
+    assert drive(flow, {"name": "hive"}).outputs == {output["title"]: expected}
+
+
+def test_a_result_that_is_not_of_the_type_is_told_with_its_members() -> None:
+    wanted = mcp_tool("describe", [port("name")], [{**NUMBERS, "title": "said"}])
+    ran = drive(run(tool_flow(wanted), {})[0], {"name": "hive"})
+    assert "'said': an object cannot become an array" in str(ran.error)
+    assert "name the output after it: 'name', 'price'" in str(ran.error)
+
+
+@pytest.mark.parametrize(
     ("tool", "words"),
     [
         (mcp_tool("fail", [port("query")], []), "fail"),

@@ -175,6 +175,7 @@ def make_prepare_call(
             query=asked.query,
             body=asked.body,
             sensitive_headers=asked.sensitive_headers,
+            unfilled_headers=request.list_unfilled(asked),
             retry=work.retry,
             url_allow_list=request.url_allow_list,
             written=asked.written,

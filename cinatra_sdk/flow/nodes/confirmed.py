@@ -22,9 +22,9 @@ from cinatra_sdk.effects import Effect
 from cinatra_sdk.errors import ShownDiffers
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import SHOWN, Frame
-from cinatra_sdk.flow.names import DECISIONS
+from cinatra_sdk.flow.names import DECISIONS, MESSAGES
 from cinatra_sdk.flow.nodes.deciding import GATE_READS, decision_record, rejection
-from cinatra_sdk.flow.talk import REFUSED_TEXTS, Asked, discuss
+from cinatra_sdk.flow.talk import REFUSED_TEXTS, Asked, discuss, has_open_call
 from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
@@ -108,7 +108,9 @@ class _Confirmation:
         decided = decision_record(frame, state, CALL_STEP, outcome)
         call = self.effect(state)
         question = Asked(text=f"Call {call.capability}", implied=True)
-        talk = discuss(frame, state, question, outcome)
+        # The result of a model's call says that it was denied.
+        is_told = outcome.denied and has_open_call(state[MESSAGES])
+        talk = {} if is_told else discuss(frame, state, question, outcome)
         more = {DECISIONS: seal([decided]), **talk}
         if outcome.denied:
             update = frame.finish(state, _say_denied(frame, outcome), more=more)

@@ -8,12 +8,12 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.flow.names import DECISIONS
+from cinatra_sdk.flow.names import DECISIONS, MESSAGES
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome
 from cinatra_sdk.governed.state import seal
 
-GATE_READS: Final = ("approval_policy", "rejected_at", "run")
+GATE_READS: Final = ("approval_policy", "rejected_at", "run", MESSAGES)
 """State keys of a node that asks a person, beyond its frame's."""
 
 

@@ -64,6 +64,11 @@ def credential_by_name(subject: Subject, report: Report) -> None:
             )
 
 
+def is_told(text: Text) -> bool:
+    """Whether this rule, OAS204 or OAS205 reports the text."""
+    return names_credential(text) or _is_known(text)
+
+
 def names_credential(text: Text) -> bool:
     """Whether the text's name or place makes it a credential."""
     return bool(_describe_credential(text))

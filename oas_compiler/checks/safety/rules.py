@@ -19,6 +19,7 @@ from oas_compiler.checks.safety.plain_http import plain_http
 from oas_compiler.checks.safety.risk_class_type import risk_class_type
 from oas_compiler.checks.safety.secret_at_gate import secret_at_gate
 from oas_compiler.checks.safety.send_under_lesser_class import send_under_lesser_class
+from oas_compiler.checks.safety.sensitive_literal import sensitive_literal
 from oas_compiler.checks.safety.stray_credential import stray_credential
 from oas_compiler.checks.safety.templated_host import templated_host
 from oas_compiler.checks.safety.ungated_loop import ungated_loop
@@ -45,6 +46,7 @@ RULES: tuple[CheckRule, ...] = (
     packaged_credential,
     package_not_fully_read,
     credential_by_name,
+    sensitive_literal,
     untrusted_url,
     foreign_host,
     plain_http,

@@ -34,5 +34,6 @@ def tools_are_registered(subject: Subject, report: Report) -> None:
                     f'the tool "{node.tool_name}" of "{node.id}" is not registered',
                     node.place,
                     hint=report.nearest(node.tool_name, tools)
-                    or f'pass it: tools={{"{node.tool_name}": …}}; at the command line, --host',
+                    or f'pass it: tools={{"{node.tool_name}": …}}; at the command line, '
+                    "--host MODULE:FACTORY, also beside --simulate",
                 )

@@ -15,7 +15,10 @@ def test_a_tool_that_the_host_has_not_registered_is_refused():
 
 def test_without_a_near_name_the_hint_says_how_to_pass_it():
     (finding,) = findings(FLOW, "OAS092", tools=[])
-    assert finding.hint == 'pass it: tools={"get_weather": …}; at the command line, --host'
+    assert finding.hint == (
+        'pass it: tools={"get_weather": …}; at the command line, '
+        "--host MODULE:FACTORY, also beside --simulate"
+    )
 
 
 def test_nothing_is_said_where_the_hosts_tools_are_not_known():

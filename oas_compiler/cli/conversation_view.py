@@ -1,0 +1,55 @@
+"""What was said in a run, as people see it.
+
+In: records of messages.  Out: something rich prints.
+
+    said before it
+      user       Send the report to Ada.
+      assistant  -> send {"to": "ada"}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from oas_compiler.cli.layout import Indented
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.selecting import offered_in
+from oas_compiler.cli.values import Extent, value_view, values_view
+
+
+def said_view(said: Sequence[Mapping[str, JsonValue]], extent: Extent) -> RenderableType:
+    """The conversation of a flow that waits, each message behind the role of who said it."""
+    parts: list[RenderableType] = [Text("said before it", style="bold")]
+    for message in said:
+        role = str(message.get("role", ""))
+        parts += [Indented(values_view({role: one}, extent), by=2) for one in list_said(message)]
+    return Group(*parts)
+
+
+def list_said(message: Mapping[str, JsonValue]) -> list[JsonValue]:
+    """What a message says: its text, and the calls that a model asks for in it."""
+    content, calls = message.get("content", ""), message.get("tool_calls")
+    asked = [one for one in calls if isinstance(one, Mapping)] if isinstance(calls, list) else []
+    told: list[JsonValue] = [content] if content or not asked else []
+    for one in asked:
+        arguments = json.dumps(one.get("args"), ensure_ascii=False)
+        told.append(f"-> {one.get('name')} {arguments}")
+    return told
+
+
+def message_view(content: Any, extent: Extent) -> RenderableType:
+    """A message; a message that only carries a context selection to its gate is shown in one
+    line.
+    """
+    selector = offered_in(content)
+    if selector is None:
+        return value_view(content, extent)
+    number = len(selector.candidates)
+    what = "candidate" if number == 1 else "candidates"
+    return Text(f'{number} {what} for the context slot "{clean(selector.slot_id)}"', style="dim")

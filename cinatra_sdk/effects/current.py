@@ -1,4 +1,4 @@
-"""The key of the effect that is running, for a tool that talks to a receiver of its own.
+"""The effect that is running, and its key, for a tool that talks to a receiver of its own.
 
     def send_invoice(number):
         client.post("/invoices", {"number": number}, headers={"Idempotency-Key": current_key()})
@@ -14,19 +14,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_key: ContextVar[str] = ContextVar("cinatra_effect_key", default="")
+from cinatra_sdk.effects.effect import Effect
+
+_effect: ContextVar[Effect | None] = ContextVar("cinatra_effect", default=None)
 
 
 def current_key() -> str:
     """The idempotency key of the running effect; empty outside of an effect."""
-    return _key.get()
+    effect = _effect.get()
+    return "" if effect is None else effect.key
+
+
+def current_effect() -> Effect | None:
+    """The running effect; None outside of one."""
+    return _effect.get()
 
 
 @contextmanager
-def running(key: str) -> Iterator[None]:
+def running(effect: Effect) -> Iterator[None]:
     """Around the call itself, in the thread or task that makes it."""
-    token = _key.set(key)
+    token = _effect.set(effect)
     try:
         yield
     finally:
-        _key.reset(token)
+        _effect.reset(token)

@@ -71,7 +71,7 @@ def perform(effect: Effect, do: Callable[[], EffectResult], door: Door) -> Effec
     try:
         require_allowed(effect, door)
         tell(door, EffectNews(effect=effect, stage="begun"))
-        with running(effect.key):
+        with running(effect):
             result = do()
         result = _make_storable(effect, result, ledger)
     except BaseException as error:
@@ -108,7 +108,7 @@ async def aperform(
     try:
         await arequire_allowed(effect, door)
         await atell(door, EffectNews(effect=effect, stage="begun"))
-        with running(effect.key):
+        with running(effect):
             result = await do()
         result = _make_storable(effect, result, ledger)
     except BaseException as error:

@@ -39,6 +39,8 @@ SEEN = "seen"
 which a node's own look goes with the state that its body is given."""
 SHOWN = "shown"
 """Of a record by which a node passes the turn to itself: hash of the effect that a person approved."""
+ENDED = "ended"
+"""Of such a record: the `seq` of the visit that its outputs are of."""
 MISSING: Any = object()
 _NO_MORE: Mapping[str, Any] = MappingProxyType({})
 
@@ -220,8 +222,11 @@ class Frame:
         value: Any = MISSING
         for source in plan.sources:
             record = state.get(source.channel)
-            if record is not None and record["seq"] > newest and source.output in record["out"]:
-                newest, found, value = record["seq"], source, record["out"][source.output]
+            if record is None or source.output not in record["out"]:
+                continue
+            ended = record.get(ENDED, record["seq"])
+            if ended > newest:
+                newest, found, value = ended, source, record["out"][source.output]
         if found is None:
             return plan.default.value() if plan.default is not None else MISSING
         if found.cast is None:
@@ -265,6 +270,21 @@ class Frame:
         seen = state.get(SEEN) or self.seen_before(state)
         about = {**turn, "visits": self.visit(state), **({SEEN: seen} if seen else {})}
         return {self.channel: {**about, **record, **SEALED}, CURSOR: seal(turn), **more}
+
+    def go_on(
+        self,
+        state: Mapping[str, Any],
+        record: Mapping[str, Any],
+        more: Mapping[str, Any] = _NO_MORE,
+    ) -> dict[str, Any]:
+        """The update that passes the turn to this node itself.  Its outputs stay those of the visit
+        before: they may feed its own inputs.
+        """
+        own = state.get(self.channel)
+        kept = (
+            {"out": {}} if own is None else {"out": own["out"], ENDED: own.get(ENDED, own["seq"])}
+        )
+        return self.pass_turn(state, {**kept, **record}, self.id, more)
 
     def leave(self, update: dict[str, Any]) -> Command[Any]:
         """An update of `finish` or `pass_turn`, then straight to the node that has the turn next."""

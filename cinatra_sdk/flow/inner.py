@@ -10,7 +10,7 @@ subflow's state and leave it without a task.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,7 @@ from cinatra_sdk.engine.reentry import (
     require_line_inside,
 )
 from cinatra_sdk.engine.runtime_context import HostContext, context_of, hearing
+from cinatra_sdk.flow.casting import CastError
 from cinatra_sdk.flow.cutting import listening_for_a_cut
 from cinatra_sdk.flow.frame import MISSING, Frame, pin_of
 from cinatra_sdk.flow.inline import InlineFlow
@@ -91,6 +92,8 @@ class FlowInside:
     """Whether a gate stands inside, at any depth."""
     alone: bool = False
     """Whether it has a conversation of its own: it hears nothing, and nothing of it is heard."""
+    casts: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    """Output → to the type that the node declares for it, where that is not the flow's."""
 
     def run(
         self, entry: InnerEntry, config: RunnableConfig, runtime: Runtime[HostContext], own: str
@@ -157,7 +160,18 @@ class FlowInside:
                 "its subflow stopped before it reached an end",
                 hint="something wrote into its state from outside; start a new run",
             )
-        return InnerResult(outputs=result[OUTPUTS], branch=result[BRANCH], **kept)
+        return InnerResult(outputs=self._cast(result[OUTPUTS]), branch=result[BRANCH], **kept)
+
+    def _cast(self, outputs: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not self.casts:
+            return outputs
+        changed: dict[str, Any] = {}
+        for title, to in self.casts.items():
+            try:
+                changed[title] = to(outputs[title])
+            except CastError as error:
+                raise self.frame.failed(f"output '{title}': {error}") from None
+        return {**outputs, **changed}
 
     def _enter(self, entry: InnerEntry) -> dict[str, Any]:
         state = entry.state

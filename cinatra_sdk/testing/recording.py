@@ -9,12 +9,11 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
-from urllib.parse import unquote
 
-from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from pydantic import JsonValue
 
+from cinatra_sdk.effects.current import current_effect
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.platform import (
     Platform,
@@ -98,15 +97,9 @@ class Recorder(WrappedPlatform):
 
 def _tool_call(name: str, values: dict[str, Any]) -> RecordedCall:
     """The record of a call that begins; its values are copied, because the tool may change them."""
-    metadata = get_config().get("metadata", {})
-    # LangGraph's namespace of the node: "outer:task|inner:task", each part the name in its graph,
-    # where `:` and `|` are written as %3A and %7C; a part without a task only counts.
-    parts = str(metadata.get("langgraph_checkpoint_ns", "")).split("|")
-    path = "/".join(unquote(part.partition(":")[0]) for part in parts if ":" in part)
-    node = unquote(str(metadata.get("oas_id", name)))
-    return RecordedCall(
-        node=node, path=path or node, method="TOOL", url=name, body=copy.deepcopy(values)
-    )
+    effect = current_effect()  # none where a node of a package calls a tool by itself
+    node, path = (name, name) if effect is None else (effect.node, effect.path)
+    return RecordedCall(node=node, path=path, method="TOOL", url=name, body=copy.deepcopy(values))
 
 
 def _json_copy(result: Any) -> JsonValue:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from cinatra_sdk.errors import ValueRefused
 
@@ -24,6 +24,9 @@ MAX_STRING: Final = 1_000_000
 MAX_ITEMS: Final = 200_000
 """Members and elements of one value, all levels together."""
 _INT_LIMIT: Final = 2**63
+_MOST_READ: Final = 2_000_000
+"""Members of a value of which a run may keep a part."""
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 _ENGINE_KEYS: Final = ("__overwrite__", "__pregel_", "branch:to:")
 """Keys by which JSON could be taken for one of the engine's own instructions."""
 
@@ -47,6 +50,41 @@ def check_value(value: object, *, where: str) -> None:
             stack.extend(_list_members(item, where, pointer, depth + 1))
         else:
             raise _make_refusal(where, pointer, f"is a {type(item).__name__}, which is not JSON")
+
+
+def bring_into_json_form(value: Any, *, where: str) -> Any:
+    """`value` with lists for its tuples and dicts for its mappings; any other object stays.
+
+    Raises: `ValueRefused` where it nests too deep, as what holds itself does, or has too many
+    members.
+    """
+    return value if _is_in_json_form(value, where) else _make_json_form(value)
+
+
+def _is_in_json_form(value: Any, where: str) -> bool:
+    stack = [(value, 0)]
+    budget = _MOST_READ
+    is_so = True
+    while stack:
+        item, depth = stack.pop()
+        is_mapping = type(item) is dict or isinstance(item, Mapping)
+        if not is_mapping and not isinstance(item, (list, tuple)):
+            continue
+        if depth >= MAX_DEPTH:
+            raise _make_refusal(where, "", f"is nested deeper than {MAX_DEPTH} levels")
+        budget -= len(item)
+        if budget < 0:
+            raise _make_refusal(where, "", f"has more than {_MOST_READ} members")
+        is_so = is_so and type(item) in (dict, list)
+        members = item.values() if is_mapping else item
+        stack += [(one, depth + 1) for one in members if type(one) not in _SCALARS]
+    return is_so
+
+
+def _make_json_form(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _make_json_form(one) for key, one in value.items()}
+    return [_make_json_form(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _list_members(

@@ -15,7 +15,7 @@ from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
-from tests.flows import end, flow_of, gate, message, port, start, tool
+from tests.flows import end, flow_of, gate, message, node, port, start, tool
 
 CONFIG: Any = {"configurable": {"thread_id": "r1"}}
 
@@ -199,6 +199,48 @@ def test_what_differs_from_what_was_shown_is_asked_again(monkeypatch: pytest.Mon
     graph.invoke(Command(resume={again.interrupt: {"approved": True}}), CONFIG, context=context)
     assert mail.sent == ["bob"]
     assert stop_of(graph.get_state(CONFIG)).status == "completed"
+
+
+@pytest.mark.parametrize("run", [drive, lambda *a, **k: asyncio.run(adrive(*a, **k))])
+def test_a_confirmed_node_that_feeds_itself_acts_with_what_was_shown(run: Any) -> None:
+    number, counted = port("n", "integer"), [0, 1, 2]
+    adding = tool("add", "add", [number], [number])
+    adding["tool"]["requires_confirmation"] = True
+    made = flow_of(
+        start(number), adding, tool("look", "is_done", [number], [port("done")]),
+        node("BranchingNode", "choose", mapping={"yes": "stop"}, branches=["stop", "default"],
+             inputs=[port("branching_mapping_key")]),
+        end(number),
+        routes=[("start", None, "add"), ("add", None, "look"), ("look", None, "choose"),
+                ("choose", "stop", "end"), ("choose", "default", "add")],
+        edges=[("start", "n", "add", "n"), ("add", "n", "add", "n"), ("add", "n", "look", "n"),
+               ("look", "done", "choose", "branching_mapping_key"), ("add", "n", "end", "n")],
+    )  # fmt: skip
+    tools = {"add": lambda n: n + 1, "is_done": lambda n: "yes" if n == 3 else "no"}
+    result = run(compile_flow(made, tools=tools), {"n": 0}, answers=[True] * 3)
+    assert result.outputs == {"n": 3}
+    assert [gate.values["arguments"] for gate in result.gates] == [{"n": n} for n in counted]
+    assert [gate.id for gate in result.gates] == ["add", "add#2", "add#3"]
+
+
+def test_another_source_that_ran_last_still_wins_when_a_confirmed_node_acts() -> None:
+    number = port("n", "integer")
+    asking = tool("ask", "keep", [number], [number])
+    asking["tool"]["requires_confirmation"] = True
+    made = flow_of(
+        start(number), asking, tool("raise", "raise", [number], [number]),
+        node("BranchingNode", "choose", mapping={"12": "stop"}, branches=["stop", "default"],
+             inputs=[port("branching_mapping_key")]),
+        end(number),
+        routes=[("start", None, "ask"), ("ask", None, "raise"), ("raise", None, "choose"),
+                ("choose", "stop", "end"), ("choose", "default", "ask")],
+        edges=[("start", "n", "ask", "n"), ("ask", "n", "ask", "n"), ("raise", "n", "ask", "n"),
+               ("ask", "n", "raise", "n"), ("raise", "n", "choose", "branching_mapping_key"), ("raise", "n", "end", "n")],
+    )  # fmt: skip
+    kept: list[int] = []
+    tools = {"keep": lambda n: kept.append(n) or n, "raise": lambda n: n + 1}
+    result = drive(compile_flow(made, tools=tools), {"n": 10}, answers=[True] * 2)
+    assert (result.outputs, kept) == ({"n": 12}, [10, 11])
 
 
 def test_the_answer_is_kept_before_the_call_is_made() -> None:

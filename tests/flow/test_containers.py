@@ -395,6 +395,7 @@ def mapping_numbers(xs: Any, y: Any, reducer: str = "append", kind: str = "MapNo
         ([1, 3, 2], [10, 20, 30], "append", [1, 3, 2]),
         ([1, 3, 2], 10, "sum", 6),
         ([1, 3, 2], 10, "average", 2),
+        ([1, 2, 4], 10, "average", 2),
         ([1, 3, 2], 10, "max", 3),
         ([1, 3, 2], 10, "min", 1),
         ([], 10, "append", []),
@@ -410,6 +411,52 @@ def test_rounds_are_collected_in_order(
     outputs = {"zs": wanted, "ws": y if isinstance(y, list) else [y] * len(xs)}
     assert drive(flow).outputs == outputs
     assert asyncio.run(adrive(flow)).outputs == outputs
+
+
+NUMBER: Json = {"type": "number"}
+
+
+def giving(y: Any = NUMBER) -> Json:
+    made = flow_of(
+        start({"title": "x", **NUMBER}), end({"title": "y", **y}),
+        id_="inside", edges=[("start", "x", "end", "y")],
+    )  # fmt: skip
+    return {**made, "agentspec_version": "26.1.2"}
+
+
+@pytest.mark.parametrize(
+    ("around_it", "declared", "wanted"),
+    [
+        (node("FlowNode", "run", subflow=giving()), {"type": "integer"}, 2),
+        (node("ParallelFlowNode", "run", subflows=[giving()]), {"type": "string"}, "2.7"),
+        (node("AgentNode", "run", agent=giving()), {"type": "integer"}, 2),
+        (node("CatchExceptionNode", "run", subflow=giving()), {"type": "integer"}, 2),
+        (node("MapNode", "run", subflow=giving()), {"type": "array", "items": {"type": "integer"}}, [2, 1]),
+        (node("ParallelMapNode", "run", subflow=giving(), reducers={"y": "sum"}), {"type": "integer"}, 4),
+        (node("MapNode", "run", subflow=giving({"type": "integer"}), reducers={"y": "average"}), NUMBER, 1.5),
+    ],
+)  # fmt: skip
+def test_outputs_of_flows_become_what_their_node_declares(
+    around_it: Json, declared: Json, wanted: Any
+) -> None:
+    is_map = "Map" in around_it["component_type"]
+    x, given = ("iterated_x", [2.7, 1.5]) if is_map else ("x", 2.7)
+    y = "collected_y" if is_map else "y"
+    output = {"title": y, **declared}
+    own = [output]
+    routes = [("start", None, "run"), ("run", None, "end")]
+    if around_it["component_type"] == "CatchExceptionNode":
+        output = {**output, "default": 0}
+        own = [output, {"title": "caught_exception_info", "anyOf": [{"type": "string"}, {"type": "null"}], "default": None}]  # fmt: skip
+        routes.append(("run", "caught_exception_branch", "end"))
+    taken = {"type": "array", "items": NUMBER} if is_map else NUMBER
+    made = flow_of(
+        start({"title": "given", **taken}), {**around_it, "outputs": own}, end({"title": "y", **declared}),
+        routes=routes, edges=[("start", "given", "run", x), ("run", y, "end", "y")],
+    )  # fmt: skip
+    flow = compile_flow({**made, "agentspec_version": "26.1.2"})
+    assert drive(flow, {"given": given}).outputs == {"y": wanted}
+    assert asyncio.run(adrive(flow, {"given": given})).outputs == {"y": wanted}
 
 
 def test_lists_of_different_lengths_fail_and_name_both() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.tools import tool as langchain_tool
 
 from cinatra_sdk.engine.runtime_context import host_context
-from cinatra_sdk.testing import drive
+from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow
 from tests.flows import end, flow_of, port, start, tool
@@ -160,6 +161,83 @@ def test_an_asynchronous_tool_that_raises_inside_a_loop_fails_its_node(compute: 
     failed = asyncio.run(host())
     assert failed.status == "failed"
     assert "node 'compute': tool 'compute' raised LookupError: no such row" in str(failed.error)
+
+
+def stops(a: int) -> int:
+    return next(number for number in range(a) if number > a)
+
+
+async def loses_its_own_task(a: int) -> int:
+    task = asyncio.create_task(asyncio.sleep(3600))
+    task.cancel()
+    await task
+    return a
+
+
+@pytest.mark.parametrize(
+    ("compute", "kind"), [(stops, "StopIteration"), (loses_its_own_task, "CancelledError")]
+)
+def test_what_python_uses_to_stop_itself_fails_the_node(compute: Any, kind: str) -> None:
+    failed = asyncio.run(asyncio.wait_for(adrive(flow_with(compute)), 20))
+    assert failed.status == "failed"
+    assert f"node 'compute': tool 'compute' raised {kind}" in str(failed.error)
+
+
+def test_a_run_that_is_cancelled_cancels_its_tool() -> None:
+    begun = asyncio.Event()
+
+    async def waits(a: int) -> int:
+        begun.set()
+        await asyncio.Event().wait()
+        return a
+
+    async def host() -> None:
+        flow = flow_with(waits)
+        config, context = flow.config(run_id="r"), flow.context(run_id="r")
+        run = asyncio.create_task(flow.graph().ainvoke(flow.input({}), config, context=context))
+        await begun.wait()
+        run.cancel()
+        await run
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(host())
+
+
+def gives(result: Any, *outputs: dict[str, Any]) -> Any:
+    """What a run ends with whose one tool gives `result`."""
+    made = flow_of(
+        start(),
+        tool("give", "give", [], list(outputs)),
+        end(*outputs),
+        edges=[("give", one["title"], "end", one["title"]) for one in outputs],
+    )
+    return drive(compile_flow(made, tools={"give": lambda: result}))
+
+
+def test_tuples_and_mappings_anywhere_in_a_result_are_lists_and_objects() -> None:
+    pairs = port("pairs", "array", items={"type": "array", "items": {"type": "integer"}})
+    assert gives([(1, 2), (3,)], pairs).outputs == {"pairs": [[1, 2], [3]]}
+    anything = {"title": "anything"}
+    nested = {"a": (1, MappingProxyType({"b": (2,)}))}
+    assert gives(nested, anything).outputs == {"anything": {"a": [1, {"b": [2]}]}}
+
+
+def test_governed_keys_are_dropped_from_tuples_too() -> None:
+    outputs = (port("a", "integer"), port("b", "object"))
+    found = gives((1, {"k": 1, "approval_policy": {"steps": []}}), *outputs)
+    assert found.outputs == {"a": 1, "b": {"k": 1}}
+
+
+def _holding_itself() -> Any:
+    made: dict[str, Any] = {}
+    made["again"] = [made]
+    return made
+
+
+def test_a_result_that_holds_itself_fails_the_node() -> None:
+    failed = gives(_holding_itself(), port("out", "object"))
+    assert failed.status == "failed"
+    assert "node 'give': what tool 'give' returned is nested deeper than 64" in str(failed.error)
 
 
 def test_the_host_is_asked_before_a_tool_is_called() -> None:

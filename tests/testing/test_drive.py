@@ -24,6 +24,7 @@ from tests.flows import (
     flow_of,
     gate,
     message,
+    node,
     port,
     start,
     tool,
@@ -113,6 +114,23 @@ def test_a_tool_in_a_subflow_is_found_by_its_path_and_by_its_id(driven: Driven, 
 
 def len_of(a: list[int]) -> int:
     return len(a)
+
+
+@both
+def test_a_tool_in_a_map_is_found_by_its_path_and_by_its_id(driven: Driven) -> None:
+    twice = tool("twice", "twice", [port("x", "integer")], [port("y", "integer")])
+    inside = flow_of(
+        start(port("x", "integer")), twice, end(port("y", "integer")),
+        id_="inside", edges=[("start", "x", "twice", "x"), ("twice", "y", "end", "y")],
+    )  # fmt: skip
+    numbers = port("xs", "array", items={"type": "integer"})
+    made = flow_of(
+        start(numbers), node("ParallelMapNode", "each", subflow=inside), end(),
+        edges=[("start", "xs", "each", "iterated_x")],
+    )  # fmt: skip
+    result = driven(compile_flow(made, tools={"twice": lambda x: 2 * x}), {"xs": [1, 2]})
+    assert [call.path for call in result.calls] == ["each/twice"] * 2
+    assert sorted(call.answer for call in result.calls_of("twice")) == [2, 4]
 
 
 # ------------------------------------------------------------------ failed runs

@@ -133,3 +133,31 @@ def test_a_confirmed_tool_that_tells_its_errors_still_asks() -> None:
     flow = compile_flow(telling(asked, [port("y")]), tools={"work": fail})
     ran = drive(flow, {"x": 1}, answers=[True])
     assert ran.outputs == {"y": "node 'call': tool 'work' raised ValueError: no luck"}
+
+
+def test_a_node_that_feeds_itself_takes_the_same_at_each_try() -> None:
+    number, ok = port("n", "integer"), port("ok", "boolean")
+    attempt = inner(tool("call", "attempt", [number], [number, ok]), [number], [number, ok])
+    again = extended(
+        "PluginRetryNode", "again", flow=attempt, success_condition="ok", max_num_trials=2
+    )
+    choose = node(
+        "BranchingNode", "choose", mapping={"2": "stop"}, branches=["stop", "default"],
+        inputs=[port("branching_mapping_key")],
+    )  # fmt: skip
+    made = flow_of(
+        start(number), again, choose, end(number),
+        routes=[("start", None, "again"), ("again", None, "choose"), ("again", "failure", "end"),
+                ("choose", "stop", "end"), ("choose", "default", "again")],
+        edges=[("start", "n", "again", "n"), ("again", "n", "again", "n"),
+               ("again", "n", "choose", "branching_mapping_key"), ("again", "n", "end", "n")],
+    )  # fmt: skip
+    given: list[int] = []
+
+    def tried(n: int) -> tuple[int, bool]:
+        given.append(n)
+        return n + 1, len(given) != 2  # the second try of all fails
+
+    flow = compile_flow(plain(made), tools={"attempt": tried})
+    assert drive(flow, {"n": 0}).outputs == {"n": 2}
+    assert given == [0, 1, 1]

@@ -120,12 +120,12 @@ class _Confirmation:
             return rejection(frame, state, outcome, decided, talk)
         shown = call.request_sha256
         # Not a visit of its own: what acts now is the visit that was asked about.
-        asked = {"out": {}, "visits": frame.visit(state) - 1, SHOWN: shown}
-        return frame.pass_turn(state, asked, frame.id, more)
+        asked = {"visits": frame.visit(state) - 1, SHOWN: shown}
+        return frame.go_on(state, asked, more)
 
     def ask_again(self, state: State) -> Any:
         """The next visit asks, about what would be sent now."""
-        return self.frame.pass_turn(state, {"out": {}}, self.frame.id)
+        return self.frame.go_on(state, {})
 
 
 def _show_call(_state: State, effect: Effect) -> dict[str, JsonValue]:

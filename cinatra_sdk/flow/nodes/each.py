@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.casting import CastError, cast, caster
 from cinatra_sdk.flow.container import Round, Rounds, arun_rounds, run_rounds
 from cinatra_sdk.flow.frame import MISSING, Frame
 from cinatra_sdk.flow.inner import (
@@ -38,6 +38,7 @@ from cinatra_sdk.values.types import ANY, ArrayType, ScalarType, Type
 State = Mapping[str, Any]
 ITERATED: Final = "iterated_"
 COLLECTED: Final = "collected_"
+APPEND: Final = "append"
 UNPACKED: Final = "iterated_input"
 """The input that an `UnpackedMap` goes through."""
 _NUMBER: Final = ScalarType("number")
@@ -75,6 +76,8 @@ class Collected:
     """Title of the inner flow's output."""
     reducer: str
     """`append`, `sum`, `average`, `max` or `min`."""
+    cast: Callable[[Any], Any] | None = None
+    """To the type of the node's output; None where none is needed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +111,11 @@ class Map(NodeWork):
             inputs.append(
                 MappedInput(title=port.title, inner=inner, type=types[inner], iterates=iterates)
             )
-        outputs = [
-            Collected(title=COLLECTED + title, inner=title, reducer=reducer)
-            for title, reducer in self.reducers.items()
-        ]
+        outputs = list(self._list_collected(site))
         own = {one.title for one in outputs}
         return make_each(
             site.frame,
-            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            make_inside(site, self.flow, site.frame.path, as_graph=False, renames=True),
             inputs=inputs,
             outputs=outputs,
             takes_failures=self.takes_failures,
@@ -123,6 +123,15 @@ class Map(NodeWork):
             errors=next((one.title for one in site.plan.outputs if one.title not in own), ""),
             at_once=self._bound(site),
         )
+
+    def _list_collected(self, site: NodeSite) -> Iterator[Collected]:
+        inner = {port.title: port.type for port in self.flow.outputs}
+        own = {port.title: port.type for port in site.plan.outputs}
+        for title, reducer in self.reducers.items():
+            # The average of integers is no integer.
+            found = ArrayType(inner[title]) if reducer == APPEND else _NUMBER
+            to = caster(found, own[COLLECTED + title])
+            yield Collected(title=COLLECTED + title, inner=title, reducer=reducer, cast=to)
 
     def _bound(self, _site: NodeSite) -> int | None:
         return 1
@@ -156,12 +165,12 @@ class UnpackedMap(NodeWork):
 
     def make_body(self, site: NodeSite) -> NodeBody:
         outputs = [
-            Collected(title=port.title, inner=port.title, reducer="append")
+            Collected(title=port.title, inner=port.title, reducer=APPEND)
             for port in site.plan.outputs
         ]
         return make_each(
             site.frame,
-            make_inside(site, self.flow, site.frame.path, as_graph=False),
+            make_inside(site, self.flow, site.frame.path, as_graph=False, renames=True),
             inputs=list(self._list_inputs(site)),
             outputs=outputs,
             at_once=self._bound(site),
@@ -307,17 +316,22 @@ def _take(frame: Frame, one: MappedInput, element: Any, place: int) -> Any:
 
 def _list_values(one: Collected, results: Sequence[InnerResult]) -> list[Any]:
     """The values of an output: null for an element that failed, which is no number of a sum."""
-    if one.reducer == "append":
+    if one.reducer == APPEND:
         return [None if result.failed else result.outputs[one.inner] for result in results]
     return [result.outputs[one.inner] for result in results if not result.failed]
 
 
 def _reduce(frame: Frame, one: Collected, values: list[Any]) -> Any:
-    if one.reducer == "append":
-        return values
-    return _REDUCERS[one.reducer](
-        [_read_number(frame, one, place, value) for place, value in enumerate(values)]
-    )
+    reduced: Any = values
+    if one.reducer != APPEND:
+        numbers = [_read_number(frame, one, place, value) for place, value in enumerate(values)]
+        reduced = _REDUCERS[one.reducer](numbers)
+    if one.cast is None:
+        return reduced
+    try:
+        return one.cast(reduced)
+    except CastError as error:
+        raise frame.failed(f"output '{one.title}': {error}") from None
 
 
 def _read_number(frame: Frame, one: Collected, place: int, value: Any) -> Any:

@@ -89,7 +89,7 @@ def make_retried(
         outputs = {title: value for title, value in ended.outputs.items() if title != success}
         is_success = bool(ended.outputs[success])
         if not is_success and tried < trials:
-            return frame.pass_turn(state, {"out": {}, _TRIED: tried}, frame.id, more)
+            return frame.go_on(state, {_TRIED: tried}, more)
         outputs |= {count: tried, succeeded: is_success}
         branch = ended.branch if is_success else failed_branch
         return frame.finish(state, outputs, branch=branch, more=more)

@@ -25,7 +25,7 @@ from langgraph.runtime import Runtime, get_runtime
 
 from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
-from cinatra_sdk.errors import NodeFailed, NotConfigured
+from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.effects import effect_of
@@ -36,6 +36,7 @@ from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.values.json_text import NOTHING, Json
+from cinatra_sdk.values.json_values import bring_into_json_form
 from cinatra_sdk.values.ports import TypedPort
 
 
@@ -149,20 +150,27 @@ class _Tool:
             if inspect.iscoroutinefunction(self.function):
                 result = self.function(**given)
             else:
-                result = await asyncio.to_thread(self.function, **given)
+                result = await asyncio.to_thread(_call_without_stop, self.function, given)
             if inspect.isawaitable(result):
                 result = await result
         except GraphBubbleUp:
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise self._describe(error) from error  # of a task of the tool's own
         except Exception as error:
             raise self._describe(error) from error
+        if isinstance(result, StopIteration):
+            raise self._describe(result) from result
         return self._read(result)
 
     def _read(self, result: Any) -> EffectResult:
         outputs = _read_outputs(self.frame, self.name, result)
         return EffectResult(value=_remove_lent_values(self.lent, outputs))
 
-    def _describe(self, error: Exception) -> NodeFailed:
+    def _describe(self, error: BaseException) -> NodeFailed:
         # Its cause tells the door whether a later try may help; the step around the node cuts it off.
         kind = type(error).__name__
         failed = self.frame.failed(f"tool '{self.name}' raised {kind}: {error}")
@@ -173,6 +181,16 @@ class _Tool:
 def _outputs_of(made: EffectResult) -> dict[str, Any]:
     assert isinstance(made.value, dict)  # made by `_read_outputs`, or stored from it
     return made.value
+
+
+def _call_without_stop(function: Callable[..., Any], values: dict[str, Any]) -> Any:
+    """What the function gives; a StopIteration as a result, because a future that is to raise one
+    never ends.
+    """
+    try:
+        return function(**values)
+    except StopIteration as error:
+        return error
 
 
 def _waited_for(pending: Awaitable[Any]) -> Any:
@@ -205,6 +223,10 @@ def _read_outputs(frame: Frame, tool: str, result: Any) -> dict[str, Any]:
     ports = frame.outputs
     if not ports:
         return {}
+    try:
+        result = bring_into_json_form(result, where=f"what tool '{tool}' returned")
+    except ValueRefused as error:
+        raise frame.failed(str(error)) from None
     result = without_governed(result, where=f"what tool '{tool}' returned")
     if len(ports) == 1:
         title = ports[0].title
@@ -212,7 +234,7 @@ def _read_outputs(frame: Frame, tool: str, result: Any) -> dict[str, Any]:
         given = {title: result[title] if wrapped else result}
     elif isinstance(result, Mapping):
         given = dict(result)
-    elif isinstance(result, (tuple, list)) and len(result) == len(ports):
+    elif isinstance(result, list) and len(result) == len(ports):
         given = dict(zip((port.title for port in ports), result, strict=True))
     else:
         raise frame.failed(
@@ -227,9 +249,7 @@ def _read_output_value(frame: Frame, tool: str, port: TypedPort, given: Mapping[
         if port.default is not None:
             return port.default.value()
         raise frame.failed(f"tool '{tool}' did not return output '{port.title}'")
-    value = given[port.title]
-    value = list(value) if isinstance(value, tuple) else value
     try:
-        return cast(value, port.type)
+        return cast(given[port.title], port.type)
     except CastError as error:
         raise frame.failed(f"tool '{tool}', output '{port.title}': {error}") from None

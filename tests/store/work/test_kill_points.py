@@ -6,6 +6,7 @@ For every example, the largest public flow, and three gates beside each other; a
 from __future__ import annotations
 
 import json
+import random
 import signal
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -87,6 +88,9 @@ def find_kill_points(
     dsn: str, folder: Path, source: Path, rejects: str, step: int
 ) -> tuple[int, Story]:
     """Kill a worker at each `step`-th point, go on here, and compare; how often it was killed."""
+    seed = random.SystemRandom().randrange(10**6)
+    first = random.Random(seed).randint(1, step)
+    print(f"seed {seed}: killed at point {first} and every {step} further on")
     calls, mark = folder / "calls", "r" if rejects else "a"
     flow, keys = load(str(source), str(calls)), set[str]()
     killed = 0
@@ -95,7 +99,7 @@ def find_kill_points(
         go_to_the_end(store, flow, name, rejects)
         expected = tell_story(store, name, calls, keys)
         assert expected.status == ("rejected" if rejects else "completed")
-        for point in range(1, MOST, step):
+        for point in range(first, MOST, step):
             run_id = f"{mark}-{point}"
             child = FORKED.Process(
                 target=drive_until_killed,

@@ -88,9 +88,9 @@ def modules() -> list[str]:
     return [name for name in names if not name.endswith(".__main__")]
 
 
-def changed_by(plant: str, others: list[str]) -> tuple[dict[str, Any], list[str]]:
+def changed_by(plant: str, others: list[str], ours: list[str]) -> tuple[dict[str, Any], list[str]]:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], input=json.dumps([modules(), others, plant]),
+        [sys.executable, "-c", PROGRAM], input=json.dumps([ours, others, plant]),
         capture_output=True, text=True, check=False, cwd=ROOT,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -99,10 +99,11 @@ def changed_by(plant: str, others: list[str]) -> tuple[dict[str, Any], list[str]
 
 
 def test_no_module_changes_a_setting_of_the_process_when_it_is_imported() -> None:
-    assert len(modules()) > 300
-    _, loaded = changed_by("", [])
+    ours = modules()
+    assert len(ours) > 300
+    _, loaded = changed_by("", [], ours)
     assert {"langgraph", "httpx2", "psycopg", "typer"} <= set(loaded), "the control: all is loaded"
-    changed, _ = changed_by("", loaded)
+    changed, _ = changed_by("", loaded, ours)
     assert changed == {}
 
 
@@ -112,7 +113,7 @@ def test_such_a_change_is_noticed() -> None:
         "warnings.simplefilter('ignore'); signal.signal(signal.SIGINT, signal.SIG_IGN); "
         "sys.path.append('x'); socket.setdefaulttimeout(3); logging.getLogger('new.one').setLevel(10)"
     )
-    changed, _ = changed_by(plant, [])
+    changed, _ = changed_by(plant, [], ["oas_compiler"])
     wanted = {"environment", "loggers", "warnings", "signals", "path", "timeout"}
     assert wanted <= set(changed)
     assert {"httpx2", "new.one"} <= set(changed["loggers"])

@@ -226,7 +226,7 @@ def _block(document: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
 
 
 @needs_corpus
-@settings(max_examples=tries(20, 200), deadline=None)
+@settings(max_examples=tries(8, 200), deadline=None)
 @given(data=st.data())
 def test_an_edit_of_any_node_of_a_real_flow_names_that_node_and_no_other(data: Any) -> None:
     file = agent("email-outreach-agent")
@@ -276,7 +276,7 @@ instances = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=tries(150, 500), deadline=None)
 @given(new=schemas, old=schemas, instance=instances)
 def test_a_schema_called_as_strict_accepts_nothing_that_the_other_refuses(
     new: Any, old: Any, instance: Any

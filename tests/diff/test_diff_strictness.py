@@ -79,7 +79,7 @@ def pairs(draw: Any) -> tuple[Any, Any]:
     return new, old
 
 
-@settings(max_examples=tries(40, 1_000), deadline=None)
+@settings(max_examples=tries(25, 1_000), deadline=None)
 @given(pair=pairs(), given_=st.lists(instances, min_size=3, max_size=6))
 def test_a_schema_called_as_strict_accepts_nothing_that_the_other_refuses(
     pair: tuple[Any, Any], given_: list[Any]

@@ -29,10 +29,11 @@ from cinatra_sdk.engine.checkpoint_ids import (
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
 from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
 from cinatra_sdk.errors import ForkRefused
+from tests.effort import tries
 
 THREADS = ("t1", "t2")
 NAMESPACES = ("", "child:1", "child:2")
-TREES = 8
+TREES = tries(3, 12)
 """Random trees on each saver in Postgres; in memory ten times as many."""
 
 
@@ -183,7 +184,7 @@ def test_in_memory_both_ways_say_the_same_of_random_trees(seed: int) -> None:
 def test_random_trees_hold_every_verdict() -> None:
     said = [
         verdict(place, since)
-        for tree, _dice in trees(1, 10 * TREES)
+        for tree, _dice in trees(1, 80)
         for place, since in tree.places(placed(InMemorySaver(), tree))
     ]
     for part in ("line at", "in a fork of", "is not kept yet", "were deleted"):

@@ -378,7 +378,7 @@ def compare_random(seed: int, deaths: int) -> int:
 def test_random_flows_have_one_conversation_however_they_run() -> None:
     seed = random.SystemRandom().randrange(10**9)
     print(f"seed {seed}")
-    said = [compare_random(one, deaths=1) for one in (*range(seed, seed + 5), LONG)]
+    said = [compare_random(one, deaths=1) for one in (*range(seed, seed + 2), LONG)]
     assert max(said) > 16, "the control: some conversations are long"
 
 

@@ -1,6 +1,6 @@
 """Whatever is in a file, `check` answers with findings, and nothing else leaves it.
 
-The seed is printed; `OASFLOW_SEED` repeats a run, `OASFLOW_MUTANTS` sets how many (300).
+The seed is printed; `OASFLOW_SEED` repeats a run, `OASFLOW_MUTANTS` sets how many (100; 300 with the long tests).
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 
 from oas_compiler import check
+from tests.effort import tries
 from tests.mutants.campaign import Campaign
 from tests.mutants.hostile import DOCUMENTS, hostile
 from tests.mutants.judge import judge, signature
-from tests.mutants.mutations import mutant
+from tests.mutants.mutations import Mutant, mutant
 from tests.mutants.runner import Runner
 from tests.mutants.seeds import seeds
 
 SEED = int(os.environ.get("OASFLOW_SEED", random.SystemRandom().randrange(2**32)))
-COUNT = int(os.environ.get("OASFLOW_MUTANTS", "300"))
+COUNT = int(os.environ.get("OASFLOW_MUTANTS", tries(100, 300)))
 KINDS = {
     f"{level} {kind}"
     for level in ("json", "text")
@@ -50,8 +51,13 @@ def test_a_mutant_is_the_same_whenever_it_is_made():
     assert mutant(1, 0) != mutant(2, 0)
 
 
-def test_every_kind_of_change_is_made_to_every_kind_of_seed():
-    made = [mutant(5, number) for number in range(1_500)]
+@pytest.fixture(scope="module")
+def many() -> list[Mutant]:
+    return [mutant(5, number) for number in range(1_500)]
+
+
+def test_every_kind_of_change_is_made_to_every_kind_of_seed(many: list[Mutant]):
+    made = many
     kinds = Counter(found.kind for found in made)
     assert set(kinds) == KINDS | {"json transplant"}
     assert min(kinds.values()) > 40
@@ -61,8 +67,8 @@ def test_every_kind_of_change_is_made_to_every_kind_of_seed():
     assert len(changed) > 1_300
 
 
-def test_files_beside_the_flow_are_broken_too():
-    made = [found for found in (mutant(5, n) for n in range(1_500)) if found.given == "folder"]
+def test_files_beside_the_flow_are_broken_too(many: list[Mutant]):
+    made = [found for found in many if found.given == "folder"]
     originals = {seed.name: seed.files for seed in seeds() if seed.given == "folder"}
     broken = Counter(
         name

@@ -19,7 +19,8 @@ from oas_compiler.text.source import read_source
 from tests.samples import AGENTSPEC, CINATRA, needs_corpus, small
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/cinatra/oas.json"))
-VALIDATOR = Draft202012Validator(dialect_schema())
+SCHEMA: Any = dialect_schema()
+VALIDATOR = Draft202012Validator(SCHEMA)
 Change = tuple[list[str | int], Any]
 
 
@@ -92,7 +93,7 @@ def test_every_valid_agent_spec_file_is_accepted(file: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(all_fields()))
 def test_every_type_and_field_is_in_it_with_words(name: str) -> None:
-    definition = dialect_schema()["$defs"][name]
+    definition = SCHEMA["$defs"][name]
     assert definition["title"] == name
     assert definition["description"] == words_of(name)
     assert definition["description"]

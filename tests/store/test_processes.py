@@ -217,10 +217,12 @@ def test_a_kill_at_every_checkpoint_write_loses_nothing(
     )  # fmt: skip
     file = tmp_path / "oas.json"
     file.write_text(json.dumps(flow))
-    # By default a third of the points, at either kind of write; all of them with the long tests.
-    step = tries(3, 1)
+    # By default a seventh of the points, at either kind of write; all of them with the long tests.
+    step = tries(7, 1)
+    first = random.SystemRandom().randint(1, step)
+    print(f"killed at point {first} and at each {step}. after it")
     points = 0
-    for point in range(1, 200, step):
+    for point in range(first, 200, step):
         run_id = f"r{point}"
         # Forked from a server that has imported everything and holds no connection.
         child = FORKED.Process(
@@ -238,7 +240,8 @@ def test_a_kill_at_every_checkpoint_write_loses_nothing(
             assert run.status == "completed", (point, run)
             kinds = [row["gate_id"] for row in store.decisions(run_id)]
             assert sorted(kinds) == ["confirm", "sub/check"], point
-    assert points * step >= 20
+    assert points > 0
+    assert point > 20
     by_run: dict[str, list[str]] = {}
     for line in record.read_text().splitlines():
         call = json.loads(line)

@@ -77,7 +77,7 @@ def by_jinja(template: str) -> frozenset[str] | str:
         return f"refused: {error}"
 
 
-@settings(max_examples=tries(400, 3_000), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(150, 3_000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(templates)
 def test_what_is_found_without_jinja_is_what_jinja_finds(template: str) -> None:
     found = common(template)

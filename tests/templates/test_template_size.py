@@ -12,10 +12,11 @@ from cinatra_sdk.templates.language import MAX_DEPTH, MAX_LOOPS
 from cinatra_sdk.templates.reading import MAX_BRACKETS, MAX_SIZE, measured, read
 from cinatra_sdk.templates.rendering import Renderer, TemplateError, compile_template
 from tests.counting import calls_of
+from tests.effort import tries
 
 CALLS_PER_WORD = 800
 """Loops inside each other need 530, any other form less than 400; folding of constants takes thousands."""
-WORDS = 1_000
+WORDS = tries(300, 1_000)
 """Of each form, repeated in one template."""
 DEEP = MAX_DEPTH - 6
 """What these forms may be repeated inside each other, with what stands around them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 from collections import Counter
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.store.work.stopped_worker import answer_gates, die_at
 from tests.warm import FORKED
 
 
-@pytest.mark.parametrize("rivals", [2, 4, 16])
+@pytest.mark.parametrize("rivals", [2, pytest.param(4, marks=pytest.mark.long), 16])
 @pytest.mark.parametrize("gates", [80, pytest.param(2_000, marks=pytest.mark.long)])
 def test_each_gate_that_processes_race_for_has_one_winner(
     fresh_database: str, tmp_path: Path, rivals: int, gates: int
@@ -57,8 +58,11 @@ def test_each_gate_that_processes_race_for_has_one_winner(
 
 def test_a_death_before_any_statement_loses_nothing(fresh_database: str, tmp_path: Path) -> None:
     """kill -9 before every n-th statement of a run's life, from its creation to its end."""
+    step = tries(5, 1)
+    first = random.SystemRandom().randint(1, step)
+    print(f"killed at point {first} and at each {step}. after it")
     points = 0
-    for point in range(1, 400, tries(3, 1)):
+    for point in range(first, 400, step):
         file, run_id = tmp_path / f"calls{point}", f"r{point}"
         child: Any = FORKED.Process(target=die_at, args=(point, fresh_database, str(file), run_id))
         child.start()
@@ -73,7 +77,8 @@ def test_a_death_before_any_statement_loses_nothing(fresh_database: str, tmp_pat
         points += 1
     else:
         raise AssertionError("it died at every point: the run never ended by itself")
-    assert points >= 8
+    assert points > 0
+    assert point >= 25
 
 
 def _finish(dsn: str, file: Path, run_id: str) -> None:

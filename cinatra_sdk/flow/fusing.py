@@ -14,9 +14,9 @@ sees it.  Such a node does not run again, so its error ends the run at once.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, Final, Protocol
 
 from langchain_core.runnables import RunnableConfig
@@ -216,7 +216,7 @@ class _Segment:
             return None
         if self._until is None:
             self._until = self._open()
-        may_join = time.monotonic() < self._until and node.visits.may_run(self.state)
+        may_join = monotonic() < self._until and node.visits.may_run(self.state)
         return node if may_join else None
 
     def _open(self) -> float:
@@ -227,7 +227,7 @@ class _Segment:
         missing = [key for key in reads if key not in self.state]
         for key, value in read_channels(self._config, missing).items():
             self.state[key] = value
-        return time.monotonic() + _SECONDS
+        return monotonic() + _SECONDS
 
     def take(self, frame: Frame, update: dict[str, Any]) -> None:
         self.following = self._after.take(frame, update)

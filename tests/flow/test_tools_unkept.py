@@ -26,6 +26,12 @@ from tests.flows import branching, end, flow_of, message, node, port, start, too
 LONG_ENOUGH = "x" * 30
 
 
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No time passes, however busy the machine is."""
+    monkeypatch.setattr(fusing, "monotonic", lambda: 0.0)
+
+
 def loop(**host: Any) -> Flow:
     """A tool adds a letter, until the text has thirty."""
     document = flow_of(
@@ -70,7 +76,7 @@ def test_each_call_has_its_own_superstep_without_fusing() -> None:
 
 def test_a_call_behind_slow_ones_has_its_own_superstep(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1000))
-    monkeypatch.setattr(fusing.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(fusing, "monotonic", lambda: next(clock))
     assert list_supersteps(loop()) == ["start", *["add"] * 30]
 
 

@@ -94,7 +94,7 @@ def find_image(workspace: PathLike, image_id: object) -> UnlinkedFolder:
     Raises: `ImageNotFound`.
     """
     folder = UnlinkedFolder(workspace)
-    if is_name(image_id) and folder.holds_folder(image_id):
+    if isinstance(image_id, str) and is_name(image_id) and folder.holds_folder(image_id):
         return folder
     shown = shown_name(image_id[:80]) if isinstance(image_id, str) else type(image_id).__name__
     raise ImageNotFound(

@@ -30,7 +30,7 @@ from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.names import MESSAGES, channel_of
 from cinatra_sdk.flow.nodes.llm import declare
-from cinatra_sdk.flow.opening import Opened, Opening, make_opening, read_opening
+from cinatra_sdk.flow.opening import FirstTurnOpening, Opened, make_opening, read_opening
 from cinatra_sdk.flow.plan import NodeWork
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import ask_for_calls, hear, read_conversation
@@ -112,7 +112,7 @@ class AgentSettings:
     """Where nobody has spoken: a tool by which a person is asked, and what; None: the model speaks."""
     optional: tuple[str, ...] = ()
     """Names of tools that a model without tools can do without."""
-    opening: Opening | None = None
+    opening: FirstTurnOpening | None = None
 
     def list_functions(self, state: State) -> list[dict[str, Any]]:
         """The tools as the model is told of them."""

@@ -29,7 +29,7 @@ ANY_WORKSPACE = "*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opening:
+class FirstTurnOpening:
     """Reads the context for one node."""
 
     frame: Frame
@@ -75,7 +75,7 @@ class Opening:
         return found
 
 
-def make_opening(frame: Frame, host: HostParts, opened: Opened) -> Opening | None:
+def make_opening(frame: Frame, host: HostParts, opened: Opened) -> FirstTurnOpening | None:
     """Raises: `NotConfigured` where the node has a context and the host lends no reader."""
     if opened is None:
         return None
@@ -85,9 +85,11 @@ def make_opening(frame: Frame, host: HostParts, opened: Opened) -> Opening | Non
             "read",
             hint="give a reader with HostParts(first_turn=…); at the command line, --host MODULE:FACTORY",
         )
-    return Opening(frame=frame, readers=host.first_turn, image_id=opened[0], workspace=opened[1])
+    return FirstTurnOpening(
+        frame=frame, readers=host.first_turn, image_id=opened[0], workspace=opened[1]
+    )
 
 
-def read_opening(opening: Opening | None, state: Mapping[str, Any]) -> str:
+def read_opening(opening: FirstTurnOpening | None, state: Mapping[str, Any]) -> str:
     """The text for one visit; empty where the node has no context."""
     return "" if opening is None else opening.read(opening.frame.gather(state))

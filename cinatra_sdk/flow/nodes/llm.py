@@ -21,7 +21,7 @@ from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.names import MESSAGES
-from cinatra_sdk.flow.opening import Opened, Opening, make_opening, read_opening
+from cinatra_sdk.flow.opening import FirstTurnOpening, Opened, make_opening, read_opening
 from cinatra_sdk.flow.plan import NodeWork
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import list_spoken, read_conversation, say
@@ -97,7 +97,7 @@ class LlmSettings:
     render: Callable[[Mapping[str, Any]], str]
     """The prompt, from the values of the inputs."""
     model: ModelSettings
-    opening: Opening | None = None
+    opening: FirstTurnOpening | None = None
     before: tuple[MessageSettings, ...] = ()
     """What the model is told before the prompt, which is left out where it is empty."""
     says: bool = False

@@ -1,4 +1,4 @@
-"""`python -m benchmarks check|compile|steps|acting|shapes|runs|crowd|context|all`: the tables on stdout, the same as JSON in a file."""
+"""`python -m benchmarks check|compile|steps|acting|shapes|runs|crowd|context|first-turn|all`: the tables on stdout, the same as JSON in a file."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from benchmarks import (
     context,
     crowd,
     database,
+    first_turn,
     peer,
     runs,
     shape_peers,
@@ -50,6 +51,9 @@ def main(arguments: list[str] | None = None) -> int:
         result["crowd"] = _crowd(asked)
     if asked.what in {"context", "all"}:
         result["context"] = _context(asked, result["machine"])
+    if asked.what in {"first-turn", "all"}:
+        result["first-turn"] = first_turn.measure(repeat=asked.repeat or 41)
+        print(table("a first turn (ms)", result["first-turn"]), flush=True)
     if asked.json is not None:
         asked.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(f"\n{result['machine']}")
@@ -69,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
             "runs",
             "crowd",
             "context",
+            "first-turn",
             "all",
         ],
     )

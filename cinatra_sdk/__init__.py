@@ -5,6 +5,7 @@ The folders and modules, from the ground up; each imports only those above it he
     errors contract   the error tree, and the words that both packages obey
     text              texts and files, read strictly
     values            JSON values, schemas and patterns, within one budget of work
+    first_turn        what an agent reads before its first turn
     templates         the language of templates
     governed          what only the host sets: sealed state, policy, secrets
     context           context slots: pure rules of what may be chosen
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.graph_flow import graph_flow
 
 FLOORS: Final = (
-    "errors", "contract", "text", "values", "templates", "governed", "context", "platform",
+    "errors", "contract", "text", "values", "first_turn", "templates", "governed", "context", "platform",
     "events", "effects", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""

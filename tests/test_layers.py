@@ -259,6 +259,7 @@ NOT_FILES = {"ast.walk", "Terminal.open", "RunStore.open", "Database.open", "poo
 OWN_FILES = {
     "cinatra_sdk/models/recorded.py": ".open: appends a line to the record that a test names",
     "cinatra_sdk/text/files.py": "the door itself",
+    "cinatra_sdk/text/rewriting.py": "os.open, os.fdopen: a lock, and a file beside the one it replaces",
     "cinatra_sdk/platform/simulated.py": "os.open: appends to the record that a host names",
     "oas_compiler/edit/fix/writing.py": "open, os.fdopen: writes where `real_file` says",
     "oas_compiler/cli/__init__.py": "open: the null device",

@@ -83,6 +83,15 @@ EXPORTED = {
         "perform",
         "read_failure",
     ],
+    "cinatra_sdk.first_turn": [
+        "FirstTurn",
+        "ImageNotFound",
+        "first_turn_text",
+        "make_tools",
+        "read_context",
+        "read_full_notes",
+        "to_json",
+    ],
     "cinatra_sdk.host": [
         "BearerIdentity",
         "FixedRuns",

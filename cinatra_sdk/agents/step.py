@@ -7,12 +7,13 @@ The step is one effect of the kind `model`; the calls are made by other nodes, o
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
@@ -29,6 +30,7 @@ from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.names import MESSAGES, channel_of
 from cinatra_sdk.flow.nodes.llm import declare
+from cinatra_sdk.flow.opening import FirstTurnOpening, Opened, make_opening, read_opening
 from cinatra_sdk.flow.plan import NodeWork
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import ask_for_calls, hear, read_conversation
@@ -73,6 +75,8 @@ class AgentStep(NodeWork):
     """The nodes that make summaries of the conversation, in their order."""
     greeting: tuple[str, str] | None = None
     """A tool and a question, with which the agent begins; the model is not asked for it."""
+    first_turn: Opened = None
+    """Where the model is told a first turn's context before its system prompt."""
 
     def make_body(self, site: NodeSite) -> NodeBody:
         settings = AgentSettings(
@@ -85,6 +89,7 @@ class AgentStep(NodeWork):
             message=self.message,
             greeting=self.greeting,
             optional=self.optional,
+            opening=make_opening(site.frame, site.wiring.host, self.first_turn),
         )
         return make_agent_step(site.frame, settings)
 
@@ -107,6 +112,7 @@ class AgentSettings:
     """Where nobody has spoken: a tool by which a person is asked, and what; None: the model speaks."""
     optional: tuple[str, ...] = ()
     """Names of tools that a model without tools can do without."""
+    opening: FirstTurnOpening | None = None
 
     def list_functions(self, state: State) -> list[dict[str, Any]]:
         """The tools as the model is told of them."""
@@ -137,7 +143,9 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
     """The body of the node that asks the model of an agent."""
     asker = ModelAsker(frame=frame, settings=settings.model)
 
-    def prepare(state: State, runtime: Runtime[HostContext]) -> tuple[PreparedQuery, str]:
+    def prepare(
+        state: State, runtime: Runtime[HostContext], opened: str
+    ) -> tuple[PreparedQuery, str]:
         if frame.visit(state) > MAX_STEPS:
             raise LimitExceeded(
                 f"agent '{frame.where}' asked its model {MAX_STEPS} times without an end",
@@ -156,6 +164,7 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
             functions=functions,
             messages=list_seen(settings.render(values), heard),
             visit=frame.visit(state),
+            opened=opened,
         )
         return asker.prepare(state, runtime.context, query), said
 
@@ -169,7 +178,7 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         greeting = _greet(frame, settings, state, runtime)
         if greeting is not None:
             return leave(state, "", greeting)
-        asked, said = prepare(state, runtime)
+        asked, said = prepare(state, runtime, read_opening(settings.opening, state))
         made = perform(asked.effect, asked.answer, context_of(runtime.context).door)
         return leave(state, said, made.value)
 
@@ -177,7 +186,10 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         greeting = _greet(frame, settings, state, runtime)
         if greeting is not None:
             return leave(state, "", greeting)
-        asked, said = prepare(state, runtime)
+        opened = ""
+        if settings.opening is not None:
+            opened = await asyncio.to_thread(read_opening, settings.opening, state)
+        asked, said = prepare(state, runtime, opened)
         made = await aperform(asked.effect, asked.aanswer, context_of(runtime.context).door)
         return leave(state, said, made.value)
 
@@ -226,6 +238,8 @@ class _StepQuery:
     functions: list[dict[str, Any]]
     messages: list[BaseMessage] = field(repr=False)
     visit: int
+    opened: str = field(default="", repr=False)
+    """The context of a first turn, which is no part of what the query is known by."""
 
     @property
     def declared(self) -> tuple[DeclaredOutput, ...]:
@@ -250,14 +264,14 @@ class _StepQuery:
     def ask(self, model: Any, rules: CallRetryPolicy, live: Live | None) -> tuple[JsonValue, Usage]:
         from cinatra_sdk.models.talking import talk
 
-        return self._read(talk(self._bind(model), self.messages, rules, live))
+        return self._read(talk(self._bind(model), self._list_told(), rules, live))
 
     async def aask(
         self, model: Any, rules: CallRetryPolicy, live: Live | None
     ) -> tuple[JsonValue, Usage]:
         from cinatra_sdk.models.talking import atalk
 
-        return self._read(await atalk(self._bind(model), self.messages, rules, live))
+        return self._read(await atalk(self._bind(model), self._list_told(), rules, live))
 
     def read_simulated(self, call: PlatformCall, response: JsonValue) -> JsonValue:
         """`{"tool_calls": [{"name": …, "args": {…}}]}` asks for calls; else the agent's outputs."""
@@ -274,6 +288,13 @@ class _StepQuery:
             return {"text": str(next(iter(found.values()), "")), "calls": []}
         submit = {"name": SUBMIT, "args": found}
         return {"text": "", "calls": [self._describe_call(0, submit)]}
+
+    def _list_told(self) -> list[BaseMessage]:
+        """The messages with the context before the system prompt, in one message."""
+        if not self.opened:
+            return self.messages
+        prompt, *said = self.messages
+        return [SystemMessage(f"{self.opened}\n{prompt.text}"), *said]
 
     def _bind(self, model: Any) -> Any:
         functions = self.functions

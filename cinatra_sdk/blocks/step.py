@@ -240,7 +240,7 @@ class PlatformStep:
             risk_class=self.risk_class,
             run_id=run_id,
             context_id=host.context_id or run_id,
-            idempotency_key=_effect_key(identity, self._position(visit)),
+            idempotency_key=effect_key(identity, self._position(visit)),
             once=self.at_most_once,
             visit=visit or 1,
             timeout=self.timeout,
@@ -296,7 +296,7 @@ def declared(outputs: Mapping[str, Mapping[str, JsonValue]]) -> tuple[DeclaredOu
     )
 
 
-def _effect_key(identity: Mapping[str, str], position: str) -> str:
+def effect_key(identity: Mapping[str, str], position: str) -> str:
     """The idempotency key of one visit: the same after a crash, never used twice."""
     about = [identity.get(key, "") for key in ("tenant", "run_id", "thread", "scope")]
     return hashlib.sha256("\n".join([*about, position]).encode()).hexdigest()

@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypedDict
 
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.lending.langchain_tools import as_function
@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     from cinatra_sdk.effects.door import Verdict
     from cinatra_sdk.effects.effect import Effect, Usage
     from cinatra_sdk.effects.ledger import Ledger
+    from cinatra_sdk.first_turn import FirstTurn
     from cinatra_sdk.models.choosing import ApiKeyFor, Models
     from cinatra_sdk.models.totals import Price
     from cinatra_sdk.platform.protocol import Credentials, Platform
+
+
+FirstTurnReader: TypeAlias = "Callable[[str], FirstTurn]"
+"""From an image's id to the context of a first turn, such as `read_context` with its workspace."""
+FirstTurnReaders: TypeAlias = "FirstTurnReader | Mapping[str, FirstTurnReader]"
 
 
 class LentFlow(Protocol):
@@ -86,6 +92,11 @@ class HostParts:
     mcp: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Servers in place of those of MCPTools and MCPToolBoxes, by the id or name of their transport,
     `*` for every other: anything that `mcp.Client` takes, such as a server of this process.
+    """
+    first_turn: FirstTurnReaders | None = field(default=None, repr=False)
+    """Reads what a model is told before its prompt, where a file asks for it (`metadata.cinatra.firstTurn`):
+    a function, or functions by the workspace that the file names, `*` for every other.  The host
+    decides which folder a workspace is.
     """
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Values of placeholders that flows and runs may read, by name.  Values may be secrets, so the

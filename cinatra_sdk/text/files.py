@@ -33,7 +33,7 @@ MAX_LINKS: Final = 40
 MAX_STEPS: Final = 10_000
 """Folders that are entered on the way to one file: links may lead up and down again."""
 
-_HAS_DIR_FD = {os.open, os.stat, os.readlink} <= os.supports_dir_fd
+HAS_DIR_FD = {os.open, os.stat, os.readlink} <= os.supports_dir_fd
 _CLOSED: Final = getattr(os, "O_CLOEXEC", 0)
 _FILE: Final = os.O_RDONLY | _CLOSED | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 # With O_PATH a folder may be entered that may not be listed, as the system itself allows.
@@ -97,7 +97,7 @@ class Folder:
             last = way.go()
             mode = way.about(last).st_mode
             if not stat.S_ISDIR(mode):
-                _refuse_unless_ordinary(mode)
+                refuse_unless_ordinary(mode)
             return Path(os.path.realpath(self.path), *way.names, last)
 
     def _start_walk(self, name: str) -> _Walk:
@@ -109,7 +109,7 @@ def read_named(path: str | os.PathLike[str], most: int) -> bytes:
 
     Raises: `OSError`.
     """
-    return _read_bytes(_open_file(os.fspath(path), None, follow=True), most)
+    return _read_bytes(open_ordinary(os.fspath(path), None, follow=True), most)
 
 
 def read_unlinked(path: str | os.PathLike[str], most: int) -> bytes:
@@ -117,7 +117,7 @@ def read_unlinked(path: str | os.PathLike[str], most: int) -> bytes:
 
     Raises: `OSError`.
     """
-    return _read_bytes(_open_file(os.fspath(path), None, follow=False), most)
+    return _read_bytes(open_ordinary(os.fspath(path), None, follow=False), most)
 
 
 def without_link(path: str, flags: int) -> int:
@@ -134,7 +134,7 @@ def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
     """
     place = Path(path)
     with contextlib.suppress(FileNotFoundError):
-        _refuse_unless_ordinary(os.lstat(place).st_mode)
+        refuse_unless_ordinary(os.lstat(place).st_mode)
     descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:80]}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -200,9 +200,9 @@ class _Walk:
         self._outside: list[str] | None = None
         """Where a link led to, by name only: nothing out there is looked at."""
         if "\0" in name or "\0" in root:
-            _refuse_file(errno.EINVAL, "this is no file name")
+            refuse_file(errno.EINVAL, "this is no file name")
         self._left = deque(os.fsdecode(name).split("/"))
-        self._descriptor = _open_folder(root, None, follow=True)
+        self._descriptor = open_folder(root, None, follow=True)
         if name.startswith("/"):
             self._outside = []
             self._came_back()
@@ -238,28 +238,28 @@ class _Walk:
                 else:
                     self._enter_folder(part)
         if self._outside is not None:
-            _refuse_file(errno.EXDEV, f"a symbolic link leads out of the {self._called}")
+            refuse_file(errno.EXDEV, f"a symbolic link leads out of the {self._called}")
         return "."
 
     def about(self, name: str) -> os.stat_result:
         return os.stat(self._at(name), dir_fd=self._base, follow_symlinks=False)
 
     def open_file(self, name: str) -> int:
-        return _open_file(self._at(name), self._base, follow=False)
+        return open_ordinary(self._at(name), self._base, follow=False)
 
     @property
     def _base(self) -> int | None:
-        return self._descriptor if _HAS_DIR_FD else None
+        return self._descriptor if HAS_DIR_FD else None
 
     def _at(self, name: str) -> str:
         """What a call with `_base` reaches `name` by."""
-        return name if _HAS_DIR_FD else os.path.join(self._root, *self.names, name)  # noqa: PTH118 - only without folders as descriptors
+        return name if HAS_DIR_FD else os.path.join(self._root, *self.names, name)  # noqa: PTH118 - only without folders as descriptors
 
     def _enter_folder(self, name: str) -> None:
         self._steps += 1
         if self._steps > MAX_STEPS:
-            _refuse_file(errno.ELOOP, "symbolic links lead through too many folders")
-        descriptor = _open_folder(self._at(name), self._base, follow=False)
+            refuse_file(errno.ELOOP, "symbolic links lead through too many folders")
+        descriptor = open_folder(self._at(name), self._base, follow=False)
         os.close(self._descriptor)
         self._descriptor = descriptor
         self.names.append(name)
@@ -272,7 +272,7 @@ class _Walk:
         self._restart_from_root(self.names[:-1])
 
     def _restart_from_root(self, names: list[str]) -> None:
-        descriptor = _open_folder(self._root, None, follow=True)
+        descriptor = open_folder(self._root, None, follow=True)
         os.close(self._descriptor)
         self._descriptor = descriptor
         self.names = []
@@ -282,7 +282,7 @@ class _Walk:
     def _follow_link(self, name: str) -> None:
         self._links += 1
         if self._links > MAX_LINKS:
-            _refuse_file(errno.ELOOP, "symbolic links lead in a circle")
+            refuse_file(errno.ELOOP, "symbolic links lead in a circle")
         target = os.readlink(self._at(name), dir_fd=self._base)
         self._left.extendleft(reversed(target.split("/")))
         if target.startswith("/"):
@@ -312,18 +312,19 @@ def _split_path(path: str) -> list[str]:
 # ------------------------------------------------------------------------ opening and reading
 
 
-def _open_folder(name: str, base: int | None, *, follow: bool) -> int:
+def open_folder(name: str, base: int | None, *, follow: bool) -> int:
+    """A folder, entered; base: the descriptor of the folder that holds it.  Raises: `OSError`."""
     return os.open(name, _FOLDER | (0 if follow else _NO_LINK), dir_fd=base)
 
 
-def _open_file(name: str, base: int | None, *, follow: bool) -> int:
+def open_ordinary(name: str, base: int | None, *, follow: bool) -> int:
     """An ordinary file, open for reading; looked at before, and again when it is open."""
     if "\0" in name:
-        _refuse_file(errno.EINVAL, "this is no file name")
-    _refuse_unless_ordinary(os.stat(name, dir_fd=base, follow_symlinks=follow).st_mode)
+        refuse_file(errno.EINVAL, "this is no file name")
+    refuse_unless_ordinary(os.stat(name, dir_fd=base, follow_symlinks=follow).st_mode)
     descriptor = os.open(name, _FILE | (0 if follow else _NO_LINK), dir_fd=base)
     try:
-        _refuse_unless_ordinary(os.fstat(descriptor).st_mode)
+        refuse_unless_ordinary(os.fstat(descriptor).st_mode)
     except OSError:
         os.close(descriptor)
         raise
@@ -339,21 +340,23 @@ def _read_bytes(descriptor: int, most: int) -> bytes:
             parts.append(part)
             left -= len(part)
         if parts and not os.fstat(descriptor).st_size:
-            _refuse_file(errno.EINVAL, "it is made up while it is read, and no file on a disk")
+            refuse_file(errno.EINVAL, "it is made up while it is read, and no file on a disk")
     return b"".join(parts)
 
 
-def _refuse_unless_ordinary(mode: int) -> None:
+def refuse_unless_ordinary(mode: int) -> None:
+    """Raises: `OSError` for a mode that is not an ordinary file's."""
     if stat.S_ISREG(mode):
         return
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if stat.S_ISLNK(mode):
-        _refuse_file(errno.ELOOP, "it is a symbolic link")
+        refuse_file(errno.ELOOP, "it is a symbolic link")
     words = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
     what = words.get(stat.S_IFMT(mode), "a device")
-    _refuse_file(errno.EINVAL, f"it is {what}, and no ordinary file")
+    refuse_file(errno.EINVAL, f"it is {what}, and no ordinary file")
 
 
-def _refuse_file(number: int, why: str) -> NoReturn:
+def refuse_file(number: int, why: str) -> NoReturn:
+    """Raises: `FileRefused`."""
     raise FileRefused(number, why)

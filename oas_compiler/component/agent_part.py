@@ -23,6 +23,7 @@ from oas_compiler.component.agent import LoadedAgent
 from oas_compiler.component.agent_toolboxes import MadeToolbox
 from oas_compiler.component.agent_transforms import build_transforms
 from oas_compiler.component.agent_words import AGAIN, ASK, CALLS, END, MODEL, START
+from oas_compiler.component.first_turn import KEY, named_inputs, read_first_turn
 from oas_compiler.component.inference import template_inputs
 from oas_compiler.component.requests import report_retry_policy
 from oas_compiler.component.site import Site
@@ -124,6 +125,7 @@ def build_part(
         message=message,
         greeting=_read_greeting(agent, offered, f"{prefix}{ASK}"),
         shortened_by=tuple(node.id for node in transforms),
+        first_turn=_read_first_turn(site, agent, inputs),
     )
     calls = ir.AgentCallsNode(
         id=f"{prefix}{CALLS}",
@@ -159,6 +161,20 @@ def read_inputs(site: Site, agent: LoadedAgent) -> tuple[Port, ...]:
         more = template_inputs(site, "additional_instructions", of=agent.special)
         ports = {**{port.title: port for port in more}, **ports}
     return tuple(ports.values())
+
+
+def _read_first_turn(
+    site: Site, agent: LoadedAgent, inputs: tuple[Port, ...]
+) -> tuple[str, str] | None:
+    """As the AgentNode says for an agent that has its inputs, else as the agent itself says."""
+    titles = {port.title for port in inputs}
+    for component in (site.component, agent.shown, agent.component):
+        if component.cinatra.get(KEY) is None:
+            continue
+        is_own = component is agent.component or component is agent.shown
+        if is_own or named_inputs(component) & titles:
+            return read_first_turn(site, component, inputs)
+    return None
 
 
 def _read_greeting(agent: LoadedAgent, offered: tuple[AgentTool, ...], ask: str) -> str:

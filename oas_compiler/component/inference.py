@@ -18,6 +18,7 @@ from typing import Final
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.component.component import Component
+from oas_compiler.component.first_turn import named_inputs
 from oas_compiler.component.script_words import cure
 from oas_compiler.component.site import Site, label_of
 from oas_compiler.findings.spelling import nearest
@@ -221,6 +222,7 @@ def template_inputs(
     # a wrong placeholder is mostly a misspelt one: the input that it means is not unused too
     if also is not None and read.valid and not inferred:
         used = read.names.keys() | _plain_names(component, (*fields, *also))
+        used |= named_inputs(component) | named_inputs(site.component)
         for port in declared:
             if port.title not in used:
                 site.findings.error(

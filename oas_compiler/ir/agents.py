@@ -71,6 +71,8 @@ class AgentModelNode(Node):
     """What the agent asks a person where nobody has spoken; empty: its model speaks first."""
     shortened_by: tuple[str, ...] = ()
     """Ids of the nodes that make summaries of the conversation, in their order."""
+    first_turn: tuple[str, str] | None = None
+    """As of an LlmNode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -215,6 +215,10 @@ class LlmNode(Node):
     prompt_template: str
     llm_config: Json = NOTHING
     """The model and its settings: its component, with the references of its own fields resolved."""
+    first_turn: tuple[str, str] | None = None
+    """Where the model is told a first turn's context: the input with the image's id, and the
+    workspace, which is an input or a word of the host.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

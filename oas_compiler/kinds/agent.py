@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component.agent import LoadedAgent
+from oas_compiler.component.agent import LoadedAgent, LoadedSwarm
 from oas_compiler.component.agent_tools import requires_approval
 from oas_compiler.component.agents import build_agent_flow
 from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.first_turn import FIRST_TURN_KEYS, KEY, read_first_turn
 from oas_compiler.component.inference import next_only, specialised
-from oas_compiler.component.metadata import CHILD_KEYS, NODE_KEYS
+from oas_compiler.component.metadata import CHILD_KEYS, NODE_KEYS, cinatra_error
 from oas_compiler.component.site import Site, common
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.tool import build_tool
@@ -40,6 +41,7 @@ def make_agent(
         flow = site.subflows[0]
     else:
         return build_unknown(site)
+    _check_first_turn(site, flow.inputs)
     return node(
         **common(site),
         inputs=specialised(site, "inputs", flow.inputs, "agent"),
@@ -49,6 +51,15 @@ def make_agent(
         is_apart=agent is None,
         behind=_read_facts(site),
     )
+
+
+def _check_first_turn(site: Site, inputs: tuple[ir.Port, ...]) -> None:
+    """Report what the node says wrong of it; the agents inside read it where it is right."""
+    if isinstance(site.agent, LoadedAgent | LoadedSwarm):
+        if site.component is not site.agent.shown:
+            read_first_turn(site, site.component, inputs)
+    elif site.component.cinatra.get(KEY) is not None:
+        cinatra_error(site, KEY, "at a node whose agent has a model of this file")
 
 
 def _read_facts(site: Site) -> ir.Behind:
@@ -85,6 +96,6 @@ AGENT = NodeKind(
     behind="agent",
     shows_screens=True,
     caption=_describe,
-    metadata={**NODE_KEYS, **CHILD_KEYS},
+    metadata={**NODE_KEYS, **CHILD_KEYS, **FIRST_TURN_KEYS},
     lowering="oas_compiler.lower.nodes.agent:lower_agent",
 )

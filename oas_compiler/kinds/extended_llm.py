@@ -11,6 +11,7 @@ from typing import Final
 
 from oas_compiler import ir
 from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.first_turn import read_first_turn
 from oas_compiler.component.inference import next_only, template_inputs
 from oas_compiler.component.prompt_templates import change_messages, read_messages
 from oas_compiler.component.site import Site, common
@@ -40,15 +41,17 @@ def build_extended_llm(site: Site) -> ir.Node:
     *before, (role, last) = messages or (("user", ""),)
     if role != "user":
         before, last = [*messages], ""
+    inputs = template_inputs(_put_texts_in(site, messages), _TEXTS)
     return ir.ExtendedLlmNode(
         **common(site),
-        inputs=template_inputs(_put_texts_in(site, messages), _TEXTS),
+        inputs=inputs,
         outputs=_read_outputs(
             site, given.get("response_format") if isinstance(given, dict) else None
         ),
         branches=next_only(site),
         prompt_template=last,
         llm_config=read_config(site),
+        first_turn=read_first_turn(site, site.component, inputs),
         before=tuple(before),
         says=site.component.flag("send_message", default=False),
     )
@@ -85,5 +88,6 @@ EXTENDED_LLM = NodeKind(
         "send_message": Field("flag", "Whether the answer joins the conversation."),
     },
     behind=LLM.behind,
+    metadata=LLM.metadata,
     lowering="oas_compiler.lower.nodes.llm:lower_llm",
 )

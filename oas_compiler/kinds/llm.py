@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from oas_compiler import ir
 from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.first_turn import FIRST_TURN_KEYS, read_first_turn
 from oas_compiler.component.inference import next_only, template_inputs
+from oas_compiler.component.metadata import NODE_KEYS
 from oas_compiler.component.requests import report_retry_policy
 from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port
@@ -19,13 +21,15 @@ def build_llm(site: Site) -> ir.Node:
     if outputs is None:
         schema = Json.of({"type": "string"})
         outputs = (Port(title="generated_text", type=ir.STRING, schema=schema, place=site.place()),)
+    inputs = template_inputs(site)
     return ir.LlmNode(
         **common(site),
-        inputs=template_inputs(site),
+        inputs=inputs,
         outputs=outputs,
         branches=next_only(site),
         prompt_template=site.component.text("prompt_template"),
         llm_config=read_config(site),
+        first_turn=read_first_turn(site, site.component, inputs),
     )
 
 
@@ -52,5 +56,6 @@ LLM = NodeKind(
         ),
     },
     behind="llm_config",
+    metadata={**NODE_KEYS, **FIRST_TURN_KEYS},
     lowering="oas_compiler.lower.nodes.llm:lower_llm",
 )

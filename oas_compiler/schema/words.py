@@ -52,5 +52,6 @@ CINATRA: Final[Mapping[str, str]] = {
     "gateSteps": "How the gates inside the subflow are shown, in their order.",
     "a2uiSurfaceIdOverride": "The surface that takes the place of the child agent's own.",
     "hitlOwnedBy": "Whose screens are shown: the child agent's or this one's own.",
+    "firstTurn": "The model is told tastes, brief, notes and recent work on an image before its prompt.",
     "sideEffects": "Whether the step acts on the world.",
 }

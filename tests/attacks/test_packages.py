@@ -121,7 +121,7 @@ def _link(world: World, _place: Place) -> None:
 
 
 def _link_by_path(world: World, place: Place) -> None:
-    place.monkeypatch.setattr(files, "_HAS_DIR_FD", False)
+    place.monkeypatch.setattr(files, "HAS_DIR_FD", False)
     _link(world, place)
 
 
@@ -219,7 +219,7 @@ def _exchanged_late(world: World, place: Place) -> None:
 
 
 def _exchanged_by_path(world: World, place: Place) -> None:
-    place.monkeypatch.setattr(files, "_HAS_DIR_FD", False)
+    place.monkeypatch.setattr(files, "HAS_DIR_FD", False)
     _exchanged(world, place)
 
 
@@ -614,11 +614,11 @@ CONTROLS = {
         row="mend_a_file-a_link_that_came_after_the_check",
     ),
     "whatever has the name is replaced": Control(
-        open=patched(files, "_refuse_unless_ordinary", lambda _mode: None),
+        open=patched(files, "refuse_unless_ordinary", lambda _mode: None),
         row="a_picture-a_pipe",
     ),
     "what is not ordinary is read": Control(
-        open=patched(files, "_refuse_unless_ordinary", lambda _mode: None),
+        open=patched(files, "refuse_unless_ordinary", lambda _mode: None),
         row="a_file_of_inputs-a_pipe",
     ),
 }

@@ -22,6 +22,7 @@ from benchmarks import (
     context,
     crowd,
     database,
+    first_turn,
     runs,
     shape_peers,
     shapes,
@@ -259,3 +260,9 @@ def test_a_crowd_of_parked_runs_is_answered_by_every_process(
     with RunStore.open(fresh_database) as store:
         assert {run.status for run in store.list()} == {"completed"}
         assert len(store.list()) == 6
+
+
+def test_a_first_turn_is_measured_for_every_size() -> None:
+    rows = first_turn.measure([(5, 10), (50, 20)], repeat=1)
+    assert [(row["notes_lines"], row["log_lines"]) for row in rows] == [(5, 10), (50, 20)]
+    assert set(rows[0]) == {"notes_lines", "log_lines", "median_ms", "p95_ms", "peak_kb"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.lent import make_render, read_model_settings
 from cinatra_sdk.flow.model_effects import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.names import MESSAGES
+from cinatra_sdk.flow.opening import FirstTurnOpening, Opened, make_opening, read_opening
 from cinatra_sdk.flow.plan import NodeWork
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import list_spoken, read_conversation, say
@@ -52,6 +54,8 @@ class LlmQuestion(NodeWork):
     """A template over the node's inputs."""
     llm: Json = field(default=NOTHING, repr=False)
     """The model and its settings: an LlmConfig of Agent Spec."""
+    first_turn: Opened = None
+    """Where the model is told a first turn's context before everything else."""
 
     def make_body(self, site: NodeSite) -> NodeBody:
         return make_llm(site.frame, self._make_settings(site))
@@ -60,6 +64,7 @@ class LlmQuestion(NodeWork):
         return LlmSettings(
             render=make_render(site.frame, self.prompt, "prompt"),
             model=read_model_settings(site.wiring, self.llm),
+            opening=make_opening(site.frame, site.wiring.host, self.first_turn),
         )
 
 
@@ -92,6 +97,7 @@ class LlmSettings:
     render: Callable[[Mapping[str, Any]], str]
     """The prompt, from the values of the inputs."""
     model: ModelSettings
+    opening: FirstTurnOpening | None = None
     before: tuple[MessageSettings, ...] = ()
     """What the model is told before the prompt, which is left out where it is empty."""
     says: bool = False
@@ -111,13 +117,16 @@ def make_llm(frame: Frame, settings: LlmSettings) -> NodeBody:
     """The body of an LlmNode."""
     asker = ModelAsker(frame=frame, settings=settings.model)
 
-    def prepare(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> PreparedQuery:
+    def prepare(
+        state: Mapping[str, Any], runtime: Runtime[HostContext], opened: str
+    ) -> PreparedQuery:
         values = frame.gather(state)
         query = LlmQuery(
             frame=frame,
             outputs=frame.outputs,
             prompt=settings.render(values),
             before=tuple(_list_before(settings.before, values, state, runtime.context)),
+            opened=opened,
         )
         return asker.prepare(state, runtime.context, query)
 
@@ -128,11 +137,15 @@ def make_llm(frame: Frame, settings: LlmSettings) -> NodeBody:
         return frame.finish(state, outputs, more=say(frame, state, _as_text(outputs)))
 
     def run(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
-        asked, host = prepare(state, runtime), context_of(runtime.context)
+        opened = read_opening(settings.opening, state)
+        asked, host = prepare(state, runtime, opened), context_of(runtime.context)
         return leave(state, perform(asked.effect, asked.answer, host.door))
 
     async def arun(state: Mapping[str, Any], runtime: Runtime[HostContext]) -> dict[str, Any]:
-        asked, host = prepare(state, runtime), context_of(runtime.context)
+        opened = ""
+        if settings.opening is not None:
+            opened = await asyncio.to_thread(read_opening, settings.opening, state)
+        asked, host = prepare(state, runtime, opened), context_of(runtime.context)
         return leave(state, await aperform(asked.effect, asked.aanswer, host.door))
 
     hears = any(one.role == CONVERSATION for one in settings.before)
@@ -174,6 +187,8 @@ class LlmQuery:
     outputs: tuple[TypedPort, ...]
     prompt: str = field(repr=False)
     before: tuple[BaseMessage, ...] = field(default=(), repr=False)
+    opened: str = field(default="", repr=False)
+    """The context of a first turn, which is no part of what the query is known by."""
 
     @property
     def declared(self) -> tuple[DeclaredOutput, ...]:
@@ -214,7 +229,10 @@ class LlmQuery:
     def _question(self) -> ModelQuestion:
         from cinatra_sdk.models.asking import ModelQuestion
 
-        return ModelQuestion(prompt=self.prompt, outputs=self.outputs, before=self.before)
+        first = (SystemMessage(self.opened),) if self.opened else ()
+        return ModelQuestion(
+            prompt=self.prompt, outputs=self.outputs, before=(*first, *self.before)
+        )
 
     def _read(self, answer: ModelAnswer) -> tuple[JsonValue, Usage]:
         outputs = without_governed(answer.outputs, where="what the model answered")

@@ -55,6 +55,7 @@ def _lower_model(node: AgentModelNode) -> AgentStep:
         message=node.message,
         greeting=(ASK, node.greeting) if node.greeting else None,
         optional=(ASK,),
+        first_turn=node.first_turn,
     )
 
 

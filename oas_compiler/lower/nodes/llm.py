@@ -14,9 +14,13 @@ def lower_llm(site: PlanSite) -> LlmQuestion:
     assert isinstance(node, LlmNode)
     if isinstance(node, ExtendedLlmNode):
         return LlmMessages(
-            prompt=node.prompt_template, llm=node.llm_config, before=node.before, says=node.says
+            prompt=node.prompt_template,
+            llm=node.llm_config,
+            before=node.before,
+            says=node.says,
+            first_turn=node.first_turn,
         )
-    return LlmQuestion(prompt=node.prompt_template, llm=node.llm_config)
+    return LlmQuestion(prompt=node.prompt_template, llm=node.llm_config, first_turn=node.first_turn)
 
 
 def lower_choice(site: PlanSite) -> ModelChoice:

@@ -439,7 +439,7 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
         "models", "settlements", "unknown",
     }  # fmt: skip
     assert set(record["waiting"][0]) == {
-        "id", "node", "visit", "step", "risk", "name", "description", "renderer", "field", "schema", "values", "example",
+        "id", "node", "visit", "step", "risk", "name", "description", "renderer", "field", "schema", "values", "question", "said", "example",
     }  # fmt: skip
 
 

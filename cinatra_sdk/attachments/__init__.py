@@ -7,7 +7,7 @@
     manifest.py      the note about the latter in the system prompt;  one_line.py  strangers' words in it
     turns.py         a whole conversation: which turn carries which file; the one way in
     parts.py         the parts as each provider's request has them
-    blocks.py        the same as content blocks of LangChain
+    blocks.py        the same as content blocks of LangChain;  messages.py  in a whole conversation
     file_names.py    the name under which a file is uploaded
     envelope.py      a user's text that is an envelope of text and refs
     resuming.py      a person's answer with refs, through a channel of text
@@ -38,6 +38,7 @@ from cinatra_sdk.attachments.capabilities import (
 from cinatra_sdk.attachments.envelope import UserEnvelope, read_user_envelope
 from cinatra_sdk.attachments.errors import AttachmentRefInvalid, UserEnvelopeInvalid
 from cinatra_sdk.attachments.manifest import place_manifest, write_manifest
+from cinatra_sdk.attachments.messages import AttachedMessages, aattach_files, attach_files
 from cinatra_sdk.attachments.parts import list_betas, write_content
 from cinatra_sdk.attachments.ports import AsyncAttachmentPorts, AttachmentPorts, CachedFile
 from cinatra_sdk.attachments.refs import MAX_REFS, AttachmentRef, read_ref, read_refs
@@ -90,6 +91,9 @@ __all__ = [
     "list_betas",
     "write_blocks",
     "model_arguments",
+    "AttachedMessages",
+    "attach_files",
+    "aattach_files",
     "UserEnvelope",
     "read_user_envelope",
     "ResumedAnswer",

@@ -69,7 +69,7 @@ def send(server: LoopbackServer, provider: Any, *, files: bool, **more: Any) -> 
         HumanMessage(write_blocks(provider, turn.text, turn.parts)),
     ]
     # Whatever the client makes of the refusal.
-    with pytest.raises(Exception, match="400|no"):
+    with pytest.raises(Exception, match=r"400|no"):
         model.bind(**model_arguments(provider, turn.parts)).invoke(asked)
     return server.last.body
 
@@ -100,6 +100,6 @@ def test_a_request_without_files_is_that_of_a_program_that_knows_no_files(
     responses = form == "responses"
     with_feature = send(server, "openai", files=False, use_responses_api=responses)
     plain = connect("openai", server.url, use_responses_api=responses)
-    with pytest.raises(Exception, match="400|no"):
+    with pytest.raises(Exception, match=r"400|no"):
         plain.invoke([SystemMessage("Be brief."), HumanMessage("Sum up.")])
     assert server.last.body == with_feature

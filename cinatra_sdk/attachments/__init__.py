@@ -27,7 +27,7 @@ from cinatra_sdk.attachments.answer_rules import (
     find_answer_rules,
     wrap_answer,
 )
-from cinatra_sdk.attachments.blocks import model_arguments, write_blocks
+from cinatra_sdk.attachments.blocks import model_arguments, write_blocks, write_file_blocks
 from cinatra_sdk.attachments.capabilities import (
     RULES,
     CapabilityRule,
@@ -90,6 +90,7 @@ __all__ = [
     "write_content",
     "list_betas",
     "write_blocks",
+    "write_file_blocks",
     "model_arguments",
     "AttachedMessages",
     "attach_files",

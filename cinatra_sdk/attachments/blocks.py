@@ -27,10 +27,17 @@ def write_blocks(
     provider: Provider, text: str, parts: Sequence[FilePart]
 ) -> str | list[str | dict[str, Any]]:
     """The content of a `HumanMessage`; without files of the provider the text itself."""
-    mine = own_parts(provider, parts)
-    if not mine:
-        return text
-    return [{"type": "text", "text": text}, *(_write_file(part) for part in mine)]
+    files = write_file_blocks(provider, parts)
+    return [{"type": "text", "text": text}, *files] if files else text
+
+
+def write_file_blocks(provider: Provider, parts: Sequence[FilePart]) -> list[dict[str, Any]]:
+    """The blocks of the files alone, for whoever writes the text."""
+    # All three packages take this block; Gemini's URI stands in `file_id` too.
+    return [
+        {"type": "file", "file_id": part.provider_file_id, "mime_type": part.mime}
+        for part in own_parts(provider, parts)
+    ]
 
 
 def model_arguments(
@@ -43,8 +50,3 @@ def model_arguments(
     if provider == "anthropic" and own_parts(provider, parts):
         return {"betas": list(list_betas(parts, betas))}
     return {}
-
-
-def _write_file(part: FilePart) -> dict[str, Any]:
-    # All three packages take this block; Gemini's URI stands in `file_id` too.
-    return {"type": "file", "file_id": part.provider_file_id, "mime_type": part.mime}

@@ -17,12 +17,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from cinatra_sdk.attachments.blocks import model_arguments, write_blocks
+from cinatra_sdk.attachments.blocks import model_arguments, write_blocks, write_file_blocks
 from cinatra_sdk.attachments.capabilities import RULES, CapabilityRule, Provider, find_provider
 from cinatra_sdk.attachments.manifest import ManifestPosition, place_manifest, write_manifest
 from cinatra_sdk.attachments.parts import NATIVE_KINDS
 from cinatra_sdk.attachments.ports import AsyncAttachmentPorts, AttachmentPorts
 from cinatra_sdk.attachments.refs import AttachmentRef, read_refs
+from cinatra_sdk.attachments.resolving import FilePart
 from cinatra_sdk.attachments.turns import ChatTurn, PreparedTurns, aprepare_turns, prepare_turns
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ def _write_messages(
     known = _as_known(provider)
     for message, turn in zip(messages, prepared.turns, strict=True):
         if known is not None and turn.parts:
-            blocks = write_blocks(known, turn.text, turn.parts)
-            written.append(message.model_copy(update={"content": _join(message, blocks)}))
+            update = {"content": _write_content(message, known, turn.parts)}
+            written.append(message.model_copy(update=update))
             arguments |= model_arguments(known, turn.parts, betas=betas)
         else:
             written.append(message)
@@ -128,11 +129,11 @@ def _write_messages(
     return AttachedMessages(messages=_place_note(written, note, position), arguments=arguments)
 
 
-def _join(message: BaseMessage, blocks: str | list[str | dict[str, Any]]) -> object:
-    """The blocks of text and files; of a message that has blocks already only the files are new."""
+def _write_content(message: BaseMessage, provider: Provider, parts: Sequence[FilePart]) -> object:
+    """Text and files; of a message that has blocks already only the files are new."""
     if isinstance(message.content, str):
-        return blocks
-    return [*message.content, *blocks[1:]]
+        return write_blocks(provider, message.content, parts)
+    return [*message.content, *write_file_blocks(provider, parts)]
 
 
 def _as_known(provider: str) -> Provider | None:

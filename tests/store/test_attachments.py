@@ -284,7 +284,7 @@ def test_a_file_that_is_larger_than_it_says_is_refused_before_a_byte_is_read(
 
 
 def test_bytes_are_counted_on_their_way_out(store: AttachmentStore, owner_database: str) -> None:
-    ref = put(store, "acme", b"abcd")
+    ref = changed(put(store, "acme", b"abcd"), size=3)
     lie(owner_database, "attachments", "size = 3")
     ports = store.ports("acme", {"openai": Provider()})
     resolved = resolve_attachments([ref], "openai", "gpt-5", ports, rules=[rule(max_bytes=3)])

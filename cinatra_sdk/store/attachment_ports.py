@@ -51,7 +51,7 @@ class TenantAttachmentPorts:
                 mime=row["mime"],
                 size=row["size"],
                 # Counts its bytes, and gives no more than the size that was compared.
-                chunks=self.files.open(self.tenant, row),
+                chunks=self.files.read_pieces(self.tenant, row),
             )
         )
 

@@ -1,7 +1,7 @@
 """The rows of attached files: one revision of a tenant, and its bytes.
 
     files.load("acme", "att_1", "rev_1")   -> {"mime": "application/pdf", "size": 3, …} or None
-    files.open("acme", row)                -> b"abc", piece by piece
+    files.read_pieces("acme", row)         -> b"abc", piece by piece
 
 A file that is not there, is deleted, or is another tenant's is None alike: nobody learns which.
 """
@@ -38,7 +38,7 @@ class AttachmentFiles:
         with self.database.connection() as connection:
             return one(connection, "load_attachment", key)
 
-    def open(self, tenant: str, row: Row) -> Iterator[bytes]:
+    def read_pieces(self, tenant: str, row: Row) -> Iterator[bytes]:
         """The bytes of a loaded revision, counted and hashed on the way.
 
         Raises: `AttachmentUnreadable` where the file is deleted meanwhile, or is not what its row says.

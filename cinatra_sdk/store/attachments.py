@@ -103,7 +103,7 @@ class AttachmentStore:
     def read(self, tenant: str, ref: AttachmentRef) -> Iterator[bytes]:
         """The bytes of a revision, piece by piece; none where the tenant has no such file to read."""
         row = self._files.load(tenant, ref.artifact_id, ref.representation_revision_id)
-        return iter(()) if row is None else self._files.open(tenant, row)
+        return iter(()) if row is None else self._files.read_pieces(tenant, row)
 
     def tombstone(self, tenant: str, artifact_id: str) -> bool:
         """Give nobody the bytes of any revision any more; whether there was one.

@@ -275,7 +275,9 @@ def test_a_file_that_is_larger_than_it_says_is_refused_before_a_byte_is_read(
     store: AttachmentStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ref = changed(put(store, "acme", b"abcd"), size=1)
-    monkeypatch.setattr(type(store._files), "open", lambda *_: pytest.fail("the bytes were opened"))
+    monkeypatch.setattr(
+        type(store._files), "read_pieces", lambda *_: pytest.fail("the bytes were opened")
+    )
     ports = store.ports("acme", {"openai": Unopened()})
     resolved = resolve_attachments([ref], "openai", "gpt-5", ports, rules=[rule()])
     assert reasons(resolved) == [

@@ -2,7 +2,7 @@
 
     ProviderClient(provider="openai", base_url="https://api.openai.com/v1", headers={…}).send(
         "POST", "https://api.openai.com/v1/files", content=form, headers={…})
-        -> Answer(headers={…}, body={"id": "file-1", …})
+        -> ProviderAnswer(headers={…}, body={"id": "file-1", …})
         -> UploadFailed: openai refused the file with HTTP 401 (invalid_api_key)
 
 What a provider answers may quote the key, and what stands in an error may come before a model.  So an
@@ -39,7 +39,7 @@ class UploadFailed(FlowError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ProviderAnswer:
     """What a provider answered; names of headers in small letters."""
 
     headers: Mapping[str, str]
@@ -66,7 +66,7 @@ class ProviderClient:
         content: Iterable[bytes] | bytes = b"",
         headers: Mapping[str, str] | None = None,
         with_key: bool = True,
-    ) -> Answer:
+    ) -> ProviderAnswer:
         """Raises: `UploadFailed`; what `content` raises."""
         lent = self.client or httpx2.Client(
             trust_env=False, verify=_make_ssl_context(), timeout=self.timeout
@@ -80,7 +80,7 @@ class ProviderClient:
             if lent is not self.client:
                 lent.close()
 
-    def _exchange(self, client: httpx2.Client, request: httpx2.Request) -> Answer:
+    def _exchange(self, client: httpx2.Client, request: httpx2.Request) -> ProviderAnswer:
         cause = ""
         try:
             response = client.send(request, stream=True, auth=None, follow_redirects=False)
@@ -100,7 +100,7 @@ class ProviderClient:
             raise UploadFailed(
                 f"{self.provider} refused the file with HTTP {response.status_code}{said}"
             )
-        return Answer(headers=dict(response.headers), body=body)
+        return ProviderAnswer(headers=dict(response.headers), body=body)
 
     def fail(self, rule: str) -> UploadFailed:
         """An error about an answer that cannot be used."""
@@ -150,7 +150,7 @@ def _find_word(body: Mapping[str, Any]) -> str:
     return ""
 
 
-def read_text(answer: Answer, *path: str) -> str:
+def read_text(answer: ProviderAnswer, *path: str) -> str:
     """The text at a place of the answer; empty where there is none."""
     value: Any = answer.body
     for key in path:

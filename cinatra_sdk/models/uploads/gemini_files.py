@@ -23,7 +23,7 @@ import httpx2
 from cinatra_sdk.attachments.file_names import name_file
 from cinatra_sdk.attachments.one_line import write_one_line
 from cinatra_sdk.attachments.ports import CachedFile
-from cinatra_sdk.models.uploads.client import Answer, ProviderClient, check_key, read_text
+from cinatra_sdk.models.uploads.client import ProviderAnswer, ProviderClient, check_key, read_text
 from cinatra_sdk.models.uploads.file import FileToUpload
 
 URL: Final = "https://generativelanguage.googleapis.com"
@@ -108,7 +108,9 @@ class GeminiFiles:
                 raise self._client.fail(f"still processes the file after {DEADLINE:.0f} seconds")
             self._sleep(min(wait, left))
             wait = min(wait * 2, LONGEST_WAIT)
-            told: Answer = self._client.send("GET", f"{self._client.base_url}/v1beta/{name}")
+            told: ProviderAnswer = self._client.send(
+                "GET", f"{self._client.base_url}/v1beta/{name}"
+            )
             state = read_text(told, "state")
             if state == "ACTIVE":
                 return read_text(told, "uri")

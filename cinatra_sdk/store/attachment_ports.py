@@ -11,12 +11,14 @@ tenant.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from cinatra_sdk.attachments.capabilities import CapabilityRule
 from cinatra_sdk.attachments.ports import CachedFile
 from cinatra_sdk.attachments.refs import AttachmentRef
+from cinatra_sdk.errors import StoreError
 from cinatra_sdk.models.uploads.file import FileToUpload, ProviderFiles
 from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.store.attachment_rows import AttachmentFiles, AttachmentUnreadable
@@ -41,7 +43,7 @@ class TenantAttachmentPorts:
         """Raises: `AttachmentUnreadable`, before a byte is read where it can be known; what the
         provider's files raise.
         """
-        row = self._load(ref, capability)
+        row = self._find(ref, capability)
         lent = self.providers.get(provider)
         if lent is None:
             raise AttachmentUnreadable(f"this process uploads no files to {provider}")
@@ -60,8 +62,8 @@ class TenantAttachmentPorts:
     ) -> None:
         self.uploads.put(self.tenant, ref, provider, file, ttl)
 
-    def _load(self, ref: AttachmentRef, capability: CapabilityRule) -> Row:
-        row = self.files.load(self.tenant, ref.artifact_id, ref.representation_revision_id)
+    def _find(self, ref: AttachmentRef, capability: CapabilityRule) -> Row:
+        row = self._load(ref)
         if row is None:
             raise AttachmentUnreadable("there is no such file")
         if ref.digest.lower().removeprefix("sha256:") != row["sha256"]:
@@ -73,3 +75,9 @@ class TenantAttachmentPorts:
         if row["mime"] != ref.mime:
             raise AttachmentUnreadable("the type is not that of the file")
         return row
+
+    def _load(self, ref: AttachmentRef) -> Row | None:
+        with suppress(StoreError):
+            return self.files.load(self.tenant, ref.artifact_id, ref.representation_revision_id)
+        # Instead of the store's own error, whose text names the database.
+        raise AttachmentUnreadable("the store of the files cannot be reached")

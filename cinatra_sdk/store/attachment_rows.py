@@ -9,10 +9,12 @@ A file that is not there, is deleted, or is another tenant's is None alike: nobo
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
-from cinatra_sdk.errors import FlowError, InputInvalid
+from cinatra_sdk.errors import FlowError, InputInvalid, StoreError
 from cinatra_sdk.postgres.connection import Row, one
 from cinatra_sdk.postgres.database import Database
 
@@ -48,8 +50,7 @@ class AttachmentFiles:
         }  # fmt: skip
         digest, left, place = hashlib.sha256(), int(row["size"]), 0
         while left > 0:
-            with self.database.connection() as connection:
-                piece = one(connection, "load_attachment_piece", {**key, "place": place})
+            piece = self._load_piece({**key, "place": place})
             if piece is None:
                 raise AttachmentUnreadable("the file was deleted while it was read")
             content = bytes(piece["content"])
@@ -58,6 +59,12 @@ class AttachmentFiles:
             if left < 0 or (left == 0 and digest.hexdigest() != row["sha256"]):
                 raise AttachmentUnreadable("the bytes of the file are not those that were stored")
             yield content
+
+    def _load_piece(self, key: Mapping[str, Any]) -> Row | None:
+        with suppress(StoreError), self.database.connection() as connection:
+            return one(connection, "load_attachment_piece", key)
+        # Instead of the store's own error, whose text names the database.
+        raise AttachmentUnreadable("the store of the files cannot be reached")
 
 
 def check_tenant(tenant: str) -> None:

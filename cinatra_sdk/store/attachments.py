@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from cinatra_sdk.attachments.ports import AttachmentPorts
 from cinatra_sdk.attachments.refs import AttachmentRef, OriginKind, read_ref
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.models.uploads.file import ProviderFiles
@@ -111,18 +112,15 @@ class AttachmentStore:
         What providers have of them is used no more either, and expires there.
         """
         check_tenant(tenant)
-        with self._database.connection() as connection:
-            return bool(
-                every(
-                    connection,
-                    "tombstone_attachment",
-                    {"tenant": tenant, "artifact_id": artifact_id},
-                )
-            )
+        key = {"tenant": tenant, "artifact_id": artifact_id}
+        with self._database.connection() as connection, connection.transaction():
+            # After whoever adds a revision right now, so that none is left over.
+            run(connection, "lock_attachments", key)
+            return bool(every(connection, "tombstone_attachment", key))
 
     def ports(
         self, tenant: str | None, providers: Mapping[str, ProviderFiles]
-    ) -> TenantAttachmentPorts | None:
+    ) -> AttachmentPorts | None:
         """What the resolver asks, for one tenant; None for a run that has none.
 
         tenant:    of the run's sealed identity, never of a request's body.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -147,6 +149,47 @@ def test_a_deleted_file_is_given_to_nobody_and_takes_no_revision(store: Attachme
     assert b"".join(store.read("acme", other)) == b"abc"
     with pytest.raises(InputInvalid, match="was deleted"):
         put(store, artifact_id=ref.artifact_id)
+
+
+def test_a_revision_of_a_file_that_is_deleted_meanwhile_is_not_kept(
+    store: AttachmentStore, fresh_database: str
+) -> None:
+    ref = put(store)
+
+    def slow() -> Iterator[bytes]:
+        yield b"new"
+        store.tombstone("acme", ref.artifact_id)
+
+    with pytest.raises(InputInvalid, match="was deleted"):
+        store.add(
+            "acme", slow(), mime="text/plain", created_by="ann", max_bytes=9,
+            artifact_id=ref.artifact_id,
+        )  # fmt: skip
+    alive = "select count(*) from attachments where tombstoned_at is null"
+    assert rows(fresh_database, alive) == [(0,)]
+
+
+def test_revisions_that_are_added_at_once_get_numbers_of_their_own(
+    store: AttachmentStore, fresh_database: str
+) -> None:
+    first = put(store)
+    together = threading.Barrier(4)
+
+    def add(number: int) -> AttachmentRef:
+        def content() -> Iterator[bytes]:
+            together.wait()
+            yield str(number).encode()
+
+        return store.add(
+            "acme", content(), mime="text/plain", created_by="ann", max_bytes=9,
+            artifact_id=first.artifact_id,
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(4) as threads:
+        added = list(threads.map(add, range(4)))
+    assert [b"".join(store.read("acme", ref)) for ref in added] == [b"0", b"1", b"2", b"3"]
+    numbers = rows(fresh_database, "select revision from attachments order by 1")
+    assert numbers == [(1,), (2,), (3,), (4,), (5,)]
 
 
 def test_a_file_that_is_deleted_while_it_is_read_ends_there(store: AttachmentStore) -> None:
@@ -311,6 +354,19 @@ def lie(dsn: str, table: str, change: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(f"alter table oasflow.{table} disable trigger user".encode())
         connection.execute(f"update oasflow.{table} set {change}".encode())
+
+
+def test_a_database_that_is_away_is_not_named_to_the_model(
+    store: AttachmentStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ref = put(store)
+
+    def connection(_self: Database) -> Any:
+        raise StoreError("the database canary at 10.0.0.7 failed")
+
+    monkeypatch.setattr(Database, "connection", connection)
+    resolved = resolve(store, Unopened(), ref)
+    assert reasons(resolved) == ["provider upload failed: the store of the files cannot be reached"]
 
 
 def test_a_provider_without_a_key_is_a_reason(store: AttachmentStore) -> None:

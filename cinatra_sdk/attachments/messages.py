@@ -60,10 +60,7 @@ def attach_files(
 
     Raises: `AttachmentRefInvalid` for refs of a message.
     """
-    turns = _read_turns(messages)
-    if not _has_refs(turns, request_refs):
-        return AttachedMessages(messages=list(messages))
-    name = find_provider(provider)
+    turns, name = _read_turns(messages), find_provider(provider)
     prepared = prepare_turns(
         None, turns, request_refs=request_refs, provider=name, model=model, ports=ports, rules=rules
     )
@@ -82,18 +79,11 @@ async def aattach_files(
     rules: Sequence[CapabilityRule] = RULES,
 ) -> AttachedMessages:
     """As `attach_files`, for an event loop."""
-    turns = _read_turns(messages)
-    if not _has_refs(turns, request_refs):
-        return AttachedMessages(messages=list(messages))
-    name = find_provider(provider)
+    turns, name = _read_turns(messages), find_provider(provider)
     prepared = await aprepare_turns(
         None, turns, request_refs=request_refs, provider=name, model=model, ports=ports, rules=rules
     )
     return _write_messages(messages, prepared, name, betas, position)
-
-
-def _has_refs(turns: Sequence[ChatTurn], request_refs: Sequence[AttachmentRef]) -> bool:
-    return bool(request_refs) or any(turn.attachments for turn in turns)
 
 
 def _read_turns(messages: Sequence[BaseMessage]) -> list[ChatTurn]:

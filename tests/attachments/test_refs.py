@@ -44,6 +44,12 @@ def test_only_an_object_is_a_ref(value: Any) -> None:
         read_refs([PDF, value])
 
 
+@pytest.mark.parametrize("value", [b"a1", bytearray(b"a1"), 3, True, ["a1"]])
+def test_only_text_is_text(value: Any) -> None:
+    with pytest.raises(AttachmentRefInvalid, match="artifactId is no string"):
+        read_refs([wire(artifactId=value)])
+
+
 def test_the_error_names_the_ref_and_quotes_no_value() -> None:
     with pytest.raises(AttachmentRefInvalid) as refused:
         read_refs([PDF, wire(size="secret-value")], where="body.files")

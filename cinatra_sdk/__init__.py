@@ -12,6 +12,7 @@ The folders and modules, from the ground up; each imports only those above it he
     platform          the one seam to the outside
     events            what happens in a run, told to whoever watches
     effects           the one door of whatever a node does outside of its run
+    attachments       files that go with a question to a model: refs, never bytes
     models            chat models behind one seam: lent by the host, or connected
     engine            everything the SDK asks of LangGraph: where a node stands, whether it may act
     lending           what a process lends to the flows that it runs
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "first_turn", "templates", "governed", "context", "platform",
-    "events", "effects", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
+    "events", "effects", "attachments", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

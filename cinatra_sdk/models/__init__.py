@@ -9,6 +9,7 @@ retrying.py    tries, and the time between them;  failures.py  what a client's e
 scripted.py    `ScriptedModel`, the double for tests
 recorded.py    `RecordingModel`, `ReplayingModel`: answers kept in a file
 totals.py      `ModelUsage`: what the models of a run used up, and its price
+uploads/       files uploaded to providers, for questions that name them
 
 Each name is imported on first use: reading a config must not load LangChain.
 """

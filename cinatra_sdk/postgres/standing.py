@@ -11,7 +11,7 @@ from cinatra_sdk.postgres.queries import migrations
 
 APPEND_ONLY: Final = (
     "flows", "decisions", "representations", "run_context_selections", "context_finalizes",
-    "run_events", "settlements",
+    "run_events", "settlements", "attachment_pieces",
 )  # fmt: skip
 """Tables whose rows nobody but their owner could change."""
 

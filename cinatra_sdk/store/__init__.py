@@ -17,6 +17,8 @@ sweeping.py         runs that nobody works on, gone on with;  examining.py  what
 work/               one worker at a time on a run
 following.py        the events of a run, read and followed;  settling.py  calls that may have happened
 artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once
+attachments.py      `AttachmentStore`: attached files;  attachment_rows.py  their rows and bytes
+attachment_ports.py the resolver's ports of one tenant;  attachment_uploads.py  what providers have
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen
 chosen.py           selections in words for people
 """

@@ -317,7 +317,7 @@ def test_the_local_server_is_started_used_shown_and_stopped(
         assert "oasflow_owner:***@" in owner
         secret = local("db", "url", "--owner", "--show-password", "--json", **env).json["url"]
         seen = local("db", "status", "--json", **env, DATABASE_URL=secret).json["tables"]
-        assert seen["could_rewrite"][0].startswith("owns context_finalizes, decisions")
+        assert seen["could_rewrite"][0].startswith("owns attachment_pieces, context_finalizes")
         again = local("db", "migrate", "--json", **env)
         assert (again.code, again.json["applied"]) == (0, [])
         assert (again.json["role"], again.json["granted"]) == ("oasflow_owner", ["oasflow"])

@@ -90,7 +90,7 @@ def test_a_single_role_that_may_create_opens_an_empty_database_and_is_told_what_
         Database.open(as_role(empty, mine)).close()
     (told,) = [record.getMessage() for record in caplog.records]
     assert f"the role '{mine}' could change what is append-only" in told
-    assert "it owns context_finalizes, decisions, flows," in told
+    assert "it owns attachment_pieces, context_finalizes, decisions, flows," in told
     with connect(as_role(empty, mine)) as connection:
         assert look(connection).missing == ()
 

@@ -1322,3 +1322,82 @@ limit %(limit)s;
 -- name: load_run_platform
 -- Whose a run is, by the platform that it was started with, which flow it runs, and how it stands.
 select run_id, tenant, digest, status, platform from runs where run_id = %(run_id)s;
+
+-- name: insert_attachment_piece
+insert into attachment_pieces (tenant, artifact_id, revision_id, place, content)
+values (%(tenant)s, %(artifact_id)s, %(revision_id)s, %(place)s, %(content)s);
+
+-- name: lock_attachments
+-- One writer of an artifact's revisions after another.
+select pg_advisory_xact_lock(hashtextextended('oasflow:attachment:' || %(tenant)s || '/' || %(artifact_id)s, 0));
+
+-- name: insert_attachment
+-- The next revision; no row comes back for an artifact that is tombstoned.
+insert into attachments (tenant, artifact_id, revision_id, revision, sha256, mime, size, origin_kind,
+                         title, filename, parent_id, parent_type, created_by)
+select %(tenant)s, %(artifact_id)s, %(revision_id)s, coalesce(max(a.revision), 0) + 1, %(sha256)s,
+       %(mime)s, %(size)s, %(origin_kind)s, %(title)s, %(filename)s, %(parent_id)s, %(parent_type)s,
+       %(created_by)s
+from attachments a where a.tenant = %(tenant)s and a.artifact_id = %(artifact_id)s
+having bool_and(a.tombstoned_at is null) is not false
+returning revision;
+
+-- name: load_attachment
+-- One revision, while it may be read.
+select artifact_id, revision_id, revision, sha256, mime, size, origin_kind, title, filename,
+       parent_id, parent_type, created_by, created_at
+from attachments
+where tenant = %(tenant)s and artifact_id = %(artifact_id)s and revision_id = %(revision_id)s
+  and tombstoned_at is null;
+
+-- name: load_attachment_piece
+-- Asks again at every piece whether the file may still be read.
+select p.content
+from attachment_pieces p
+join attachments a using (tenant, artifact_id, revision_id)
+where p.tenant = %(tenant)s and p.artifact_id = %(artifact_id)s and p.revision_id = %(revision_id)s
+  and p.place = %(place)s and a.tombstoned_at is null;
+
+-- name: tombstone_attachment
+-- All revisions of an artifact.
+update attachments set tombstoned_at = clock_timestamp()
+where tenant = %(tenant)s and artifact_id = %(artifact_id)s and tombstoned_at is null
+returning revision_id;
+
+-- name: load_attachment_upload
+-- What a provider has of a file that may still be read.
+select u.provider_file_id, u.mime, u.size
+from attachment_uploads u
+where u.tenant = %(tenant)s and u.artifact_id = %(artifact_id)s and u.revision_id = %(revision_id)s
+  and u.digest = %(digest)s and u.provider = %(provider)s and u.expires_at > clock_timestamp()
+  and exists (
+      select from attachments a
+      where a.tenant = u.tenant and a.artifact_id = u.artifact_id and a.revision_id = u.revision_id
+        and a.tombstoned_at is null);
+
+-- name: save_attachment_upload
+-- The latest upload counts.
+insert into attachment_uploads (tenant, artifact_id, revision_id, digest, provider,
+                                provider_file_id, mime, size, expires_at)
+values (%(tenant)s, %(artifact_id)s, %(revision_id)s, %(digest)s, %(provider)s,
+        %(provider_file_id)s, %(mime)s, %(size)s,
+        clock_timestamp() + make_interval(secs => %(seconds)s::float8))
+on conflict (tenant, artifact_id, revision_id, digest, provider)
+    do update set provider_file_id = excluded.provider_file_id, mime = excluded.mime,
+                  size = excluded.size, expires_at = excluded.expires_at;
+
+-- name: list_expired_uploads
+-- The oldest first.
+select artifact_id, revision_id, digest, provider, provider_file_id, expires_at
+from attachment_uploads
+where tenant = %(tenant)s and provider = %(provider)s and expires_at <= clock_timestamp()
+order by expires_at, artifact_id, revision_id, digest
+limit %(limit)s;
+
+-- name: delete_expired_upload
+-- Only the very upload that was seen: a newer one under the same key stays.
+delete from attachment_uploads
+where tenant = %(tenant)s and artifact_id = %(artifact_id)s and revision_id = %(revision_id)s
+  and digest = %(digest)s and provider = %(provider)s
+  and provider_file_id = %(provider_file_id)s and expires_at = %(expires_at)s
+returning provider_file_id;

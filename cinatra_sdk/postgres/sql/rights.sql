@@ -72,3 +72,14 @@ grant update (capability, request_sha256, shown_sha256, status, attempts, result
 
 -- What only going on needs of a run that has ended: the function looks whether it has.
 grant execute on function oasflow.oasflow_archive_run(text, text, text, boolean) to {role};
+
+-- Attached files: a file can only be tombstoned (a trigger sees to that), its bytes only be added.  What
+-- a provider has of them proves nothing.
+grant insert (tenant, artifact_id, revision_id, revision, sha256, mime, size, origin_kind, title,
+              filename, parent_id, parent_type, created_by)
+    on oasflow.attachments to {role};
+grant update (tombstoned_at) on oasflow.attachments to {role};
+grant insert (tenant, artifact_id, revision_id, place, content)
+    on oasflow.attachment_pieces to {role};
+grant insert, update (provider_file_id, mime, size, expires_at), delete
+    on oasflow.attachment_uploads to {role};

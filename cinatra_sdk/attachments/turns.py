@@ -1,0 +1,172 @@
+r"""The files of a whole conversation: which turn shows which, and one note for all that cannot be read.
+
+    prepare_turns("Be brief.", [ChatTurn(role="user", text="Sum up.")], request_refs=refs,
+                  provider="openai", model="gpt-5", ports=ports)
+        -> PreparedTurns(system="[ATTACHMENTS: …]\n\nBe brief.",
+                         turns=(PreparedTurn(role="user", text="Sum up.", parts=(…)),))
+
+This is the one way in for whoever asks a model: nobody else resolves, so a file is either a part of a turn
+or a line of the note.  A user's turn keeps its own files.  Files of the request go to the last user's
+turn, also where an assistant's turn follows, and only if that turn has none of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from pydantic import JsonValue
+
+from cinatra_sdk.attachments.capabilities import RULES, CapabilityRule
+from cinatra_sdk.attachments.manifest import ManifestPosition, place_manifest, write_manifest
+from cinatra_sdk.attachments.ports import AsyncAttachmentPorts, AttachmentPorts
+from cinatra_sdk.attachments.refs import AttachmentRef
+from cinatra_sdk.attachments.resolving import (
+    FilePart,
+    Resolved,
+    UnreadableFile,
+    aresolve_attachments,
+    resolve_attachments,
+)
+
+NO_TURN: Final = "the request has no message of a user that could carry the file"
+OTHER_FILES: Final = "the last message of the user has attachments of its own"
+NOT_A_USER: Final = "only a message of a user can carry files"
+
+SMUGGLED: Final = frozenset({"resolvedAttachments", "resolved_attachments"})
+"""Keys that only this package makes; a caller's are taken out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatTurn:
+    """One message of a conversation as a caller gives it."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    attachments: tuple[AttachmentRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedTurn:
+    """One message with the files that the model can read in it."""
+
+    role: Literal["user", "assistant"]
+    text: str
+    parts: tuple[FilePart, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedTurns:
+    """What is sent: for a caller without attachments the very words that came in."""
+
+    system: str | None
+    turns: tuple[PreparedTurn, ...]
+    unreadable: tuple[UnreadableFile, ...] = ()
+    """What the note in `system` lists."""
+
+
+_Steps: TypeAlias = Generator[Sequence[AttachmentRef], Resolved, PreparedTurns]
+
+
+def prepare_turns(
+    system: str | None,
+    turns: Sequence[ChatTurn],
+    *,
+    provider: str,
+    model: str,
+    request_refs: Sequence[AttachmentRef] = (),
+    ports: AttachmentPorts | None = None,
+    position: ManifestPosition = "before",
+    rules: Sequence[CapabilityRule] = RULES,
+) -> PreparedTurns:
+    """Resolve the files of every turn and of the request for one provider, which is final.
+
+    ports:    None where the run has none; then every file is in the note.
+    position: where the note stands in the system prompt.
+    """
+    steps = _prepare(system, turns, request_refs, position)
+    resolved: Resolved | None = None
+    while True:
+        try:
+            refs = next(steps) if resolved is None else steps.send(resolved)
+        except StopIteration as end:
+            prepared: PreparedTurns = end.value
+            return prepared
+        resolved = resolve_attachments(refs, provider, model, ports, rules=rules)
+
+
+async def aprepare_turns(
+    system: str | None,
+    turns: Sequence[ChatTurn],
+    *,
+    provider: str,
+    model: str,
+    request_refs: Sequence[AttachmentRef] = (),
+    ports: AsyncAttachmentPorts | AttachmentPorts | None = None,
+    position: ManifestPosition = "before",
+    rules: Sequence[CapabilityRule] = RULES,
+) -> PreparedTurns:
+    """As `prepare_turns`, for an event loop."""
+    steps = _prepare(system, turns, request_refs, position)
+    resolved: Resolved | None = None
+    while True:
+        try:
+            refs = next(steps) if resolved is None else steps.send(resolved)
+        except StopIteration as end:
+            prepared: PreparedTurns = end.value
+            return prepared
+        resolved = await aresolve_attachments(refs, provider, model, ports, rules=rules)
+
+
+def _prepare(
+    system: str | None,
+    turns: Sequence[ChatTurn],
+    request_refs: Sequence[AttachmentRef],
+    position: ManifestPosition,
+) -> _Steps:
+    """Says which refs to resolve next; first those of each turn, then those of the request."""
+    made: list[PreparedTurn] = []
+    unreadable: list[UnreadableFile] = []
+    for turn in turns:
+        is_user = turn.role == "user"
+        resolved = yield turn.attachments if is_user else ()
+        made.append(PreparedTurn(role=turn.role, text=turn.text, parts=resolved.parts))
+        unreadable += resolved.unreadable
+        unreadable += () if is_user else _refuse_all(turn.attachments, NOT_A_USER)
+    last = max((place for place, turn in enumerate(made) if turn.role == "user"), default=None)
+    if last is None:
+        unreadable += _refuse_all(request_refs, NO_TURN)
+    elif made[last].parts:
+        unreadable += _refuse_all(request_refs, OTHER_FILES)
+    else:
+        resolved = yield request_refs
+        made[last] = PreparedTurn(role="user", text=made[last].text, parts=resolved.parts)
+        unreadable += resolved.unreadable
+    return PreparedTurns(
+        system=place_manifest(system, write_manifest(unreadable), position=position),
+        turns=tuple(made),
+        unreadable=tuple(unreadable),
+    )
+
+
+def _refuse_all(refs: Sequence[AttachmentRef], reason: str) -> list[UnreadableFile]:
+    return [UnreadableFile(ref=ref, reason=reason) for ref in refs]
+
+
+def strip_resolved(request: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """A caller's request without parts that it claims to have resolved, also inside its messages.
+
+    A part names a file at the provider, under the host's own key: whoever could send parts could have
+    files of other tenants read.
+    """
+    kept = {key: value for key, value in request.items() if key not in SMUGGLED}
+    messages = kept.get("messages")
+    if isinstance(messages, list):
+        kept["messages"] = [
+            {key: value for key, value in message.items() if key not in SMUGGLED}
+            if isinstance(message, dict)
+            else message
+            for message in messages
+        ]
+    return kept

@@ -1,0 +1,185 @@
+"""Attached files on Postgres: their bytes, in and out, for one tenant at a time.
+
+    attachments = AttachmentStore(Database.open())
+    ref = attachments.add("acme", [b"%PDF…"], mime="application/pdf", filename="plan.pdf",
+                          created_by="ann", max_bytes=32 * 1024 * 1024)
+    attachments.tombstone("acme", ref.artifact_id)
+    ports = attachments.ports("acme", {"openai": OpenAiFiles(api_key)})
+
+Every statement names the tenant, so a ref of another tenant's file finds nothing here.  A host with
+artifacts of its own makes its own ports instead (`cinatra_sdk.attachments.ports`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cinatra_sdk.attachments.ports import AttachmentPorts
+from cinatra_sdk.attachments.refs import AttachmentRef, OriginKind, read_ref
+from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.models.uploads.file import ProviderFiles
+from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.attachment_ports import TenantAttachmentPorts
+from cinatra_sdk.store.attachment_rows import AttachmentFiles, check_tenant
+from cinatra_sdk.store.attachment_uploads import AttachmentUploads
+
+__all__ = ["AttachmentStore", "StoredParent"]
+
+PIECE: Final = 1024 * 1024
+"""Bytes of one piece, the last may have fewer."""
+_MIME: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+(?:\s*;[ -~]*)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredParent:
+    """What a file came with: an e-mail of a mailbox, say."""
+
+    id: str
+    type: str
+    """`email` for an e-mail."""
+
+
+class AttachmentStore:
+    """The attached files of one database; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._files = AttachmentFiles(database)
+        self.uploads = AttachmentUploads(database)
+        """What providers have of the files."""
+
+    def add(
+        self,
+        tenant: str,
+        content: Iterable[bytes],
+        *,
+        mime: str,
+        created_by: str,
+        max_bytes: int,
+        origin_kind: OriginKind = "upload",
+        title: str | None = None,
+        filename: str | None = None,
+        artifact_id: str | None = None,
+        parent: StoredParent | None = None,
+    ) -> AttachmentRef:
+        """Store a file as it comes; out: the ref that names exactly these bytes.
+
+        content:     one part after another; it is read once, in one transaction, so a host that takes
+                     bytes from a slow client has them all before.
+        max_bytes:   what is longer is refused, and nothing of it is kept.
+        origin_kind: `email_attachment` needs a `parent`.
+        artifact_id: of a file that this is a new revision of; None: a new file.
+
+        Raises: `InputInvalid`, which names the argument.
+        """
+        _check(tenant, mime, origin_kind, parent)
+        key = {
+            "tenant": tenant,
+            "artifact_id": artifact_id or f"att_{uuid.uuid4().hex}",
+            "revision_id": f"rev_{uuid.uuid4().hex}",
+        }
+        about = {
+            "mime": mime, "origin_kind": origin_kind, "title": title, "filename": filename,
+            "parent_id": parent.id if parent else None,
+            "parent_type": parent.type if parent else None, "created_by": created_by,
+        }  # fmt: skip
+        with self._database.connection() as connection, connection.transaction():
+            stored = _write_pieces(connection, key, content, max_bytes)
+            run(connection, "lock_attachments", key)
+            if one(connection, "insert_attachment", {**key, **about, **stored}) is None:
+                raise InputInvalid(f'the file "{artifact_id}" was deleted', hint="add a new file")
+        return _build_ref({**key, **about, **stored})
+
+    def find(self, tenant: str, artifact_id: str, revision_id: str) -> AttachmentRef | None:
+        """The ref of a revision as the store knows it; None where the tenant has none to read."""
+        row = self._files.load(tenant, artifact_id, revision_id)
+        return None if row is None else _build_ref(row)
+
+    def read(self, tenant: str, ref: AttachmentRef) -> Iterator[bytes]:
+        """The bytes of a revision, piece by piece; none where the tenant has no such file to read."""
+        row = self._files.load(tenant, ref.artifact_id, ref.representation_revision_id)
+        return iter(()) if row is None else self._files.read_pieces(tenant, row)
+
+    def tombstone(self, tenant: str, artifact_id: str) -> bool:
+        """Give nobody the bytes of any revision any more; whether there was one.
+
+        What providers have of them is used no more either, and expires there.
+        """
+        check_tenant(tenant)
+        key = {"tenant": tenant, "artifact_id": artifact_id}
+        with self._database.connection() as connection, connection.transaction():
+            # After whoever adds a revision right now, so that none is left over.
+            run(connection, "lock_attachments", key)
+            return bool(every(connection, "tombstone_attachment", key))
+
+    def ports(
+        self, tenant: str | None, providers: Mapping[str, ProviderFiles]
+    ) -> AttachmentPorts | None:
+        """What the resolver asks, for one tenant; None for a run that has none.
+
+        tenant:    of the run's sealed identity, never of a request's body.
+        providers: `openai`, `anthropic`, `gemini` → the files under this process's key.
+        """
+        if not tenant:
+            return None
+        return TenantAttachmentPorts(
+            tenant=tenant, files=self._files, uploads=self.uploads, providers=providers
+        )
+
+
+def _check(tenant: str, mime: str, origin_kind: str, parent: StoredParent | None) -> None:
+    check_tenant(tenant)
+    if not _MIME.fullmatch(mime):
+        raise InputInvalid("mime is no type of a file", hint="write it as application/pdf")
+    if origin_kind == "email_attachment" and parent is None:
+        raise InputInvalid(
+            "an attachment of an e-mail has no parent", hint='give StoredParent(id=…, type="email")'
+        )
+
+
+def _write_pieces(
+    connection: Rows, key: Mapping[str, str], content: Iterable[bytes], max_bytes: int
+) -> dict[str, Any]:
+    """Write the bytes; out: what is known of them at the end."""
+    digest, size = hashlib.sha256(), 0
+    for place, piece in enumerate(_cut(content)):
+        size += len(piece)
+        if size > max_bytes:
+            raise InputInvalid(
+                f"the file has more than {max_bytes} bytes", hint="attach a smaller file"
+            )
+        digest.update(piece)
+        run(connection, "insert_attachment_piece", {**key, "place": place, "content": piece})
+    return {"sha256": digest.hexdigest(), "size": size}
+
+
+def _cut(content: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of one size."""
+    waiting = bytearray()
+    for part in content:
+        waiting += part
+        while len(waiting) >= PIECE:
+            yield bytes(waiting[:PIECE])
+            del waiting[:PIECE]
+    if waiting:
+        yield bytes(waiting)
+
+
+def _build_ref(row: Row | Mapping[str, Any]) -> AttachmentRef:
+    said = {
+        "artifactId": row["artifact_id"],
+        "representationRevisionId": row["revision_id"],
+        "digest": f"sha256:{row['sha256']}",
+        "mime": row["mime"],
+        "originKind": row["origin_kind"],
+        "title": row["title"],
+        "filename": row["filename"],
+        "size": row["size"],
+    }
+    return read_ref({name: value for name, value in said.items() if value is not None})

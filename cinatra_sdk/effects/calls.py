@@ -10,16 +10,18 @@ The ledger keeps the outputs, not the whole response: nothing else of a response
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 from pydantic import JsonValue
 
 from cinatra_sdk.effects.door import Door
-from cinatra_sdk.effects.effect import Effect, EffectResult
+from cinatra_sdk.effects.effect import Effect, EffectResult, Usage
 from cinatra_sdk.effects.performing import aperform, perform
-from cinatra_sdk.governed.secrets import cut_out
+from cinatra_sdk.governed.secrets import cut_out, redact
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import SENSITIVE, Platform, PlatformCall
 from cinatra_sdk.platform.url_allow_list import require_listed
+from cinatra_sdk.platform.used import CollectedUse, collect_use
 
 
 def perform_call(
@@ -38,7 +40,9 @@ def perform_call(
     """
 
     def do() -> EffectResult:
-        return EffectResult(value=_read_response(call, platform.call(call), defaults))
+        with collect_use() as used:
+            response = platform.call(call)
+        return _make_result(call, response, defaults, used)
 
     require_listed(call)
     return _read_outputs(perform(effect_of(call, shown_sha256), do, door))
@@ -55,7 +59,9 @@ async def aperform_call(
     """As `perform_call`, for an event loop."""
 
     async def do() -> EffectResult:
-        return EffectResult(value=_read_response(call, await platform.acall(call), defaults))
+        with collect_use() as used:
+            response = await platform.acall(call)
+        return _make_result(call, response, defaults, used)
 
     require_listed(call)
     return _read_outputs(await aperform(effect_of(call, shown_sha256), do, door))
@@ -86,6 +92,20 @@ def effect_of(call: PlatformCall, shown_sha256: str = "") -> Effect:
         run_id=call.run_id,
         secrets=call.secrets,
     )
+
+
+def _make_result(
+    call: PlatformCall,
+    response: JsonValue,
+    defaults: Mapping[str, JsonValue],
+    used: CollectedUse,
+) -> EffectResult:
+    value, model = _read_response(call, response, defaults), used.total()
+    if model is None:
+        return EffectResult(value=value)
+    # The platform gave the name: a token that it echoes there goes no further.
+    kept = {**asdict(model), "model": redact(model.model, call.secrets)}
+    return EffectResult(value=value, usage=Usage(**kept))
 
 
 def _read_response(

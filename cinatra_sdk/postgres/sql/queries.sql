@@ -522,9 +522,12 @@ ended as (
     set status = %(status)s, result = %(result)s::json,
         usage = case when e.usage is null then %(usage)s::json
                      when %(usage)s::json is null then e.usage
-                     else (select json_object_agg(name, coalesce((e.usage ->> name)::bigint, 0)
-                                                        + coalesce(more::bigint, 0))
-                           from json_each_text(%(usage)s::json) as added (name, more)) end,
+                     else (select json_object_agg(name, case
+                               when name = 'model' then to_json(one)
+                               else to_json(coalesce((e.usage ->> name)::bigint, 0)
+                                            + coalesce((%(usage)s::json ->> name)::bigint, 0)) end)
+                           from jsonb_each_text(e.usage::jsonb || %(usage)s::jsonb)
+                               as of_both (name, one)) end,
         error = %(error)s::json, ended_at = clock_timestamp()
     from ours
     where e.run_id = ours.run_id and e.key = %(key)s and e.status = 'begun' and e.fence = ours.fence

@@ -87,6 +87,14 @@ class HostParts:
     """Servers in place of those of MCPTools and MCPToolBoxes, by the id or name of their transport,
     `*` for every other: anything that `mcp.Client` takes, such as a server of this process.
     """
+    toolboxes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the models of the local platform's bridge may call, by the id of a toolbox: a function, a
+    tool of LangChain, an MCP server (anything that `mcp.Client` takes), or a list of these.
+    """
+    passthrough: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
+    """Tools that flows call by name through the local platform; each gets a `ToolCall` of
+    `cinatra_sdk.passthrough` and gives an object.
+    """
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Values of placeholders that flows and runs may read, by name.  Values may be secrets, so the
     database keeps only the names.
@@ -141,7 +149,7 @@ class HostParts:
             object.__setattr__(self, "models", MappingProxyType(dict(self.models)))
         if self.secrets is not None:
             object.__setattr__(self, "secrets", MappingProxyType(dict(self.secrets)))
-        for name in ("tools", "env", "mcp"):
+        for name in ("tools", "env", "mcp", "toolboxes", "passthrough"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         for name in ("allow", "graphs"):
             object.__setattr__(self, name, tuple(getattr(self, name)))

@@ -37,7 +37,6 @@ class RouteCall:
     path: str
     """Below the platform's address: `/api/llm-bridge`."""
     body: JsonValue = field(default=None, repr=False)
-    query: Mapping[str, str] = field(default_factory=dict, repr=False)
     owner: RunOwner = RunOwner()
     context_id: str = ""
     """The conversation."""

@@ -20,7 +20,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from pydantic import JsonValue
 
@@ -119,10 +119,10 @@ class RoutedPlatform:
         return None if made is None else made.answer()
 
     def _find(self, call: PlatformCall) -> _RoutedCall | None:
-        written, mark, _ = call.url.partition("#")[0].partition("?")
+        written = call.url.partition("#")[0].partition("?")[0]
         path = written.removeprefix(BASE_URL_PLACEHOLDER)
         handler = self._routes.get(f"{call.method} {path}")
-        if handler is None or path == written or mark or call.origin_by_value:
+        if handler is None or path == written or call.origin_by_value:
             return None
         prepared = prepare(_RULES, call, now=self._clock())
         # Errors name the url as the author wrote it, and nothing can be lost on the way.
@@ -188,13 +188,12 @@ class _RoutedCall:
         content = self.prepared.content
         if content is not None and len(content) > MAX_BODY:
             raise _TOO_LARGE
-        # What arrives is what went over the wire: a route may change its body.
-        body: JsonValue = None if content is None else json.loads(json.dumps(self.call.body))
+        if self.call.query or "?" in self.call.url:
+            raise RouteError(400, "invalid_body", f"{self.call.method} {self.path} takes no query")
         return RouteCall(
             method=self.call.method,
             path=self.path,
-            body=body,
-            query=dict(self.call.query),
+            body=None if not content else _read_json(content),
             owner=self.identify(self.call),
             context_id=self.call.context_id,
             idempotency_key=self.call.idempotency_key,
@@ -229,6 +228,22 @@ def _describe_place(error: Exception) -> str:
         trace = trace.tb_next
     where = "" if trace is None else f" in {trace.tb_frame.f_code.co_name}, line {trace.tb_lineno}"
     return type(error).__name__ + where
+
+
+def _read_json(content: bytes) -> JsonValue:
+    """The body as it went over the wire: a route may change it.  Raises: `RouteError`."""
+    try:
+        value: JsonValue = json.loads(content, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        return value
+    # Raised here, not in the handler: the parser's error holds the whole body.
+    raise RouteError(400, "invalid_body", "the body is not JSON")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
 
 
 async def _wait(value: Any) -> JsonValue:

@@ -142,7 +142,7 @@ def local_app(
                 status, value = (
                     await asyncio.to_thread(reply, *asked) if in_thread else reply(*asked)
                 )
-            await _send_json(send, status, value, used.total())
+            await send_json(send, status, value, used.total())
 
     return app
 
@@ -232,7 +232,7 @@ async def _receive_body(
     return False, bytes(content) if read <= MAX_BODY else None
 
 
-async def _send_json(
+async def send_json(
     send: Send, status: int, value: JsonValue, used: ModelUse | None = None
 ) -> None:
     """used: what the answer took of a language model, told in a header of ours."""

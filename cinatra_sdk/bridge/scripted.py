@@ -64,16 +64,18 @@ class ScriptFile:
     def read(cls, path: str | os.PathLike[str], *, digest: str = "") -> ScriptFile:
         """digest: of the bytes that are meant; empty: any.  Raises: `ScriptError`."""
         name = shown_name(os.fspath(path))
-        problem, found = "", ""
+        problem, found, value = "", "", None
         try:
-            value = read_document(path, what="script", most=MAX_BYTES)
             found = hashlib.sha256(read_named(path, MAX_BYTES)).hexdigest()
+            # Before it is read as a script: a stored description may name any file.
+            if digest and found != digest:
+                problem = "is not the file that the run was started with"
+            else:
+                value = read_document(path, what="script", most=MAX_BYTES)
         except DocumentRefused as error:
             problem = str(error)
         except OSError as error:
             problem = f"cannot be read: {error.strerror or type(error).__name__}"
-        if not problem and digest and found != digest:
-            problem = "is not the file that the run was started with"
         if problem:
             raise ScriptError(f"the script {name} {problem}")
         answers = _read_answers(value, f"the script {name}")

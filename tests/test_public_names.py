@@ -46,6 +46,14 @@ EXPORTED = {
         "graph_flow",
         "host_context",
     ],
+    "cinatra_sdk.bridge": [
+        "BridgeTool",
+        "LlmBridge",
+        "Offer",
+        "OfferedModel",
+        "ScriptFile",
+        "Toolbox",
+    ],
     "cinatra_sdk.context": [
         "Actor",
         "AgentContextSlot",
@@ -108,6 +116,7 @@ EXPORTED = {
         "ScriptedReply",
         "connect_model",
     ],
+    "cinatra_sdk.passthrough": ["NamedCall", "NamedTool", "Passthrough"],
     "cinatra_sdk.platform": [
         "BASE_URL_PLACEHOLDER",
         "Credentials",
@@ -128,6 +137,7 @@ EXPORTED = {
         "declared_outputs",
         "platform_from",
     ],
+    "cinatra_sdk.routed": ["Handler", "RouteCall", "RouteError", "RoutedPlatform", "RunOwner"],
     "cinatra_sdk.store": ["RunStore"],
     "cinatra_sdk.testing": [
         "AnswerLike",

@@ -26,7 +26,7 @@ from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.passthrough.drafts import drafts_tool
-from cinatra_sdk.passthrough.named import NamedTool, ToolCall
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool
 from cinatra_sdk.passthrough.objects import object_tools
 from cinatra_sdk.passthrough.platform_tools import plain_tools, trigger_tool
 from cinatra_sdk.passthrough.prompts import prompts_tool
@@ -169,7 +169,7 @@ def _offer_tool(tool: NamedTool) -> BridgeTool:
         problem = ""
         try:
             return tool.run(
-                ToolCall(
+                NamedCall(
                     tool=tool.name, input=arguments, owner=call.owner, key=call.idempotency_key
                 )
             )

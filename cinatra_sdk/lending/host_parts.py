@@ -92,7 +92,7 @@ class HostParts:
     tool of LangChain, an MCP server (anything that `mcp.Client` takes), or a list of these.
     """
     passthrough: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
-    """Tools that flows call by name through the local platform; each gets a `ToolCall` of
+    """Tools that flows call by name through the local platform; each gets a `NamedCall` of
     `cinatra_sdk.passthrough` and gives an object.
     """
     env: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -1,6 +1,6 @@
 """`POST /api/agents/passthrough`: the route through which a flow calls a tool of the host by its name.
 
-named.py     `NamedTool`: one tool, with what it gets (`ToolCall`)
+named.py     `NamedTool`: one tool, with what it gets (`NamedCall`)
 route.py     `Passthrough`, the function of the route: body, allow list, identity, form of the answer
 objects.py   objects_save, objects_get, objects_update, objects_classify, objects_list
 shapes.py    inputs that a flow has in another form (`_shape`)
@@ -15,7 +15,7 @@ Source: the contract of Cinatra's platform; docs/bridge.md describes it.
 
 from __future__ import annotations
 
-from cinatra_sdk.passthrough.named import NamedTool, ToolCall
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool
 from cinatra_sdk.passthrough.route import Passthrough
 
-__all__ = ["Passthrough", "NamedTool", "ToolCall"]
+__all__ = ["Passthrough", "NamedTool", "NamedCall"]

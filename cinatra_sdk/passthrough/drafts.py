@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.passthrough.named import NamedTool, ToolCall
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool
 from cinatra_sdk.passthrough.objects import RUN_STAMP, add_version
 from cinatra_sdk.routed.call import RouteError
 from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
@@ -26,7 +26,7 @@ _SUMMARY: Final = "summary"
 
 
 def drafts_tool(objects: SavedObjects) -> NamedTool:
-    def run(call: ToolCall) -> dict[str, JsonValue]:
+    def run(call: NamedCall) -> dict[str, JsonValue]:
         org = call.require_tenant()
         reviewed = _read_reviewed(call)
         saved = objects.of_run(call.owner.run_id, org_id=org, kind=BUNDLE_TYPE)
@@ -50,7 +50,7 @@ def drafts_tool(objects: SavedObjects) -> NamedTool:
     return NamedTool(name="email_outreach_initial_drafts_update", run=run)
 
 
-def _read_reviewed(call: ToolCall) -> dict[str, JsonValue]:
+def _read_reviewed(call: NamedCall) -> dict[str, JsonValue]:
     """What the person changed: the drafts, and the summary."""
     try:
         answer = read_json(call.text("resumePayloadJson", needed=False))

@@ -19,7 +19,7 @@ _ANY: Final[dict[str, Any]] = {"type": "object"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class NamedCall:
     """One call of a tool."""
 
     tool: str
@@ -55,7 +55,7 @@ class NamedTool:
     description: str = ""
     schema: Mapping[str, Any] = field(default_factory=lambda: _ANY)
     """JSON Schema of the input, for models that may call it."""
-    run: Callable[[ToolCall], Any] = field(repr=False)
+    run: Callable[[NamedCall], Any] = field(repr=False)
     """Gives the members of the answer, an object; may be async; fails with `RouteError`."""
     for_models: bool = False
     """Whether it is in the toolbox `cinatra-mcp` of the bridge, too."""
@@ -64,7 +64,7 @@ class NamedTool:
 def missing_tool(name: str, needs: str) -> NamedTool:
     """A tool that flows call and that only a host can lend: refused by its name, with what to do."""
 
-    def refuse(call: ToolCall) -> JsonValue:
+    def refuse(call: NamedCall) -> JsonValue:
         raise RouteError(
             404, "handler_missing", f"{call.tool} {needs}; lend it: HostParts(passthrough={{…}})"
         )

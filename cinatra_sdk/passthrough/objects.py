@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.passthrough.named import NamedTool, ToolCall
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool
 from cinatra_sdk.routed.call import RouteError
 from cinatra_sdk.store.saved_objects import ObjectContent, SavedObject, SavedObjects
 from cinatra_sdk.values.json_values import check_value
@@ -31,7 +31,7 @@ def object_tools(objects: SavedObjects) -> list[NamedTool]:
     """The tools over one store."""
 
     def tool(
-        name: str, about: str, run: Callable[[SavedObjects, ToolCall], Any], **ports: Any
+        name: str, about: str, run: Callable[[SavedObjects, NamedCall], Any], **ports: Any
     ) -> NamedTool:
         return NamedTool(
             name=name,
@@ -50,7 +50,7 @@ def object_tools(objects: SavedObjects) -> list[NamedTool]:
     ]  # fmt: skip
 
 
-def save(objects: SavedObjects, call: ToolCall) -> JsonValue:
+def save(objects: SavedObjects, call: NamedCall) -> JsonValue:
     org = call.require_tenant()
     content = _make_content(call, call.text("typeHint"))
     made = _refusing(
@@ -60,17 +60,17 @@ def save(objects: SavedObjects, call: ToolCall) -> JsonValue:
     return describe(made)
 
 
-def get(objects: SavedObjects, call: ToolCall) -> JsonValue:
+def get(objects: SavedObjects, call: NamedCall) -> JsonValue:
     found = objects.get(_read_id(call), org_id=call.require_tenant())
     return {"object": None if found is None else show(found)}
 
 
-def update(objects: SavedObjects, call: ToolCall) -> JsonValue:
+def update(objects: SavedObjects, call: NamedCall) -> JsonValue:
     before = _require(objects, call)
     return describe(add_version(objects, call, before, _make_content(call, before.held.type)))
 
 
-def classify(objects: SavedObjects, call: ToolCall) -> JsonValue:
+def classify(objects: SavedObjects, call: NamedCall) -> JsonValue:
     before = _require(objects, call)
     content = ObjectContent(
         type=call.text("typeHint"), mime=before.held.mime, content=before.held.content
@@ -78,14 +78,14 @@ def classify(objects: SavedObjects, call: ToolCall) -> JsonValue:
     return describe(add_version(objects, call, before, content))
 
 
-def list_of_run(objects: SavedObjects, call: ToolCall) -> JsonValue:
+def list_of_run(objects: SavedObjects, call: NamedCall) -> JsonValue:
     org, kind = call.require_tenant(), call.text("typeHint", needed=False)
     found = objects.of_run(call.owner.run_id, org_id=org, kind=kind)
     return {"objects": [show(one) for one in found]}
 
 
 def add_version(
-    objects: SavedObjects, call: ToolCall, before: SavedObject, content: ObjectContent
+    objects: SavedObjects, call: NamedCall, before: SavedObject, content: ObjectContent
 ) -> SavedObject:
     """The next version of an object of the caller's organisation.  Raises: `RouteError`."""
     made = _refusing(
@@ -116,7 +116,7 @@ def show(found: SavedObject) -> dict[str, JsonValue]:
     return {**describe(found), "runId": found.run_id, "rawData": found.held.value()}
 
 
-def _make_content(call: ToolCall, kind: str) -> ObjectContent:
+def _make_content(call: NamedCall, kind: str) -> ObjectContent:
     raw = call.input.get("rawData")
     if not isinstance(raw, dict):
         raise RouteError(400, "invalid_input", f'{call.tool} needs "rawData", an object')
@@ -131,14 +131,14 @@ def _make_content(call: ToolCall, kind: str) -> ObjectContent:
     return ObjectContent.of_json(kind, value)
 
 
-def _require(objects: SavedObjects, call: ToolCall) -> SavedObject:
+def _require(objects: SavedObjects, call: NamedCall) -> SavedObject:
     found = objects.get(_read_id(call), org_id=call.require_tenant())
     if found is None:
         raise _missing()
     return found
 
 
-def _read_id(call: ToolCall) -> str:
+def _read_id(call: NamedCall) -> str:
     """Flows and models write it as `objectId` or `id`."""
     given = call.input.get("objectId") or call.input.get("id")
     if not isinstance(given, str) or not given.strip() or "\x00" in given:
@@ -151,7 +151,7 @@ def _missing() -> RouteError:
     return RouteError(404, "object_missing", "there is no object with this id")
 
 
-def _refusing(call: ToolCall, act: Callable[[], _T]) -> _T:
+def _refusing(call: NamedCall, act: Callable[[], _T]) -> _T:
     problem = ""
     try:
         return act()

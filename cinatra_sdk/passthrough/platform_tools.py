@@ -14,7 +14,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.passthrough.named import NamedTool, ToolCall, missing_tool
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool, missing_tool
 from cinatra_sdk.passthrough.objects import add_version
 from cinatra_sdk.passthrough.shapes import parse_object
 from cinatra_sdk.routed.call import RouteError
@@ -29,7 +29,7 @@ _CRON_FIELDS: Final = (5, 6)
 
 
 def trigger_tool(objects: SavedObjects) -> NamedTool:
-    def run(call: ToolCall) -> dict[str, JsonValue]:
+    def run(call: NamedCall) -> dict[str, JsonValue]:
         org, config = call.require_tenant(), _read_config(call)
         content = ObjectContent.of_json(TRIGGER_TYPE, config)
         # One object for a run, so that the last settings are found without a search.
@@ -46,7 +46,7 @@ def trigger_tool(objects: SavedObjects) -> NamedTool:
     return NamedTool(name="trigger_config_set", run=run)
 
 
-def _read_config(call: ToolCall) -> dict[str, JsonValue]:
+def _read_config(call: NamedCall) -> dict[str, JsonValue]:
     """Raises: `RouteError` 400."""
     given = dict(call.input)
     target = given.pop("runId", "")
@@ -88,7 +88,7 @@ def _check_time(kind: str, scheduled: str, cron: str) -> None:
         )
 
 
-def _read_action(call: ToolCall) -> dict[str, JsonValue]:
+def _read_action(call: NamedCall) -> dict[str, JsonValue]:
     """What a person chose at the form of a test send; everything else goes on without a send."""
     try:
         answer = read_json(call.text("userResponse", needed=False))

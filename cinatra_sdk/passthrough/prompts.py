@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.passthrough.named import NamedTool, ToolCall
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool
 from cinatra_sdk.postgres.connection import every
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.routed.call import RouteError
@@ -23,7 +23,7 @@ _ALL: Final = {"after_at": None, "after_gate": "", "after_sha256": "", "limit": 
 
 
 def prompts_tool(database: Database) -> NamedTool:
-    def run(call: ToolCall) -> dict[str, JsonValue]:
+    def run(call: NamedCall) -> dict[str, JsonValue]:
         call.require_tenant()
         named = call.input.get("runId") or call.owner.run_id
         if named != call.owner.run_id:

@@ -18,7 +18,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from cinatra_sdk.passthrough.named import NamedTool, ToolCall
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool
 from cinatra_sdk.passthrough.shapes import shape_input
 from cinatra_sdk.routed.call import RouteCall, RouteError
 from cinatra_sdk.text.spelling import did_you_mean
@@ -60,7 +60,7 @@ class Passthrough:
         tool = self._find(body.tool)
         _check_run(body, call)
         shaped = shape_input(body.tool, body.input)
-        asked = ToolCall(tool=tool.name, input=shaped, owner=call.owner, key=call.idempotency_key)
+        asked = NamedCall(tool=tool.name, input=shaped, owner=call.owner, key=call.idempotency_key)
         if inspect.iscoroutinefunction(tool.run):
             found = await tool.run(asked)
         else:

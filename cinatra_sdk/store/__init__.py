@@ -17,6 +17,7 @@ sweeping.py         runs that nobody works on, gone on with;  examining.py  what
 work/               one worker at a time on a run
 following.py        the events of a run, read and followed;  settling.py  calls that may have happened
 artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once
+saved_objects.py    objects that runs save by tools, in versions
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen
 chosen.py           selections in words for people
 """

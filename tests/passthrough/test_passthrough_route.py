@@ -12,7 +12,7 @@ import pytest
 from cinatra_sdk.bridge import Offer
 from cinatra_sdk.host.modelled import make_routes
 from cinatra_sdk.lending.host_parts import HostParts
-from cinatra_sdk.passthrough import NamedTool, Passthrough, ToolCall
+from cinatra_sdk.passthrough import NamedCall, NamedTool, Passthrough
 from cinatra_sdk.passthrough.drafts import format_document
 from cinatra_sdk.platform import PlatformResponseError
 from cinatra_sdk.postgres.database import Database
@@ -110,7 +110,7 @@ def test_an_object_is_classified_updated_listed_and_read(database: Database) -> 
 
 
 def test_a_host_lends_a_tool_in_place_of_one_that_is_missing(database: Database) -> None:
-    def send(call: ToolCall) -> Any:
+    def send(call: NamedCall) -> Any:
         return {"lastSendResult": {"to": call.owner.person, "envelope": call.input["envelopeJson"]}}
 
     asked = platform(database, email_test_delivery_run_send=send)

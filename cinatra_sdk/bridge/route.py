@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -24,7 +24,6 @@ from cinatra_sdk.bridge.user import Attach, attach_none, read_user
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.failures import read_status
-from cinatra_sdk.platform.used import ModelUse, tell_use
 from cinatra_sdk.routed.call import RouteCall, RouteError
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
@@ -65,6 +64,7 @@ class LlmBridge:
         more = [*media, *blocks]
         asked = Talk(
             model=self._connect(choice, call, body),
+            name=choice.capability,
             system="\n\n".join(part for part in (note, body.system) if part),
             user=[{"type": "text", "text": user}, *more] if more else user,
             tools=tools,
@@ -73,9 +73,7 @@ class LlmBridge:
             secrets=self.offer.secrets(choice.model),
             rules=self.rules,
         )
-        answer = await self._talk(asked, choice, call)
-        tell_use(ModelUse(model=choice.capability, **_count(answer)))
-        return answer.value
+        return (await self._talk(asked, choice, call)).value
 
     def _connect(self, choice: ChosenModel, call: RouteCall, body: BridgeBody) -> Any:
         problem = ""
@@ -121,10 +119,6 @@ def _check_schema(body: BridgeBody) -> None:
     problem = first_problem(body.output_schema, None)
     if problem.startswith("its schema is no JSON Schema"):
         raise refuse_body([("output_schema", problem)])
-
-
-def _count(answer: TalkAnswer) -> dict[str, int]:
-    return {name: n for name, n in asdict(answer.usage).items() if name != "model"}
 
 
 def _describe(choice: ChosenModel, error: Exception, secrets: tuple[str, ...]) -> RouteError:

@@ -31,6 +31,7 @@ from cinatra_sdk.effects.effect import Usage
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.asking import add_usage
 from cinatra_sdk.models.talking import atalk
+from cinatra_sdk.platform.used import ModelUse, tell_use
 from cinatra_sdk.routed.call import RouteCall, RouteError
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
@@ -50,6 +51,8 @@ class Talk:
     """What a model is asked, and with what."""
 
     model: Any = field(repr=False)
+    name: str = ""
+    """`provider/model`, for what it uses up."""
     system: str = field(default="", repr=False)
     user: str | list[dict[str, Any]] = field(repr=False)
     tools: Mapping[str, BridgeTool] = field(default_factory=dict)
@@ -67,8 +70,24 @@ class TalkAnswer:
 
 
 async def talk(asked: Talk, call: RouteCall) -> TalkAnswer:
-    """Raises: `RouteError` 500; the errors of the model's client."""
-    return await _Conversation(asked, call).go()
+    """Raises: `RouteError` 500; the errors of the model's client.
+
+    What the model used up is told in any case, also where no answer came of it.
+    """
+    conversation = _Conversation(asked, call)
+    try:
+        return TalkAnswer(value=await conversation.go(), usage=conversation.usage)
+    finally:
+        used = conversation.usage
+        if used.calls:
+            tell_use(
+                ModelUse(
+                    model=asked.name,
+                    calls=used.calls,
+                    input_tokens=used.input_tokens,
+                    output_tokens=used.output_tokens,
+                )
+            )
 
 
 class _Conversation:
@@ -86,14 +105,18 @@ class _Conversation:
         self._heard: list[AIMessage | None] = []
         self._calls = 0
 
-    async def go(self) -> TalkAnswer:
+    @property
+    def usage(self) -> Usage:
+        return add_usage(self._heard)
+
+    async def go(self) -> JsonValue:
         text = await self._ask_until_text()
         value, problem = read_answer(text, self._asked.schema)
         if problem:
             value, problem = read_answer(await self._ask_to_mend(text, problem), self._asked.schema)
         if problem:
             raise _fail(f"the model did not answer as asked, twice: {problem}")
-        return TalkAnswer(value=value, usage=add_usage(self._heard))
+        return value
 
     async def _ask_until_text(self) -> str:
         tools = [tool.describe() for tool in self._asked.tools.values()]

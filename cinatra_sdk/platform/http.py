@@ -176,9 +176,9 @@ class HttpPlatform:
         attempt = 0
         while True:
             outcome = self._send_request(prepared, attempt)
+            _tell_use(prepared, outcome)
             verdict = self._judge_outcome(prepared, outcome, attempt)
             if isinstance(verdict, Decoded):
-                _tell_use(prepared, outcome)
                 return verdict.value
             self._outside.sleep(verdict.seconds(self._outside.jitter))
             attempt += 1
@@ -194,9 +194,9 @@ class HttpPlatform:
         attempt = 0
         while True:
             outcome = await self._asend_request(prepared, attempt)
+            _tell_use(prepared, outcome)
             verdict = self._judge_outcome(prepared, outcome, attempt)
             if isinstance(verdict, Decoded):
-                _tell_use(prepared, outcome)
                 return verdict.value
             await self._outside.asleep(verdict.seconds(self._outside.jitter))
             attempt += 1

@@ -34,7 +34,6 @@ from cinatra_sdk.platform.protocol import (
 )
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Decoded, Response, judge
-from cinatra_sdk.platform.used import collect_use, tell_use
 from cinatra_sdk.routed.call import Handler, RouteCall, RouteError, RouteReply, RunOwner
 from cinatra_sdk.routed.own_loop import afinish, finish
 
@@ -157,11 +156,9 @@ class _RoutedCall:
     def answer(self) -> RouteReply:
         failed: Exception
         try:
-            with collect_use() as used:
-                value = self.handler(self._read())
-                if inspect.isawaitable(value):
-                    value = finish(_wait(value))
-            tell_use(used.total())
+            value = self.handler(self._read())
+            if inspect.isawaitable(value):
+                value = finish(_wait(value))
             return RouteReply(status=200, body=value)
         except Exception as error:  # noqa: BLE001 - a host's own function
             failed = error
@@ -170,14 +167,12 @@ class _RoutedCall:
     async def aanswer(self) -> RouteReply:
         failed: Exception
         try:
-            with collect_use() as used:
-                if inspect.iscoroutinefunction(self.handler):
-                    value = await afinish(self.handler(self._read()))
-                else:
-                    value = await asyncio.to_thread(lambda: self.handler(self._read()))
-                    if inspect.isawaitable(value):
-                        value = await afinish(_wait(value))
-            tell_use(used.total())
+            if inspect.iscoroutinefunction(self.handler):
+                value = await afinish(self.handler(self._read()))
+            else:
+                value = await asyncio.to_thread(lambda: self.handler(self._read()))
+                if inspect.isawaitable(value):
+                    value = await afinish(_wait(value))
             return RouteReply(status=200, body=value)
         except Exception as error:  # noqa: BLE001 - a host's own function
             failed = error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ import pytest
 from bridge_world import WAYS, ask, bridge_of, offered, opened, outcome
 
 from cinatra_sdk.bridge import BridgeTool, Toolbox
+from cinatra_sdk.effects import MemoryLedger
+from cinatra_sdk.effects.calls import perform_call
+from cinatra_sdk.effects.door import Door
 from cinatra_sdk.models import ScriptedReply
+from cinatra_sdk.platform import PlatformResponseError
 from cinatra_sdk.platform.used import ModelUse, collect_use
 from cinatra_sdk.text.documents import read_document
 
@@ -98,7 +103,23 @@ def test_a_body_that_is_too_large_is_refused(way):
     assert double.asked == []
 
 
-def test_an_async_call_gives_the_same(tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_a_call_that_fails_tells_what_it_took_all_the_same(way):
+    says = [ScriptedReply(text="no", input_tokens=3), ScriptedReply(text="no", output_tokens=4)]
+    model, _ = offered("openai", "gpt-5-mini", says)
+    schema = {"type": "object"}
+    ledger = MemoryLedger()
+    call = ask({"user": "hi", "output_schema": schema})
+    with opened(way, bridge_of(model)) as platform, pytest.raises(PlatformResponseError):
+        perform_call(platform, call, Door(ledger=ledger), defaults={})
+    (row,) = ledger.rows.values()
+    assert (row.status, json.loads(row.usage)) == (
+        "failed",
+        {"calls": 2, "input_tokens": 3, "output_tokens": 4, "model": "openai/gpt-5-mini"},
+    )
+
+
+def test_an_async_call_gives_the_same():
     model, _ = offered("openai", "gpt-5-mini", ["Hello"])
     assert asyncio.run(bridge_of(model).acall(ask({"user": "hi"}))) == {"output": "Hello"}
 

@@ -26,6 +26,9 @@ The folders and modules, from the ground up; each imports only those above it he
     testing           driving a flow in memory
     postgres          connections, tables, the embedded server
     store             every run in Postgres
+    routed            a platform made of functions, one for each named route
+    bridge            the route through which a flow asks a language model
+    passthrough       the route through which a flow calls a tool of the host by its name
     host              a local platform that answers for context slots
 """
 
@@ -69,7 +72,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "first_turn", "templates", "governed", "context", "platform",
-    "events", "effects", "attachments", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "testing", "postgres", "store", "host",
+    "events", "effects", "attachments", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "testing", "postgres", "store", "routed", "bridge", "passthrough", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

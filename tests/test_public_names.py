@@ -93,6 +93,14 @@ EXPORTED = {
         "write_file_blocks",
         "write_manifest",
     ],
+    "cinatra_sdk.bridge": [
+        "BridgeTool",
+        "LlmBridge",
+        "Offer",
+        "OfferedModel",
+        "ScriptFile",
+        "Toolbox",
+    ],
     "cinatra_sdk.context": [
         "Actor",
         "AgentContextSlot",
@@ -172,6 +180,7 @@ EXPORTED = {
         "ProviderFiles",
         "UploadFailed",
     ],
+    "cinatra_sdk.passthrough": ["NamedCall", "NamedTool", "Passthrough"],
     "cinatra_sdk.platform": [
         "BASE_URL_PLACEHOLDER",
         "Credentials",
@@ -192,6 +201,7 @@ EXPORTED = {
         "declared_outputs",
         "platform_from",
     ],
+    "cinatra_sdk.routed": ["Handler", "RouteCall", "RouteError", "RoutedPlatform", "RunOwner"],
     "cinatra_sdk.store": ["RunStore"],
     "cinatra_sdk.testing": [
         "AnswerLike",

@@ -25,6 +25,7 @@ from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, tem
 from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Platform
 from cinatra_sdk.templates.rendering import Renderer
+from cinatra_sdk.values.output_schema import derive_output_schema
 
 BRIDGE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/llm-bridge"
 OPTIONS: Final = frozenset(
@@ -81,7 +82,7 @@ def llm_step(
             f"known are {', '.join(sorted(OPTIONS))}"
         )
     given = dict(options or {})
-    schema = given.pop("output_schema", None) or derived_schema(outputs)
+    schema = given.pop("output_schema", None) or derive_output_schema(outputs)
     asked, told, more = Renderer(user), Renderer(system), Renderer(given)
 
     def body(state: State, run_id: str) -> JsonValue:
@@ -106,28 +107,3 @@ def llm_step(
         timeout=timeout,
         at_most_once=at_most_once,
     ).node()
-
-
-def derived_schema(outputs: Mapping[str, Mapping[str, JsonValue]]) -> dict[str, JsonValue]:
-    """The schema that the bridge enforces on the model's answer; empty where an output has no
-    type.
-    """
-    if not outputs or any("type" not in schema for schema in outputs.values()):
-        return {}
-    return _close_schema({"type": "object", "properties": {k: dict(v) for k, v in outputs.items()}})
-
-
-def _close_schema(schema: dict[str, Any]) -> dict[str, JsonValue]:
-    """Make every object with properties, at any depth, require all its properties and refuse
-    others.
-    """
-    closed = {key: value for key, value in schema.items() if key != "default"}
-    if isinstance(closed.get("properties"), Mapping):
-        closed["properties"] = {
-            title: _close_schema(dict(part)) for title, part in closed["properties"].items()
-        }
-        closed["required"] = list(closed["properties"])
-        closed["additionalProperties"] = False
-    if isinstance(closed.get("items"), Mapping):
-        closed["items"] = _close_schema(dict(closed["items"]))
-    return closed

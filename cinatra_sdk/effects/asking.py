@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from pydantic import JsonValue
@@ -148,7 +147,7 @@ def _tell_run(door: Door, news: EffectNews) -> None:
         RunEvent(kind="effect", name=news.stage, path=path, visit=effect.visit, data=data),
     )
     if news.usage is not None and news.stage != "replayed":
-        used = asdict(news.usage)
+        used = news.usage.to_json()
         tell_event(
             door.tell,
             RunEvent(kind="usage", name="spent", path=path, visit=effect.visit, data=used),

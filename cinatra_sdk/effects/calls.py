@@ -9,17 +9,20 @@ The ledger keeps the outputs, not the whole response: nothing else of a response
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
 
 from pydantic import JsonValue
 
 from cinatra_sdk.effects.door import Door
-from cinatra_sdk.effects.effect import Effect, EffectResult
+from cinatra_sdk.effects.effect import Effect, EffectResult, Usage
 from cinatra_sdk.effects.performing import aperform, perform
-from cinatra_sdk.governed.secrets import cut_out
+from cinatra_sdk.governed.secrets import cut_out, redact
 from cinatra_sdk.platform.outputs import declared_outputs
-from cinatra_sdk.platform.protocol import SENSITIVE, Platform, PlatformCall
+from cinatra_sdk.platform.protocol import SENSITIVE, Platform, PlatformCall, PlatformError
 from cinatra_sdk.platform.url_allow_list import require_listed
+from cinatra_sdk.platform.used import CollectedUse, collect_use
 
 
 def perform_call(
@@ -38,7 +41,9 @@ def perform_call(
     """
 
     def do() -> EffectResult:
-        return EffectResult(value=_read_response(call, platform.call(call), defaults))
+        with collect_use() as used, _on_failure(call, used):
+            response = platform.call(call)
+        return _make_result(call, response, defaults, used)
 
     require_listed(call)
     return _read_outputs(perform(effect_of(call, shown_sha256), do, door))
@@ -55,7 +60,9 @@ async def aperform_call(
     """As `perform_call`, for an event loop."""
 
     async def do() -> EffectResult:
-        return EffectResult(value=_read_response(call, await platform.acall(call), defaults))
+        with collect_use() as used, _on_failure(call, used):
+            response = await platform.acall(call)
+        return _make_result(call, response, defaults, used)
 
     require_listed(call)
     return _read_outputs(await aperform(effect_of(call, shown_sha256), do, door))
@@ -86,6 +93,35 @@ def effect_of(call: PlatformCall, shown_sha256: str = "") -> Effect:
         run_id=call.run_id,
         secrets=call.secrets,
     )
+
+
+def _make_result(
+    call: PlatformCall,
+    response: JsonValue,
+    defaults: Mapping[str, JsonValue],
+    used: CollectedUse,
+) -> EffectResult:
+    with _on_failure(call, used):
+        value = _read_response(call, response, defaults)
+    return EffectResult(value=value, usage=_read_usage(call, used) or Usage())
+
+
+def _read_usage(call: PlatformCall, used: CollectedUse) -> Usage | None:
+    model = used.total()
+    if model is None:
+        return None
+    # The platform gave the name: a token that it echoes there goes no further.
+    return Usage(**{**asdict(model), "model": redact(model.model, call.secrets)})
+
+
+@contextmanager
+def _on_failure(call: PlatformCall, used: CollectedUse) -> Iterator[None]:
+    """A call that fails says what it used up all the same: `read_failure` looks for it."""
+    try:
+        yield
+    except PlatformError as error:
+        error.used = _read_usage(call, used)
+        raise
 
 
 def _read_response(

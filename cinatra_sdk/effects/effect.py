@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
@@ -71,6 +71,15 @@ class Usage:
     calls: int = 1
     input_tokens: int = 0
     output_tokens: int = 0
+    model: str = ""
+    """`provider/model` that a platform asked for the effect; empty where the capability names it, or
+    no model was asked.
+    """
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """As JSON, which `Usage(**…)` reads; without a model where there is none."""
+        found: dict[str, JsonValue] = asdict(self)
+        return found if self.model else {k: v for k, v in found.items() if k != "model"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

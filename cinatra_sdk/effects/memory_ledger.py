@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from cinatra_sdk.effects.effect import Effect, EffectResult, Usage
@@ -194,7 +194,14 @@ def _add_usage(before: str, usage: Usage | None) -> str:
     if usage is None:
         return before
     known = json.loads(before) if before else {}
-    return json.dumps({name: known.get(name, 0) + more for name, more in asdict(usage).items()})
+    added = usage.to_json()
+    both = {**known, **added}
+    return json.dumps(
+        {
+            name: one if name == "model" else known.get(name, 0) + (added.get(name) or 0)
+            for name, one in both.items()
+        }
+    )
 
 
 def _read_result(row: EffectRow) -> EffectResult:

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from pydantic import JsonValue
@@ -58,6 +58,15 @@ class Rendered:
     """No part of `written`: what is shown of a request has nothing of these."""
     written: ShownCall | None
     """The same as it may be shown, where placeholders are in it."""
+
+    def with_body_default(self, key: str, value: JsonValue) -> Rendered:
+        """The same with `key` in its body; a body that has it, or is no object, stays as it is."""
+        if not isinstance(self.body, dict) or key in self.body:
+            return self
+        written = self.written
+        if written is not None and isinstance(written.body, dict):
+            written = replace(written, body={**written.body, key: value})
+        return replace(self, body={**self.body, key: value}, written=written)
 
 
 class WrittenRequest(Protocol):

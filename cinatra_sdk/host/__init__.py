@@ -10,6 +10,8 @@
     primitive.py   `context_resolve`, from an agent's document, without a run
     standalone.py  `standalone`, a local platform for a store's runs; any process can rebuild it
     stored_runs.py the runs of a store as a directory;  with settings.py
+    modelled.py    the routes of a host with language models, from names;  served_runs.py  its runs
+    openapi.py     what the routes take, as an OpenAPI document
     context_file.py  artifacts and actor from a file, for `oasflow run --context`
 
 A flow sees no difference: `LocalPlatform` makes the same requests as `HttpPlatform`, and reads

@@ -38,6 +38,7 @@ from cinatra_sdk.host.runs import RunDirectory
 from cinatra_sdk.platform.origin import decoded_segments
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.platform.response import safe_line
+from cinatra_sdk.platform.used import USAGE_HEADER, ModelUse, collect_use
 from cinatra_sdk.store.artifacts import ArtifactStore
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -137,8 +138,11 @@ def local_app(
             if gone:
                 return
             asked = (scope, content)
-            status, value = await asyncio.to_thread(reply, *asked) if in_thread else reply(*asked)
-            await _send_json(send, status, value)
+            with collect_use() as used:
+                status, value = (
+                    await asyncio.to_thread(reply, *asked) if in_thread else reply(*asked)
+                )
+            await send_json(send, status, value, used.total())
 
     return app
 
@@ -228,13 +232,18 @@ async def _receive_body(
     return False, bytes(content) if read <= MAX_BODY else None
 
 
-async def _send_json(send: Send, status: int, value: JsonValue) -> None:
+async def send_json(
+    send: Send, status: int, value: JsonValue, used: ModelUse | None = None
+) -> None:
+    """used: what the answer took of a language model, told in a header of ours."""
     content = json.dumps(value, separators=(",", ":")).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(content)).encode()),
         (b"cache-control", b"no-store"),
     ]
+    if used is not None:
+        headers.append((USAGE_HEADER.lower().encode(), used.write_header().encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
 

@@ -44,6 +44,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformError,
     PlatformResponseError,
 )
+from cinatra_sdk.routed.platform import RoutedPlatform
 
 _BAD_GATEWAY: Final = 502
 _TEXT: Final = re.compile(r"[\x20-\x7e]{0,1024}")
@@ -102,6 +103,7 @@ def forwarded(
     if asker.identity is not None:
         _check_claims(asker.runs, asker.identity, headers, [body, dict(fields)])
     signed = signed_step(headers, asker.attestation_key, now=now)
+    answers = isinstance(beyond, RoutedPlatform)
     node = headers.get("x-cinatra-step-node") or headers.get("x-cinatra-context-node", "")
     call = PlatformCall(
         node=node,
@@ -110,6 +112,7 @@ def forwarded(
         url=BASE_URL_PLACEHOLDER + route.path,
         query=fields,
         body=body,
+        run_id=_find_run(asker.runs, headers) if answers else "",
         context_id=headers.get("x-cinatra-a2a-context-id", ""),
         idempotency_key=headers.get("idempotency-key", ""),
         credentials=Credentials(
@@ -119,11 +122,31 @@ def forwarded(
         with_own_signature=signed,
     )
     try:
+        reply = beyond.reply(call) if isinstance(beyond, RoutedPlatform) else None
+        if reply is not None:
+            return reply.status, reply.body
         return 200, beyond.call(call)
     except PlatformError as error:
         answered = isinstance(error, PlatformResponseError) and error.status is not None
         status = error.status if answered and error.status is not None else _BAD_GATEWAY
         return status, {"error": error.code, "message": str(error)}
+
+
+def _find_run(runs: RunDirectory, headers: Mapping[str, str]) -> str:
+    """The run whose conversation the request names, where it proves as much as the host asks; empty
+    where it does not: a token that is not the run's is worse than none.
+    """
+    context_id = headers.get("x-cinatra-a2a-context-id", "")
+    if not context_id or not isinstance(runs, KnowsConversations):
+        return ""
+    run_id = runs.run_of_conversation(context_id)
+    scope = None if run_id is None else runs.scope(run_id)
+    if run_id is None or scope is None:
+        return ""
+    token = headers.get("x-cinatra-run-token", "")
+    if (token or scope.run_token) and not (scope.run_token and same(token, scope.run_token)):
+        return ""
+    return run_id
 
 
 def _check_claims(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from cinatra_sdk.host.modelled import KIND, remade_models
 from cinatra_sdk.host.platform import LocalPlatform
 from cinatra_sdk.host.settings import (
     HANDS_ON,
@@ -21,6 +22,7 @@ from cinatra_sdk.host.settings import (
     read_settings,
 )
 from cinatra_sdk.host.stored_runs import StoredRuns
+from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.own_settings import NO_SETTINGS
 from cinatra_sdk.platform.protocol import Platform
@@ -64,11 +66,12 @@ def remade(
     env: Mapping[str, str],
     record: str | None = None,
     allow: Sequence[str] = (),
+    host: HostParts | None = None,
 ) -> LocalPlatform:
     """The platform that `describe()` described; the entry point `local` of `oasflow.platform`.
 
-    `env`, `record` and `allow` belong to this process, for the platform beyond: see
-    `platform_from`.
+    `env`, `record`, `allow` and `host` belong to this process, for the platform beyond: see
+    `platform_from`, and `modelled.py` for one with language models.
 
     Raises: `ValueError`, which says what is wrong with the description, also for a description that
     `standalone` did not make.
@@ -77,8 +80,19 @@ def remade(
         raise ValueError(NO_SETTINGS)
     settings = read_settings(description)
     other = description.get("beyond")
-    beyond = None
-    if other is not None:
+    beyond: Platform | None = None
+    if isinstance(other, Mapping) and other.get("kind") == KIND:
+        further = other.get("beyond")
+        beyond = remade_models(
+            other,
+            database,
+            settings.owner,
+            host=host,
+            beyond=None
+            if further is None
+            else platform_from(further, env=env, record=record, allow=allow),
+        )
+    elif other is not None:
         beyond = platform_from(other, env=env, record=record, allow=allow)
     return standalone(database, settings, beyond=beyond, hands_on=_read_route_entries(description))
 

@@ -79,7 +79,7 @@ class StoredRuns:
     def scope(self, run_id: str) -> RunScope | None:
         """Raises: `ContextError` where the flow's slots cannot be read; `StoreError`."""
         stored = self.stored(run_id)
-        return None if stored is None else _build_run_scope(run_id, stored)
+        return None if stored is None else build_run_scope(run_id, stored)
 
     def seen_by(self, run_id: str, actor: Actor) -> RunDirectory:
         """The runs that a call of run `run_id` may be about, made on behalf of `actor`."""
@@ -145,7 +145,7 @@ class _Seen:
                 "the run continues for another person than the one it was started for",
             )
         if run_id == self.caller:
-            return _build_run_scope(run_id, calling)
+            return build_run_scope(run_id, calling)
         assert calling.settings is not None  # a run with an owner has settings
         if not calling.settings.selects_for_other_runs:
             raise ContextError(
@@ -165,7 +165,7 @@ class _Seen:
                 "the run that is selected for was started with other installed extensions",
                 hint="start the selecting run with the same extensions as the one it selects for",
             )
-        return _build_run_scope(run_id, named)
+        return build_run_scope(run_id, named)
 
 
 def _map_installed_extensions(settings: LocalSettings) -> dict[str, frozenset[str]]:
@@ -182,7 +182,7 @@ def _find_settings(description: Mapping[str, JsonValue]) -> LocalSettings | None
         return None
 
 
-def _build_run_scope(run_id: str, stored: StoredRun) -> RunScope:
+def build_run_scope(run_id: str, stored: StoredRun) -> RunScope:
     settings, declared = stored.settings, stored.declared
     if stored.has_ended:
         raise ContextError(

@@ -98,6 +98,14 @@ class HostParts:
     a function, or functions by the workspace that the file names, `*` for every other.  The host
     decides which folder a workspace is.
     """
+    toolboxes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the models of the local platform's bridge may call, by the id of a toolbox: a function, a
+    tool of LangChain, an MCP server (anything that `mcp.Client` takes), or a list of these.
+    """
+    passthrough: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
+    """Tools that flows call by name through the local platform; each gets a `NamedCall` of
+    `cinatra_sdk.passthrough` and gives an object.
+    """
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Values of placeholders that flows and runs may read, by name.  Values may be secrets, so the
     database keeps only the names.
@@ -152,7 +160,7 @@ class HostParts:
             object.__setattr__(self, "models", MappingProxyType(dict(self.models)))
         if self.secrets is not None:
             object.__setattr__(self, "secrets", MappingProxyType(dict(self.secrets)))
-        for name in ("tools", "env", "mcp"):
+        for name in ("tools", "env", "mcp", "toolboxes", "passthrough"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         for name in ("allow", "graphs"):
             object.__setattr__(self, name, tuple(getattr(self, name)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypedDict
 
 from pydantic import JsonValue
 
@@ -18,6 +18,12 @@ from cinatra_sdk.errors import NotConfigured
 
 Price: TypeAlias = "Callable[[str, Usage], Decimal | float | int | None] | None"
 """Money for what a model, `openai/gpt-5`, used up; None: not known."""
+
+
+class _Counts(TypedDict):
+    calls: int
+    input_tokens: int
+    output_tokens: int
 
 
 class _Made(Protocol):
@@ -75,10 +81,16 @@ def total_usage(made: Iterable[_Made], price: Price = None) -> tuple[ModelUsage,
     """
     found: dict[str, dict[str, list[Usage]]] = {}
     for one in made:
-        if one.kind == "model" and one.usage:
-            of_nodes = found.setdefault(one.capability, {})
+        model = _name_model(one)
+        if model and one.usage:
+            of_nodes = found.setdefault(model, {})
             of_nodes.setdefault(one.path, []).append(_read_usage(one.usage))
     return tuple(_total_model(model, of_nodes, price) for model, of_nodes in found.items())
+
+
+def _name_model(one: _Made) -> str:
+    """The model of a call; of a platform's call the one that the platform asked for it."""
+    return one.capability if one.kind == "model" else str(one.usage.get("model") or "")
 
 
 def _total_model(model: str, of_nodes: Mapping[str, list[Usage]], price: Price) -> ModelUsage:
@@ -86,14 +98,23 @@ def _total_model(model: str, of_nodes: Mapping[str, list[Usage]], price: Price) 
     nodes = []
     for node, usages in of_nodes.items():
         own = _add(usages)
-        nodes.append(NodeUsage(node=node, **asdict(own), cost=_ask_price(model, own, price)))
+        nodes.append(NodeUsage(node=node, **_count(own), cost=_ask_price(model, own, price)))
     cost = _ask_price(model, used, price)
-    return ModelUsage(model=model, **asdict(used), cost=cost, nodes=tuple(nodes))
+    return ModelUsage(model=model, **_count(used), cost=cost, nodes=tuple(nodes))
+
+
+def _count(used: Usage) -> _Counts:
+    return _Counts(
+        calls=used.calls, input_tokens=used.input_tokens, output_tokens=used.output_tokens
+    )
 
 
 def _read_usage(usage: Mapping[str, Any]) -> Usage:
-    names = ("calls", "input_tokens", "output_tokens")
-    return Usage(**{name: int(usage.get(name) or 0) for name in names})
+    return Usage(
+        calls=int(usage.get("calls") or 0),
+        input_tokens=int(usage.get("input_tokens") or 0),
+        output_tokens=int(usage.get("output_tokens") or 0),
+    )
 
 
 def _add(used: Sequence[Usage]) -> Usage:

@@ -10,6 +10,7 @@
     response.py       a response -> a value, a wait or an error     (pure)
     opaque.py         limits what is kept of responses that may contain credentials    (pure)
     outputs.py        a response -> the node's declared outputs     (pure)
+    used.py           what a platform used up of a model, told to whoever made the call
     unrecorded.py     keeps the HTTP client's records of calls out of a host's log
     simulated.py      `SimulatedPlatform`, the shipped double;  stubs.py  responses that you write
     wrapping.py       `WrappedPlatform`: the base of a platform around another one

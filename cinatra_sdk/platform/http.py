@@ -43,6 +43,7 @@ from cinatra_sdk.platform.protocol import SECRET_NAMES, PlatformCall, PlatformRe
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Decoded, Failure, Response, judge
 from cinatra_sdk.platform.unrecorded import unrecorded
+from cinatra_sdk.platform.used import USAGE_HEADER, read_use_header, tell_use
 from cinatra_sdk.values.retry_policy import Backoff
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -174,7 +175,9 @@ class HttpPlatform:
         prepared = self._prepare_request(call)
         attempt = 0
         while True:
-            verdict = self._judge_outcome(prepared, self._send_request(prepared, attempt), attempt)
+            outcome = self._send_request(prepared, attempt)
+            _tell_use(prepared, outcome)
+            verdict = self._judge_outcome(prepared, outcome, attempt)
             if isinstance(verdict, Decoded):
                 return verdict.value
             self._outside.sleep(verdict.seconds(self._outside.jitter))
@@ -190,9 +193,9 @@ class HttpPlatform:
         )
         attempt = 0
         while True:
-            verdict = self._judge_outcome(
-                prepared, await self._asend_request(prepared, attempt), attempt
-            )
+            outcome = await self._asend_request(prepared, attempt)
+            _tell_use(prepared, outcome)
+            verdict = self._judge_outcome(prepared, outcome, attempt)
             if isinstance(verdict, Decoded):
                 return verdict.value
             await self._outside.asleep(verdict.seconds(self._outside.jitter))
@@ -348,6 +351,12 @@ async def _aread_response(
                     break
     finally:
         await response.aclose()
+
+
+def _tell_use(prepared: Prepared, outcome: Response | Failure) -> None:
+    """Tell what the platform says that it used up; another origin is not believed."""
+    if prepared.guard is None and prepared.opaque is None and isinstance(outcome, Response):
+        tell_use(read_use_header(outcome.headers.get(USAGE_HEADER.lower(), "")))
 
 
 def _parse_base_url(base_url: str) -> AllowEntry:

@@ -220,6 +220,8 @@ class PlatformError(RuntimeError):
     """
 
     code = "platform_error"
+    used: object = None
+    """What the call used up of a language model all the same, as its effect counts it."""
 
     def __init__(
         self,

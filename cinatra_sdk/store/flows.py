@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
@@ -44,7 +45,7 @@ PLATFORMS: Final = "oasflow.platform"
 """Group of entry points, named by the kind of platform, for kinds that need the store's database.
 
 Each is a function `(description, database, *, env, record, allow) -> Platform`, which raises
-`ValueError` as `platform_from` does.  This project's local platform is registered as `local`.
+`ValueError` as `platform_from` does; one with a parameter `host` gets the `HostParts`, too.  This project's local platform is registered as `local`.
 """
 
 
@@ -183,6 +184,7 @@ def platform_of(
     settings: Mapping[str, str],
     record: str | None,
     allow: Sequence[str] = (),
+    host: HostParts | None = None,
 ) -> Platform:
     """The run's own platform, rebuilt from its description as far as this process allows.
 
@@ -193,7 +195,9 @@ def platform_of(
     try:
         remake = _remaker_of(description)
         if remake is not None:
-            return remake(description, database, env=settings, record=record, allow=allow)
+            takes_host = "host" in inspect.signature(remake).parameters
+            more = {"host": host} if takes_host else {}
+            return remake(description, database, env=settings, record=record, allow=allow, **more)
         return platform_from(description, env=settings, record=record, allow=allow)
     except ValueError as error:
         raise NotConfigured(f"the run's platform cannot be made again: {error}") from None

@@ -112,6 +112,7 @@ class MadeFlows:
             settings=self._read_settings(),
             record=None if host.record is None else os.fspath(host.record),
             allow=host.allow,
+            host=host,
         )
 
     def _name_platform(self, row: Row) -> tuple[Hashable, ...]:

@@ -145,7 +145,7 @@ def settle_effect(
             "key": key,
             "happened": result is not None,
             "result": None if result is None else list_result(result),
-            "usage": None if result is None else Json(asdict(Usage())),
+            "usage": None if result is None else Json(Usage().to_json()),
             "by": who,
             "reason": reason,
         }

@@ -8,6 +8,7 @@ json_values.py strict_json.py   what is JSON
 json_schema.py validation/      JSON Schema: checks values, and schemas themselves
 patterns/                       regular expressions in linear time
 json_paths.py                   ways into a value, in jq's language
+output_schema.py                the schema of an answer, from declared outputs
 schema_fields.py                what a schema says of the fields that a person fills in
 schema_sample.py pattern_sample.py   a value that a schema takes
 retry_policy.py                 when a request is repeated, as an author wrote it

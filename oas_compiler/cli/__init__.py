@@ -6,7 +6,9 @@
                   commands about files
     run.py gates.py runs.py stop.py settle.py follow.py db.py sweep.py doctor.py
                   commands about runs, and about the database that keeps them
+    platform.py   the local platform over HTTP
     options.py    the options that several commands share;  context.py  `--context FILE`
+    modelled.py   `--model NAME`
     hosting.py    `--host MODULE:FACTORY`;  sources.py  `--components FILE`, `--unblock-component`
     mend.py       the dialogue of commands that change files
     explained.py explained_nodes.py explained_pieces.py

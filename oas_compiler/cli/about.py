@@ -124,6 +124,13 @@ def _prefix_verb(verb: str, pieces: Sequence[str], indent: str = "  ") -> list[s
     return [f"{indent}{verb} {pieces[0]}", *pieces[1:]]
 
 
+def _describe_models(platform: Mapping[str, Any]) -> str:
+    names = ", ".join(_read_text_list(platform.get("models")))
+    return f"asks {names or 'no language model'}" + (
+        "" if platform.get("beyond") is None else "; calls another platform, too"
+    )
+
+
 def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str]:
     """The addresses that a platform calls, in pieces of a line; `platform` is its description."""
     kind = platform.get("kind")
@@ -133,6 +140,8 @@ def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str
         if not isinstance(beyond, Mapping) or beyond.get("kind") == "simulated":
             return [here if beyond is None else f"{here}; its platform is simulated"]
         return [f"{here};", *addresses(beyond, own, manner)]
+    if kind == "routed":
+        return [_describe_models(platform)]
     if kind != "http":
         return ["no address: its platform is simulated" if kind == "simulated" else "what its host made of it"]  # fmt: skip
     others = _read_text_list(platform.get("allow"))

@@ -125,6 +125,7 @@ _GROUPS: Final = {
         "The local PostgreSQL server, and the tables of any database.",
         ("start", "stop", "status", "url", "migrate", "archive"),
     ),
+    "platform": ("The local platform that flows call, over HTTP.", ("serve",)),
     "schema": (
         "JSON Schemas of flow files, and of one flow's inputs and outputs.",
         ("oas", "input", "output"),

@@ -124,17 +124,21 @@ class PlatformOptions:
     timeout: float | None = None
     context: str = ""
     """File of artifacts; this process fills context slots from it."""
+    models: tuple[str, ...] = ()
+    """Names of language models; this process then answers the flow's calls itself."""
     lent: Platform | None = None
     """The platform of `--host`, for calls where no option chooses another."""
 
     @property
     def names_platform(self) -> bool:
         """Whether the options name a platform for calls that are not about context."""
-        return bool(self.simulate or self.own_address or self.allow or self.lent)
+        return bool(self.simulate or self.own_address or self.allow or self.lent or self.models)
 
     @property
     def takes_lent(self) -> bool:
-        chooses = self.simulate or self.base_url or self.allow or self.timeout is not None
+        chooses = (
+            self.simulate or self.base_url or self.allow or self.models or self.timeout is not None
+        )
         return self.lent is not None and not chooses
 
     @property
@@ -242,6 +246,8 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
             # Absolute: the process that answers a gate may stand in another folder.
             record = str(Path(options.record).absolute()) if options.record else None
             return SimulatedPlatform(options.stubs or None, record=record, fallback=made.steering)
+        if options.models:
+            return _choose_beyond_models(options)
         calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
         _require_platform(calls, options)
         if not options.names_platform and not goes_elsewhere(made.ir):
@@ -252,6 +258,15 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
         return _make_http_platform(options, "")
     except ValueError as error:
         raise Halt(str(error)) from None
+
+
+def _choose_beyond_models(options: PlatformOptions) -> Platform:
+    """For calls that a platform with models has no route for; refuses them where none is named."""
+    from cinatra_sdk.platform.nowhere import Nowhere
+
+    if options.base_url or options.allow:
+        return _make_http_platform(options, options.base_url)
+    return Nowhere()
 
 
 def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:
@@ -274,7 +289,10 @@ def _require_platform(calls: Sequence[ApiNode], options: PlatformOptions) -> Non
     others = [node for node in calls if not answers(usual_url(node.url))]
     open_calls = others if options.context else calls
     needs_address = [node for node in open_calls if names_platform(node.url)]
-    either = f"give --base-url or {BASE_URL}, or --simulate to make the responses up"
+    either = (
+        f"give --base-url or {BASE_URL}, --model NAME to answer them here, or --simulate to make the "
+        "responses up"
+    )
     if needs_address and not options.own_address:
         name = needs_address[0].name
         if options.context:

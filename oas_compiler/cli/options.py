@@ -79,6 +79,14 @@ Record: TypeAlias = Annotated[
         "--record", metavar="FILE", help="Append each call simulated here as a line of JSON."
     ),
 ]
+Model: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="Answer the flow's model calls here: provider:model or scripted:FILE; repeatable.",
+    ),
+]
 Host: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oas_compiler.cli import context, inputs, opening, options
+from oas_compiler.cli import context, inputs, modelled, opening, options
 from oas_compiler.cli.about import tell_services
 from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
@@ -18,6 +18,7 @@ from oas_compiler.cli.terminal import Terminal
 if TYPE_CHECKING:
     from oas_compiler.cli.context import Context
     from oas_compiler.cli.drive import Answers
+    from oas_compiler.cli.modelled import Models
     from oas_compiler.cli.next_steps import GivenOptions
     from oas_compiler.lower.flow import Flow
 
@@ -70,6 +71,7 @@ def run(
             "--context", metavar="FILE", help="Artifacts for context slots, YAML or JSON."
         ),
     ] = "",
+    model: options.Model = None,
     env: options.Env = None,
     components: options.Components = None,
     unblock_component: options.Unblock = None,
@@ -100,6 +102,7 @@ def run(
         allow=tuple(allow or ()),
         timeout=timeout,
         context=context_file,
+        models=tuple(model or ()),
         lent=None if given.own.parts is None else given.own.parts.platform,
     )
     terminal = Terminal.open(as_json=as_json, by_lines=follow)
@@ -113,6 +116,8 @@ def run(
     if simulate:
         admit_tools_of_simulation(terminal, flow, host, yes=yes)
     flow = flow.with_platform(opening.platform(flow, chosen))
+    beyond = flow.platform if chosen.base_url or chosen.allow else None
+    models = modelled.named(chosen, given.own, beyond)
     mention_made_up_context(terminal, flow, chosen)
     params = inputs.params(flow.input_schema, input_file, settings or [])
     if simulate:
@@ -128,6 +133,7 @@ def run(
         params,
         run_id,
         filled=filled,
+        models=models,
         by=who,
         given=given,
         answers=answers,
@@ -219,6 +225,7 @@ def _start_run(
     run_id: str,
     *,
     filled: Context | None,
+    models: Models | None,
     by: str,
     given: GivenOptions,
     answers: Answers,
@@ -242,6 +249,8 @@ def _start_run(
                 raise Halt(
                     f"there is a run '{run_id}' already", exit=Exit.CONFLICT, code="run_exists"
                 )
+        if models is not None:
+            flow = models.on(store, flow, filled, tenant=given.tenant, by=by)
         if filled is not None:
             flow = filled.on(store, flow, terminal)
         terminal.say(f"run {clean(name)}  {clean(flow.name)}")

@@ -9,7 +9,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.blocks.host_node import ending
-from cinatra_sdk.blocks.llm_step import derived_schema, llm_step
+from cinatra_sdk.blocks.llm_step import llm_step
 from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.errors import NodeFailed, ValueRefused
 from cinatra_sdk.governed.state import seal
@@ -242,30 +242,6 @@ def test_a_malformed_step_is_refused_when_it_is_made(
 ) -> None:
     with pytest.raises(error, match=named):
         asking(Seen(), **wrong)
-
-
-def test_the_output_schema_is_closed_at_every_depth_and_needs_types() -> None:
-    outputs: Any = {
-        "people": {
-            "type": "array",
-            "default": [],
-            "items": {"type": "object", "properties": {"name": {"type": "string"}}},
-        }
-    }
-    person = {
-        "type": "object",
-        "properties": {"name": {"type": "string"}},
-        "required": ["name"],
-        "additionalProperties": False,
-    }
-    assert derived_schema(outputs) == {
-        "type": "object",
-        "properties": {"people": {"type": "array", "items": person}},
-        "required": ["people"],
-        "additionalProperties": False,
-    }
-    assert derived_schema({}) == {}
-    assert derived_schema({"a": {"type": "string"}, "b": {}}) == {}
 
 
 def test_an_authored_output_schema_goes_out_as_it_is() -> None:

@@ -5,15 +5,18 @@ The request is rendered from the node's inputs; everything about the network liv
 from the host's `env=`, and both go nowhere else: a platform that echoes one back has it cut out
 before the response is kept.
 
+A call of the bridge to a language model says what the answer has to be: where the author wrote no
+`output_schema`, it is made of the node's declared outputs.
+
 A node that finalizes a context selection goes back where the choice can be recorded no more: see
 `cinatra_sdk.flow.reopening`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
@@ -38,8 +41,14 @@ from cinatra_sdk.platform.protocol import (
 )
 from cinatra_sdk.templates.rendering import TemplateError
 from cinatra_sdk.values.json_text import NOTHING, NOTHING_SEALED, Json, SealedJson
+from cinatra_sdk.values.output_schema import derive_output_schema
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
+
+BRIDGE_PATH: Final = "/api/llm-bridge"
+"""End of the address at which the platform asks a language model."""
+OUTPUT_SCHEMA: Final = "output_schema"
+"""Of the body of such a call: what its answer has to be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +161,7 @@ def make_prepare_call(
     frame, wiring = site.frame, site.wiring
     request = Request.of(work, wiring.env, wiring.host.secrets)
     placeholders = wiring.lent_values
+    asked_for = _derive_answer(work, frame.outputs)
     outputs = tuple(_declare_output(port) for port in frame.outputs)
 
     def prepare(state: Mapping[str, Any], context: object) -> PlatformCall:
@@ -165,6 +175,8 @@ def make_prepare_call(
             raise frame.failed(f"request: {error}") from None
         if not request.platform and spells_platform(asked.url):
             raise _make_url_refusal(frame)
+        if asked_for:
+            asked = asked.with_body_default(OUTPUT_SCHEMA, asked_for)
         return PlatformCall(
             node=frame.id,
             path=frame.where,
@@ -193,6 +205,14 @@ def make_prepare_call(
         )
 
     return prepare
+
+
+def _derive_answer(work: ApiCall, outputs: Sequence[TypedPort]) -> dict[str, JsonValue]:
+    """The schema of the answer that a call of the bridge asks for; empty for every other call."""
+    if work.method.upper() != "POST" or not work.url.rstrip("/").endswith(BRIDGE_PATH):
+        return {}
+    named = {port.title: {"title": port.title, **port.schema.mapping()} for port in outputs}
+    return derive_output_schema(named)
 
 
 def _make_url_refusal(frame: Frame) -> PlatformRefused:

@@ -522,9 +522,12 @@ ended as (
     set status = %(status)s, result = %(result)s::json,
         usage = case when e.usage is null then %(usage)s::json
                      when %(usage)s::json is null then e.usage
-                     else (select json_object_agg(name, coalesce((e.usage ->> name)::bigint, 0)
-                                                        + coalesce(more::bigint, 0))
-                           from json_each_text(%(usage)s::json) as added (name, more)) end,
+                     else (select json_object_agg(name, case
+                               when name = 'model' then to_json(one)
+                               else to_json(coalesce((e.usage ->> name)::bigint, 0)
+                                            + coalesce((%(usage)s::json ->> name)::bigint, 0)) end)
+                           from jsonb_each_text(e.usage::jsonb || %(usage)s::jsonb)
+                               as of_both (name, one)) end,
         error = %(error)s::json, ended_at = clock_timestamp()
     from ours
     where e.run_id = ours.run_id and e.key = %(key)s and e.status = 'begun' and e.fence = ours.fence
@@ -1401,3 +1404,47 @@ where tenant = %(tenant)s and artifact_id = %(artifact_id)s and revision_id = %(
   and digest = %(digest)s and provider = %(provider)s
   and provider_file_id = %(provider_file_id)s and expires_at = %(expires_at)s
 returning provider_file_id;
+-- ------------------------------------------------------------------ objects of the platform's tools
+
+-- name: insert_saved_object
+-- No row where a call with the same key has saved one before.
+insert into saved_objects (id, org_id, run_id, key)
+values (%(id)s, %(org_id)s, %(run_id)s, %(key)s)
+on conflict do nothing
+returning id;
+
+-- name: lock_saved_object
+-- Versions of one object are added one after the other.
+select id from saved_objects where id = %(id)s and org_id = %(org_id)s for update;
+
+-- name: find_saved_object_of_key
+select id from saved_objects where org_id = %(org_id)s and key = %(key)s and key <> '';
+
+-- name: insert_saved_object_version
+insert into saved_object_versions (object_id, version, key, run_id, type, mime, content, sha256)
+select %(id)s, coalesce(max(version), 0) + 1, %(key)s, %(run_id)s, %(type)s, %(mime)s,
+       %(content)s, %(sha256)s
+from saved_object_versions where object_id = %(id)s
+on conflict do nothing
+returning version;
+
+-- name: load_saved_object
+-- The newest version, or the one that is asked for; that of a key where one is named.
+select o.id, o.org_id, o.run_id, v.version, v.type, v.mime, v.content, v.sha256
+from saved_objects o join saved_object_versions v on v.object_id = o.id
+where o.id = %(id)s and o.org_id = %(org_id)s
+  and (%(version)s::integer is null or v.version = %(version)s)
+  and (%(key)s::text = '' or v.key = %(key)s)
+order by v.version desc limit 1;
+
+-- name: list_saved_objects_of_run
+-- The newest version of each object of a type that a run saved, the last saved first.
+select * from (
+    select distinct on (o.id) o.id, o.org_id, o.run_id, v.version, v.type, v.mime, v.content,
+           v.sha256, o.created_at
+    from saved_objects o join saved_object_versions v on v.object_id = o.id
+    where o.org_id = %(org_id)s and o.run_id = %(run_id)s
+    order by o.id, v.version desc
+) newest
+where %(type)s::text = '' or type = %(type)s
+order by created_at desc, id limit %(most)s;

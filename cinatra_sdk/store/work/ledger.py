@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any, Final
 
 from psycopg.types.json import Json
@@ -60,11 +59,11 @@ class RunLedger:
         raise _build_busy_error(effect)
 
     def finish(self, effect: Effect, result: EffectResult) -> None:
-        self._end(effect, "done", result=list_result(result), usage=Json(asdict(result.usage)))
+        self._end(effect, "done", result=list_result(result), usage=Json(result.usage.to_json()))
 
     def fail(self, effect: Effect, failure: EffectFailure) -> None:
         told = Json({"code": failure.code, "message": failure.message})
-        used = None if failure.usage is None else Json(asdict(failure.usage))
+        used = None if failure.usage is None else Json(failure.usage.to_json())
         status = "unknown" if effect.once and failure.reached else "failed"
         self._end(effect, status, error=told, usage=used)
 

@@ -1,0 +1,129 @@
+"""`LlmBridge`: the function of the route `POST /api/llm-bridge`.
+
+In: a `RouteCall`.  Out: the model's JSON value, or a `RouteError` of the contract.
+
+    {"user": "Draft it", "output_schema": {…}}     ->   {"draft": "Dear Ann …"}
+    {"user": "Draft it", "max_step": 3}            ->   400, and no model is asked
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.bridge.body import BridgeBody, Media, read_body, refuse_body
+from cinatra_sdk.bridge.choosing import ChosenModel, choose
+from cinatra_sdk.bridge.offered import Offer
+from cinatra_sdk.bridge.talking import Talk, TalkAnswer, talk
+from cinatra_sdk.bridge.toolboxes import Toolbox, open_tools
+from cinatra_sdk.bridge.user import Attach, attach_none, read_user
+from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.governed.secrets import redact
+from cinatra_sdk.models.failures import read_status
+from cinatra_sdk.routed.call import RouteCall, RouteError
+from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
+
+log = logging.getLogger("oasflow.bridge")
+
+ROUTE: Final = "POST /api/llm-bridge"
+MOST_MEDIA: Final = 100 * 2**20
+"""Bytes of a medium, where the host can tell them."""
+_ABOUT_KEYS: Final = frozenset({401, 403})
+_LONGEST: Final = 300
+_MIMES: Final = {"audio": "audio/*", "video": "video/*", "youtube": "video/*"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmBridge:
+    """Answers from the models of `offer`, with the tools that the host allows."""
+
+    offer: Offer
+    toolboxes: Mapping[str, Toolbox] = field(default_factory=dict)
+    attach: Attach = field(default=attach_none, repr=False)
+    media_size: Callable[[str], int | None] | None = field(default=None, repr=False)
+    """Bytes behind the address of a medium; None where nobody can tell, and nothing is refused."""
+    rules: CallRetryPolicy = field(default_factory=CallRetryPolicy)
+
+    async def __call__(self, call: RouteCall) -> JsonValue:
+        body = read_body(call.body)
+        _check_schema(body)
+        user, refs = read_user(body)
+        choice = choose(self.offer, body)
+        media = self._read_media(body.media, choice)
+        tools = await open_tools(self.toolboxes, body.toolboxes)
+        if choice.warning:
+            log.warning("%s: %s", call.node or body.agent_id or ROUTE, choice.warning)
+        blocks, note = await self.attach(
+            refs, provider=choice.model.provider, model=choice.model.name, owner=call.owner
+        )
+        more = [*media, *blocks]
+        asked = Talk(
+            model=self._connect(choice, call, body),
+            name=choice.capability,
+            system="\n\n".join(part for part in (note, body.system) if part),
+            user=[{"type": "text", "text": user}, *more] if more else user,
+            tools=tools,
+            steps=body.steps,
+            schema=body.output_schema,
+            secrets=self.offer.secrets(choice.model),
+            rules=self.rules,
+        )
+        return (await self._talk(asked, choice, call)).value
+
+    def _connect(self, choice: ChosenModel, call: RouteCall, body: BridgeBody) -> Any:
+        problem = ""
+        try:
+            return self.offer.connect(choice.model, call, body.agent_id)
+        except NotConfigured as error:
+            problem = str(error)
+        raise RouteError(503, "NO_LLM_PROVIDER", problem)
+
+    async def _talk(self, asked: Talk, choice: ChosenModel, call: RouteCall) -> TalkAnswer:
+        try:
+            return await talk(asked, call)
+        except RouteError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a provider's client raises anything
+            failed = _describe(choice, error, asked.secrets)
+        # Out here: in the handler it would drag the client's error along, with the request in it.
+        raise failed
+
+    def _read_media(self, media: Media | None, choice: ChosenModel) -> list[dict[str, Any]]:
+        if media is None:
+            return []
+        if not media.url.startswith(("https://", "http://")):
+            raise RouteError(400, "MEDIA-URL-INVALID", "media.url is no http or https address")
+        if "media_input" not in choice.model.capabilities:
+            raise RouteError(
+                400, "MEDIA-UNSUPPORTED",
+                f"{choice.capability} takes no audio and no video; prefer a model of gemini",
+            )  # fmt: skip
+        size = None if self.media_size is None else self.media_size(media.url)
+        if size is not None and size > MOST_MEDIA:
+            raise RouteError(
+                413, "MEDIA-SIZE-EXCEEDED", f"the medium has more than {MOST_MEDIA} bytes"
+            )
+        mime = _MIMES.get(media.kind or "video", "video/*")
+        return [{"type": "media", "file_uri": media.url, "mime_type": mime}]
+
+
+def _check_schema(body: BridgeBody) -> None:
+    """Refuse a schema by which no answer could be judged, before a model is asked."""
+    if body.output_schema is None:
+        return
+    problem = first_problem(body.output_schema, None)
+    if problem.startswith("its schema is no JSON Schema"):
+        raise refuse_body([("output_schema", problem)])
+
+
+def _describe(choice: ChosenModel, error: Exception, secrets: tuple[str, ...]) -> RouteError:
+    status = read_status(error)
+    what = f"status {status}" if status is not None else type(error).__name__
+    said = "" if status in _ABOUT_KEYS else redact(str(error), secrets)[:_LONGEST]
+    detail = f"the model {choice.capability} failed with {what}" + (f": {said}" if said else "")
+    return RouteError(500, "MODEL_FAILED", detail, more={"detail": detail})

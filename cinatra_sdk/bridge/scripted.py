@@ -1,0 +1,170 @@
+"""Models that answer from a file, offline: each answer is written down beforehand.
+
+    draft:                                  # by path or id of the node, or by agent_id; * for every other
+      - {draftBundle: {draftedEmails: []}}  # an object: the answer's JSON
+      - Hello                               # a text
+      - - $calls: [{name: objects_save, args: {typeHint: note, rawData: {}}}]
+        - {saved: true}                     # a list: the steps of one call, with tools
+
+    - first                                 # a file that is one list: for all calls, in turn
+
+The n-th visit of a node gets its n-th answer, also in another process and after a crash.  Where
+the visit is not known (an agent's id, `*`, one list, over HTTP), answers are counted in this process.
+A step `{$error: "…"}` is a model that fails.  JSON, or YAML 1.2 as flows are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.bridge.offered import OfferedModel
+from cinatra_sdk.models.config import ModelConfig
+from cinatra_sdk.routed.call import RouteCall, RouteError
+from cinatra_sdk.text.documents import DocumentRefused, read_document
+from cinatra_sdk.text.files import read_named, shown_name
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from cinatra_sdk.models.scripted import ScriptedReply
+
+MAX_BYTES: Final = 8 * 2**20
+ANY: Final = "*"
+_CALLS: Final = "$calls"
+_ERROR: Final = "$error"
+_TEXT: Final = "$text"
+_STEP_KEYS: Final = frozenset({_CALLS, _ERROR, _TEXT, "$input_tokens", "$output_tokens"})
+
+
+class ScriptError(ValueError):
+    """The file cannot be used; says where and why, and quotes no answer."""
+
+
+@dataclass(slots=True)
+class ScriptFile:
+    """The answers of one file; safe to share between threads."""
+
+    path: str
+    digest: str
+    """sha256 of its bytes, in hex."""
+    answers: Mapping[str, list[JsonValue]] = field(repr=False)
+    _used: dict[tuple[str, str], int] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], *, digest: str = "") -> ScriptFile:
+        """digest: of the bytes that are meant; empty: any.  Raises: `ScriptError`."""
+        name = shown_name(os.fspath(path))
+        problem, found, value = "", "", None
+        try:
+            found = hashlib.sha256(read_named(path, MAX_BYTES)).hexdigest()
+            # Before it is read as a script: a stored description may name any file.
+            if digest and found != digest:
+                problem = "is not the file that the run was started with"
+            else:
+                value = read_document(path, what="script", most=MAX_BYTES)
+        except DocumentRefused as error:
+            problem = str(error)
+        except OSError as error:
+            problem = f"cannot be read: {error.strerror or type(error).__name__}"
+        if problem:
+            raise ScriptError(f"the script {name} {problem}")
+        answers = _read_answers(value, f"the script {name}")
+        return cls(path=str(Path(path).absolute()), digest=found, answers=answers)
+
+    def offered(self) -> OfferedModel:
+        """The model that answers from the file, in place of whatever a flow prefers."""
+        config = ModelConfig(type="LlmConfig", provider="scripted", model=Path(self.path).stem)
+        return OfferedModel(config=config, stands_in=True, lend=self.make_model)
+
+    def make_model(self, call: RouteCall, agent_id: str | None) -> BaseChatModel:
+        """The model of one call.  Raises: `RouteError` where the file has no answer for it."""
+        from cinatra_sdk.models.scripted import ScriptedModel
+
+        node = call.node.rpartition("/")[2]
+        keys = [key for key in (call.node, node, agent_id or "", ANY) if key]
+        key = next((one for one in keys if one in self.answers), None)
+        if key is None:
+            raise RouteError(
+                500, "SCRIPT_SILENT", f"the script has no answer for {' or '.join(keys)}"
+            )
+        answers = self.answers[key]
+        number = self._number(key, call, by_visit=key in (call.node, node))
+        if number >= len(answers):
+            raise RouteError(
+                500, "SCRIPT_SILENT",
+                f"the script has {len(answers)} answers for {key}, and this is call {number + 1}",
+            )  # fmt: skip
+        found = answers[number]
+        steps = found if isinstance(found, list) else [found]
+        return ScriptedModel([_read_step(step) for step in steps])
+
+    def _number(self, key: str, call: RouteCall, *, by_visit: bool) -> int:
+        if by_visit and call.visit:
+            return call.visit - 1
+        with self._lock:
+            mine = (call.owner.run_id, key)
+            number = self._used.get(mine, 0)
+            self._used[mine] = number + 1
+        return number
+
+
+def _read_answers(value: JsonValue, where: str) -> dict[str, list[JsonValue]]:
+    found = {ANY: value} if isinstance(value, list) else value
+    if not isinstance(found, dict):
+        raise ScriptError(f"{where} is no list of answers, and no object of lists by node")
+    answers: dict[str, list[JsonValue]] = {}
+    for key, given in found.items():
+        answers[key] = given if isinstance(given, list) else [given]
+        for number, one in enumerate(answers[key], 1):
+            for step in one if isinstance(one, list) else [one]:
+                _check_step(step, f'{where}, answer {number} of "{key[:60]}"')
+    return answers
+
+
+def _check_step(step: JsonValue, where: str) -> None:
+    if not isinstance(step, (str, dict)):
+        raise ScriptError(f"{where}: a step is a text or an object")
+    marks = {key for key in step if key.startswith("$")} if isinstance(step, dict) else set()
+    unknown = sorted(marks - _STEP_KEYS)
+    if unknown:
+        raise ScriptError(
+            f"{where}: {unknown[0]} is unknown; known are {', '.join(sorted(_STEP_KEYS))}"
+        )
+    calls = step.get(_CALLS) if isinstance(step, dict) else None
+    if calls is not None and not (
+        isinstance(calls, list)
+        and all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in calls)
+    ):
+        raise ScriptError(f"{where}: {_CALLS} is a list of objects with a name and args")
+
+
+def _read_step(step: JsonValue) -> ScriptedReply:
+    from cinatra_sdk.models.scripted import ScriptedReply
+
+    if not isinstance(step, dict):
+        return ScriptedReply(text=str(step))
+    given: dict[str, Any] = {}
+    if _ERROR in step:
+        given["error"] = RuntimeError(str(step[_ERROR]))
+    if _CALLS in step:
+        calls: Any = step[_CALLS]
+        given["tool_calls"] = tuple({"args": {}, **one} for one in calls)
+    value = {key: one for key, one in step.items() if key not in _STEP_KEYS}
+    text = str(step.get(_TEXT, "")) or (
+        json.dumps(value, ensure_ascii=False) if value or not given else ""
+    )
+    tokens: dict[str, Any] = {
+        "input_tokens": step.get("$input_tokens", 0),
+        "output_tokens": step.get("$output_tokens", 0),
+    }
+    return ScriptedReply(text=text, **given, **tokens)

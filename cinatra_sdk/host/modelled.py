@@ -1,0 +1,191 @@
+"""The routes of a host with language models: the bridge, the tools by name, and those that it lacks.
+
+    platform = modelled(database, ["openai:gpt-5-mini"], owner=ann)
+    standalone(database, settings, beyond=platform)        the same with context slots
+
+A name is `provider:model`, `scripted:FILE`, or the name of a chat model that the host lends.  The
+description holds the names, and of a script its path and digest; another process makes the same
+platform from it, with keys of its own environment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.bridge.body import DEFAULT_TOOLBOX
+from cinatra_sdk.bridge.offered import Offer, OfferedModel, read_model_name
+from cinatra_sdk.bridge.route import ROUTE as BRIDGE_ROUTE
+from cinatra_sdk.bridge.route import LlmBridge
+from cinatra_sdk.bridge.scripted import ScriptFile
+from cinatra_sdk.bridge.toolboxes import BridgeTool, Toolbox, ToolFailed
+from cinatra_sdk.context.actor import Actor
+from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
+from cinatra_sdk.models.config import ModelConfig
+from cinatra_sdk.passthrough.drafts import drafts_tool
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool
+from cinatra_sdk.passthrough.objects import object_tools
+from cinatra_sdk.passthrough.platform_tools import plain_tools, trigger_tool
+from cinatra_sdk.passthrough.prompts import prompts_tool
+from cinatra_sdk.passthrough.route import ROUTE as PASSTHROUGH_ROUTE
+from cinatra_sdk.passthrough.route import Passthrough
+from cinatra_sdk.platform.protocol import Platform, PlatformCall
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.routed.call import Handler, RouteCall, RouteError, RunOwner
+from cinatra_sdk.routed.platform import RoutedPlatform
+from cinatra_sdk.store.saved_objects import SavedObjects
+
+SCRIPTED: Final = "scripted:"
+MODELS: Final = "models"
+SCRIPTS: Final = "scripts"
+KIND: Final = "routed"
+_ABSENT: Final = {
+    "POST /api/auditor/run-skills": "runs the skills of an auditor",
+    "POST /api/auditor/exclude": "keeps what a review excludes",
+    "POST /api/auditor/apply": "applies what an auditor proposes",
+}
+"""Routes that public flows call and that this platform does not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelNames:
+    """The models of a host by name, ready to be offered."""
+
+    names: tuple[str, ...]
+    offer: Offer
+    scripts: Mapping[str, str]
+    """Path → digest, of scripts."""
+
+    def describe(self) -> dict[str, JsonValue]:
+        return {MODELS: list[JsonValue](self.names), SCRIPTS: dict[str, JsonValue](self.scripts)}
+
+
+def read_models(
+    names: Sequence[str], host: HostParts = NO_PARTS, *, digests: Mapping[str, str] | None = None
+) -> ModelNames:
+    """digests: of scripts that must not have changed, by path.
+
+    Raises: `ValueError`, which says what is wrong with a name or a script.
+    """
+    offered: list[OfferedModel | ModelConfig] = []
+    kept, scripts = [], {}
+    for name in names:
+        if name.startswith(SCRIPTED):
+            path = name.removeprefix(SCRIPTED)
+            script = ScriptFile.read(path, digest=(digests or {}).get(path, ""))
+            offered.append(script.offered())
+            scripts[script.path] = script.digest
+            kept.append(f"{SCRIPTED}{script.path}")
+            continue
+        lent = isinstance(host.models, Mapping) and name in host.models
+        offered.append(
+            ModelConfig(type="LlmConfig", name=name, provider="host", model=name)
+            if lent
+            else read_model_name(name)
+        )
+        kept.append(name)
+    offer = Offer.of(offered, lent=host.models, api_key_for=host.api_key_for)
+    return ModelNames(names=tuple(kept), offer=offer, scripts=scripts)
+
+
+def modelled(
+    database: Database,
+    models: ModelNames,
+    *,
+    identify: Callable[[PlatformCall], RunOwner],
+    host: HostParts = NO_PARTS,
+    beyond: Platform | None = None,
+) -> RoutedPlatform:
+    """The platform of a host.  identify: whose call it is; beyond: for every other call."""
+    routes = make_routes(database, models.offer, host)
+    return RoutedPlatform(routes, beyond=beyond, identify=identify, described=models.describe())
+
+
+def owned_by(actor: Actor) -> Callable[[PlatformCall], RunOwner]:
+    """Of a platform in process, all of whose runs are one person's."""
+    return lambda call: RunOwner(run_id=call.run_id, tenant=actor.org_id, person=actor.principal_id)
+
+
+def remade_models(
+    description: Mapping[str, Any],
+    database: Database,
+    actor: Actor,
+    *,
+    host: HostParts | None,
+    beyond: Platform | None,
+) -> RoutedPlatform:
+    """The platform that `describe()` described.
+
+    Raises: `ValueError`, which says what is wrong with the description, or what this process lacks.
+    """
+    unknown = sorted(set(description) - {"kind", MODELS, SCRIPTS, "beyond"})
+    names, scripts = description.get(MODELS), description.get(SCRIPTS)
+    if unknown:
+        raise ValueError(f'a platform of kind "{KIND}" has no setting "{unknown[0]}"')
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f'"{MODELS}" of a stored platform is a list of names')
+    if not isinstance(scripts, Mapping) or not all(
+        isinstance(one, str) for one in scripts.values()
+    ):
+        raise ValueError(f'"{SCRIPTS}" of a stored platform gives each path its digest')
+    for name in names:
+        # A description may name any file: one without a digest would be read whatever it is.
+        if name.startswith(SCRIPTED) and not scripts.get(name.removeprefix(SCRIPTED)):
+            raise ValueError(f'"{SCRIPTS}" of a stored platform lacks the digest of a script')
+    lent = host or NO_PARTS
+    models = read_models(names, lent, digests=scripts)
+    return modelled(database, models, identify=owned_by(actor), host=lent, beyond=beyond)
+
+
+def make_routes(database: Database, offer: Offer, host: HostParts = NO_PARTS) -> dict[str, Handler]:
+    """The functions of all routes."""
+    objects = SavedObjects(database)
+    tools = [
+        *object_tools(objects),
+        drafts_tool(objects),
+        trigger_tool(objects),
+        prompts_tool(database),
+        *plain_tools(),
+        *(NamedTool(name=name, run=run) for name, run in host.passthrough.items()),
+    ]
+    toolboxes = {id_: Toolbox.of(members) for id_, members in host.toolboxes.items()}
+    own = Toolbox.of([_offer_tool(tool) for tool in tools if tool.for_models])
+    toolboxes[DEFAULT_TOOLBOX] = own + toolboxes.get(DEFAULT_TOOLBOX, Toolbox())
+    absent = {entry: _refuse_route(entry, about) for entry, about in _ABSENT.items()}
+    return {
+        BRIDGE_ROUTE: LlmBridge(offer=offer, toolboxes=toolboxes),
+        PASSTHROUGH_ROUTE: Passthrough.of(tools),
+        **absent,
+    }
+
+
+def _offer_tool(tool: NamedTool) -> BridgeTool:
+    """The tool as a model may call it, for the run whose node asks the model."""
+
+    def run(call: RouteCall, arguments: dict[str, JsonValue]) -> Any:
+        problem = ""
+        try:
+            return tool.run(
+                NamedCall(
+                    tool=tool.name, input=arguments, owner=call.owner, key=call.idempotency_key
+                )
+            )
+        except RouteError as error:
+            problem = error.message
+        raise ToolFailed(problem)
+
+    return BridgeTool(name=tool.name, description=tool.description, schema=tool.schema, run=run)
+
+
+def _refuse_route(entry: str, about: str) -> Handler:
+    def refuse(_call: RouteCall) -> JsonValue:
+        raise RouteError(
+            501, "route_unavailable",
+            f"{entry} {about}, which the local platform does not: run the flow on a platform that "
+            "has the route (--base-url)",
+        )  # fmt: skip
+
+    return refuse

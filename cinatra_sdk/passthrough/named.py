@@ -1,0 +1,72 @@
+"""One tool of the host that flows call by its name.
+
+    NamedTool(name="shout", run=lambda call: {"text": str(call.input["text"]).upper()})
+
+A tool acts for the run's owner, whom the host knows: nothing of the input says who is calling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.routed.call import RouteError, RunOwner
+
+_ANY: Final[dict[str, Any]] = {"type": "object"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCall:
+    """One call of a tool."""
+
+    tool: str
+    input: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
+    owner: RunOwner
+    key: str = ""
+    """The same for a call that is made again; empty where the caller gave none."""
+
+    def text(self, name: str, *, needed: bool = True) -> str:
+        """A text of the input.  Raises: `RouteError` 400."""
+        value = self.input.get(name)
+        if value is None and not needed:
+            return ""
+        if not isinstance(value, str) or (needed and not value.strip()):
+            raise RouteError(400, "invalid_input", f'{self.tool} needs "{name}", a text')
+        return value
+
+    def require_tenant(self) -> str:
+        """The organisation of the run.  Raises: `RouteError` 404."""
+        if not self.owner.tenant or not self.owner.run_id:
+            raise RouteError(
+                404, "run_missing",
+                f"{self.tool} acts for the owner of a run, and the host does not know whose call it is",
+            )  # fmt: skip
+        return self.owner.tenant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTool:
+    """A tool of the registry."""
+
+    name: str
+    description: str = ""
+    schema: Mapping[str, Any] = field(default_factory=lambda: _ANY)
+    """JSON Schema of the input, for models that may call it."""
+    run: Callable[[NamedCall], Any] = field(repr=False)
+    """Gives the members of the answer, an object; may be async; fails with `RouteError`."""
+    for_models: bool = False
+    """Whether it is in the toolbox `cinatra-mcp` of the bridge, too."""
+
+
+def missing_tool(name: str, needs: str) -> NamedTool:
+    """A tool that flows call and that only a host can lend: refused by its name, with what to do."""
+
+    def refuse(call: NamedCall) -> JsonValue:
+        raise RouteError(
+            404, "handler_missing", f"{call.tool} {needs}; lend it: HostParts(passthrough={{…}})"
+        )
+
+    return NamedTool(name=name, run=refuse)

@@ -1,0 +1,169 @@
+"""Objects that runs save by the tools of the platform: JSON or bytes, with versions, per tenant.
+
+    objects = SavedObjects(database)
+    made = objects.save(ObjectContent.of_json("@x/drafts", {"drafts": []}), org_id="acme", run_id="r1")
+    objects.update(made.id, ObjectContent.of_json("@x/drafts", {…}), org_id="acme", run_id="r1")
+    objects.get(made.id, org_id="acme")     SavedObject(version=2, …);  org_id="other": None
+
+Nothing is overwritten.  The same key saves once, also from two processes at one moment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+from pydantic import JsonValue
+
+from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.postgres.connection import Row, Rows, every, one
+from cinatra_sdk.postgres.database import Database
+
+JSON_MIME: Final = "application/json"
+MOST_BYTES: Final = 32 * 2**20
+"""Of one object."""
+_MOST_LISTED: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectContent:
+    """What is saved."""
+
+    type: str
+    """What the object is, such as `@cinatra-ai/campaigns:email-draft-bundle`."""
+    mime: str
+    content: bytes = field(repr=False)
+
+    @classmethod
+    def of_json(cls, kind: str, value: JsonValue) -> Self:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        return cls(type=kind, mime=JSON_MIME, content=text.encode("utf-8", "surrogatepass"))
+
+    @property
+    def sha256(self) -> str:
+        """Of the bytes, in hex."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    def value(self) -> JsonValue:
+        """The JSON value; None for bytes of another kind."""
+        found: JsonValue = json.loads(self.content) if self.mime == JSON_MIME else None
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedObject:
+    """One version of an object."""
+
+    id: str
+    org_id: str
+    run_id: str
+    """The run that saved the object first."""
+    version: int
+    """From 1."""
+    held: ObjectContent
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        held = ObjectContent(type=row["type"], mime=row["mime"], content=bytes(row["content"]))
+        return cls(
+            id=row["id"], org_id=row["org_id"], run_id=row["run_id"], version=row["version"],
+            held=held,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Saver:
+    """Which object is saved, and for whom."""
+
+    id: str
+    org_id: str
+    run_id: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class SavedObjects:
+    """The objects of one database; safe to share between threads."""
+
+    database: Database
+
+    def save(
+        self,
+        content: ObjectContent,
+        *,
+        org_id: str,
+        run_id: str,
+        key: str = "",
+        object_id: str = "",
+    ) -> SavedObject:
+        """A new object; the one that a call with the same key saved before.
+
+        object_id: a name that the caller makes; empty: a new one.
+
+        Raises: `ValueRefused` for more bytes than one object may have; `StoreError`.
+        """
+        named = {"id": object_id or str(uuid.uuid4()), "org_id": org_id, "key": key}
+        with self.database.connection() as connection, connection.transaction():
+            made = one(connection, "insert_saved_object", {**named, "run_id": run_id})
+            if made is None:
+                known = one(connection, "find_saved_object_of_key", named)
+                found = self._load(connection, known["id"] if known else named["id"], org_id)
+                if found is None:
+                    raise ValueRefused("the id of the object belongs to somebody else")
+                return found
+            by = _Saver(id=named["id"], org_id=org_id, run_id=run_id, key=key)
+            return self._add(connection, by, content)
+
+    def update(
+        self, object_id: str, content: ObjectContent, *, org_id: str, run_id: str, key: str = ""
+    ) -> SavedObject | None:
+        """The next version; None where the tenant has no such object.
+
+        Raises: as `save`.
+        """
+        with self.database.connection() as connection, connection.transaction():
+            locked = one(connection, "lock_saved_object", {"id": object_id, "org_id": org_id})
+            if locked is None:
+                return None
+            by = _Saver(id=object_id, org_id=org_id, run_id=run_id, key=key)
+            return self._add(connection, by, content)
+
+    def get(self, object_id: str, *, org_id: str, version: int | None = None) -> SavedObject | None:
+        """The newest version, or the one that is named; None where the tenant has none."""
+        with self.database.connection() as connection:
+            return self._load(connection, object_id, org_id, version=version)
+
+    def of_run(self, run_id: str, *, org_id: str, kind: str = "") -> list[SavedObject]:
+        """The newest versions of what a run saved, the last saved first; kind: of this type only."""
+        asked = {"org_id": org_id, "run_id": run_id, "type": kind, "most": _MOST_LISTED}
+        with self.database.connection() as connection:
+            rows = every(connection, "list_saved_objects_of_run", asked)
+        return [SavedObject.of(row) for row in rows]
+
+    def _add(self, connection: Rows, by: _Saver, content: ObjectContent) -> SavedObject:
+        if len(content.content) > MOST_BYTES:
+            raise ValueRefused(f"an object has at most {MOST_BYTES} bytes")
+        values: dict[str, Any] = {
+            "id": by.id, "key": by.key, "run_id": by.run_id, "type": content.type,
+            "mime": content.mime, "content": content.content, "sha256": content.sha256,
+        }  # fmt: skip
+        added = one(connection, "insert_saved_object_version", values)
+        found = self._load(connection, by.id, by.org_id, key="" if added else by.key)
+        assert found is not None  # it was added, or another call with its key did
+        return found
+
+    def _load(
+        self,
+        connection: Rows,
+        object_id: str,
+        org_id: str,
+        *,
+        version: int | None = None,
+        key: str = "",
+    ) -> SavedObject | None:
+        asked = {"id": object_id, "org_id": org_id, "version": version, "key": key}
+        row = one(connection, "load_saved_object", asked)
+        return None if row is None else SavedObject.of(row)

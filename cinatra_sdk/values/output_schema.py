@@ -1,0 +1,42 @@
+"""The JSON Schema of an answer, made from the outputs that a node declares.
+
+derive_output_schema({"draft": {"type": "string"}})
+    ->  {"type": "object", "properties": {"draft": {"type": "string"}},
+         "required": ["draft"], "additionalProperties": False}
+
+Source: what newer loaders of Cinatra send to the bridge where the author wrote no `output_schema`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+
+def derive_output_schema(
+    outputs: Mapping[str, Mapping[str, JsonValue]],
+) -> dict[str, JsonValue]:
+    """The schema; empty where there are no outputs, or one has no type.
+
+    Every object with properties, at any depth, requires all its properties and refuses others.
+    """
+    if not outputs or any("type" not in schema or not title for title, schema in outputs.items()):
+        return {}
+    return close_schema({"type": "object", "properties": dict(outputs)})
+
+
+def close_schema(schema: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """The schema, closed; the same again changes nothing."""
+    closed = {key: value for key, value in schema.items() if key != "default"}
+    if isinstance(closed.get("properties"), Mapping):
+        closed["properties"] = {
+            title: close_schema(part) if isinstance(part, Mapping) else part
+            for title, part in closed["properties"].items()
+        }
+        closed["required"] = list(closed["properties"])
+        closed["additionalProperties"] = False
+    if isinstance(closed.get("items"), Mapping):
+        closed["items"] = close_schema(closed["items"])
+    return closed

@@ -1,0 +1,89 @@
+"""`--model NAME`: a run on a local platform with language models, in this process.
+
+In: names (`openai:gpt-5-mini`, `scripted:answers.yaml`) and a flow.  Out: the flow on that platform.
+
+    models = modelled.named(chosen, own)        reads names and scripts; nothing is asked yet
+    models.on(store, flow, filled, …)           the flow, calling the models of this process
+
+The run's row keeps the names, and of a script its path and digest: any process goes on with the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oas_compiler.cli.exits import Halt
+from oas_compiler.cli.opening import Own, PlatformOptions
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.host.modelled import ModelNames
+    from cinatra_sdk.host.settings import LocalSettings
+    from cinatra_sdk.lending.host_parts import HostParts
+    from cinatra_sdk.platform import Platform
+    from oas_compiler.cli.context import Context
+    from oas_compiler.lower.flow import Flow
+
+USUAL_ORG = "local"
+"""Organisation of a run whose person names none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """The models of a command."""
+
+    names: ModelNames
+    parts: HostParts
+    beyond: Platform | None
+    """The platform of the options, for calls that the local one has no route for."""
+
+    def on(
+        self, store: RunStore, flow: Flow, filled: Context | None, *, tenant: str, by: str
+    ) -> Flow:
+        """`flow` on a platform of this process.  by: who started the run."""
+        from cinatra_sdk.host.modelled import modelled, owned_by
+        from cinatra_sdk.host.standalone import standalone
+
+        settings = make_settings(tenant, by) if filled is None else filled.file.settings
+        routed = modelled(
+            store.database,
+            self.names,
+            identify=owned_by(settings.owner),
+            host=self.parts,
+            beyond=self.beyond,
+        )
+        if filled is not None:
+            return flow.with_platform(routed)  # the context file puts its own platform around it
+        return flow.with_platform(standalone(store.database, settings, beyond=routed))
+
+
+def named(options: PlatformOptions, own: Own, beyond: Platform | None) -> Models | None:
+    """The models that the options name; None where they name none.
+
+    Raises: `Halt`.
+    """
+    if not options.models:
+        return None
+    if options.simulate:
+        raise Halt("--simulate asks no model: leave out --simulate or --model")
+    names = read_names(options.models, own)
+    return Models(names=names, parts=own.lend(), beyond=beyond)
+
+
+def read_names(models: tuple[str, ...], own: Own) -> ModelNames:
+    """Raises: `Halt`, which says what is wrong with a name."""
+    from cinatra_sdk.host.modelled import read_models
+
+    try:
+        return read_models(models, own.lend())
+    except ValueError as error:
+        raise Halt(f"--model: {error}") from None
+
+
+def make_settings(tenant: str, by: str) -> LocalSettings:
+    """Of a person without a context file."""
+    from cinatra_sdk.host.settings import ActorSettings, LocalSettings
+
+    actor = ActorSettings.model_validate({"orgId": tenant or USUAL_ORG, "principalId": by})
+    return LocalSettings.model_validate({"actor": actor})

@@ -1,0 +1,178 @@
+"""`oasflow platform serve`: the local platform over HTTP, with language models.
+
+oasflow platform serve --model openai:gpt-5-mini --bind 127.0.0.1:3000
+CINATRA_BASE_URL=http://127.0.0.1:3000 oasflow run agents/writer
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import signal
+import socket
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from oas_compiler.cli import modelled, opening, options
+from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.host.context_file import ContextFile
+    from cinatra_sdk.host.modelled import ModelNames
+    from cinatra_sdk.host.settings import LocalSettings
+    from oas_compiler.cli.opening import Own
+
+BRIDGE_TOKEN: Final = "CINATRA_BRIDGE_TOKEN"  # noqa: S105 - the name of a variable
+ATTEST_KEY: Final = "CINATRA_CONTEXT_ATTEST_KEY"
+_USUAL: Final = "127.0.0.1:3000"
+_MOST_PORT: Final = 65_535
+
+
+def serve(
+    model: options.Model = None,
+    *,
+    bind: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="Where to listen; port 0: any free one.")
+    ] = _USUAL,
+    context_file: Annotated[
+        str,
+        typer.Option(
+            "--context", metavar="FILE", help="Artifacts for context slots, YAML or JSON."
+        ),
+    ] = "",
+    host: options.Host = "",
+    tenant: options.Tenant = "",
+    by: options.As = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Serve the platform that flows call: models, tools by name, context slots.
+
+    Ends on Ctrl-C and SIGTERM.  Callers need CINATRA_BRIDGE_TOKEN, where it is set; beyond this
+    machine nothing is served without it.  GET /openapi.json describes the routes.
+    """
+    terminal = Terminal.open(as_json=as_json)
+    address, port = read_bind(bind)
+    _require_token(address)
+    uvicorn = _import_server()
+    given = options.given(None, "", None, "", tenant=tenant, db=db, host=host)
+    names = modelled.read_names(tuple(model or ()), given.own)
+    filled = _read_context(context_file)
+    with opening.store(terminal, db, given.own) as store:
+        settings = _load_context(store, filled, tenant, opening.person(by))
+        app = make_app(store, names, settings, given.own, tenant=tenant)
+        with _listen(address, port) as listening:
+            where = f"http://{address if ':' not in address else f'[{address}]'}"
+            url = f"{where}:{listening.getsockname()[1]}"
+            terminal.data({"url": url, "models": list(names.names)})
+            terminal.show(f"serving {url}   models: {', '.join(names.names) or 'none'}")
+            sys.stdout.flush()  # whoever waits for the line may read a pipe
+            config = uvicorn.Config(
+                app, http="h11", ws="none", lifespan="on", log_level="warning", access_log=False
+            )
+            _leave_quietly()
+            uvicorn.Server(config).run(sockets=[listening])
+    return Exit.OK
+
+
+def make_app(
+    store: RunStore, names: ModelNames, settings: LocalSettings, own: Own, *, tenant: str
+) -> Any:
+    """The ASGI app over the runs of one tenant of the store."""
+    from cinatra_sdk.host import local_app
+    from cinatra_sdk.host.modelled import modelled as make_modelled
+    from cinatra_sdk.host.openapi import described
+    from cinatra_sdk.host.served_runs import ServedRuns, identify_by
+    from cinatra_sdk.store.artifacts import ArtifactStore
+
+    runs = ServedRuns.of(store.database, settings, tenant=tenant)
+    routed = make_modelled(store.database, names, identify=identify_by(runs), host=own.lend())
+    return described(
+        local_app(
+            ArtifactStore(store.database),
+            settings.registry,
+            runs,
+            bridge_token=os.environ.get(BRIDGE_TOKEN) or None,
+            attestation_key=os.environ.get(ATTEST_KEY) or None,
+            beyond=routed,
+            hands_on=routed.entries,
+            holds_offers=True,
+        )
+    )
+
+
+def read_bind(text: str) -> tuple[str, int]:
+    """Address and port.  Raises: `Halt`."""
+    host, colon, number = text.rpartition(":")
+    address = "127.0.0.1" if host == "localhost" else host.strip("[]")
+    try:
+        ipaddress.ip_address(address)
+        port = int(number)
+    except ValueError:
+        colon = ""
+        port = 0
+    if not colon or not number.isascii() or not 0 <= port <= _MOST_PORT:
+        raise Halt(f"--bind is an address and a port, such as {_USUAL}, not '{text[:80]}'")
+    return address, port
+
+
+def _require_token(address: str) -> None:
+    """Whoever reaches the platform may spend the key of the model, and act for every run."""
+    if not ipaddress.ip_address(address).is_loopback and not os.environ.get(BRIDGE_TOKEN):
+        raise Halt(
+            f"{address} can be reached from other machines, and nothing would keep strangers out: "
+            f"set {BRIDGE_TOKEN}, or bind 127.0.0.1"
+        )
+
+
+def _import_server() -> Any:
+    try:
+        import uvicorn
+    except ImportError:
+        raise Halt("serving needs the package uvicorn: pip install 'oasflow[server]'") from None
+    return uvicorn
+
+
+def _read_context(path: str) -> ContextFile | None:
+    from cinatra_sdk.host.context_file import ContextFileError, read_context_file
+
+    if not path:
+        return None
+    try:
+        return read_context_file(path)
+    except ContextFileError as error:
+        raise Halt(str(error), code="context_file") from None
+
+
+def _load_context(
+    store: RunStore, filled: ContextFile | None, tenant: str, by: str
+) -> LocalSettings:
+    """The settings of the served platform, with the artifacts of the file in the database."""
+    from cinatra_sdk.context.errors import ContextError
+    from cinatra_sdk.store.artifacts import ArtifactStore
+
+    if filled is None:
+        return modelled.make_settings(tenant, by)
+    try:
+        ArtifactStore(store.database).load(filled.loaded)
+    except ContextError as error:
+        raise Halt(f"--context: {error}", code=error.code) from None
+    return filled.settings
+
+
+def _listen(address: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        return socket.create_server((address, port), family=family)
+    except OSError as error:
+        raise Halt(f"--bind {address}:{port}: {error.strerror or type(error).__name__}") from None
+
+
+def _leave_quietly() -> None:
+    """The server ends by itself on these signals, and then raises them once more."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)

@@ -1,0 +1,148 @@
+"""`oasflow run --model` and `oasflow platform serve`: a flow whose model calls this machine answers."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from oasflow_process import Oasflow
+
+from tests.flows import api, end, flow_of, gate, port, start
+
+BRIDGE = "{{CINATRA_BASE_URL}}/api/llm-bridge"
+ASKS = flow_of(
+    start(port("topic", default="bees")),
+    api(
+        "first", url=BRIDGE, inputs=[port("topic")],
+        data={"user": "{{ topic }}", "agent_id": "@x/a"}, outputs=[port("draft")],
+    ),
+    gate("review"),
+    api(
+        "second", url=BRIDGE, inputs=[port("draft")],
+        data={"user": "{{ draft }}", "agent_id": "@x/b"}, outputs=[port("final"), port("size", "integer")],
+    ),
+    end(port("final"), port("size", "integer")),
+    edges=[
+        ("start", "topic", "first", "topic"), ("first", "draft", "second", "draft"),
+        ("second", "final", "end", "final"), ("second", "size", "end", "size"),
+    ],
+)  # fmt: skip
+BY_NODE = {
+    "first": {"draft": "D", "$input_tokens": 10},
+    "second": {"final": "F", "size": 1, "$output_tokens": 5},
+}
+BY_AGENT = {"@x/a": {"draft": "D"}, "@x/b": {"final": "F", "size": 1, "$output_tokens": 5}}
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Any:
+    def write(answers: Any) -> str:
+        path = tmp_path / "script.json"
+        path.write_text(json.dumps(answers), "utf-8")
+        return str(path)
+
+    return write
+
+
+def models(cli: Any) -> Any:
+    return json.loads(cli("show", "r1", "--json").stdout)["models"]
+
+
+def test_a_run_asks_a_script_and_another_command_goes_on_with_it(cli, flow_file, script):
+    made = cli("run", flow_file(ASKS), "--model", f"scripted:{script(BY_NODE)}", "--run-id", "r1")
+    assert made.exit_code == 3, made.output
+    done = cli("approve", "r1", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["outputs"] == {"final": "F", "size": 1}
+    (used,) = models(cli)
+    assert (used["model"], used["calls"]) == ("scripted/script", 2)
+    assert (used["input_tokens"], used["output_tokens"]) == (10, 5)
+    assert [node["node"] for node in used["nodes"]] == ["first", "second"]
+
+
+def test_a_script_that_changed_since_is_refused_before_anything_is_written(cli, flow_file, script):
+    cli("run", flow_file(ASKS), "--model", f"scripted:{script(BY_NODE)}", "--run-id", "r1")
+    script({**BY_NODE, "second": {"final": "forged", "size": 1}})
+    refused = cli("approve", "r1")
+    assert refused.exit_code != 0
+    assert "is not the file that the run was started with" in refused.output
+    assert "forged" not in refused.output
+    assert json.loads(cli("show", "r1", "--json").stdout)["status"] == "waiting"
+
+
+def test_the_row_of_a_run_holds_names_and_a_digest_and_no_key(cli, flow_file, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-host-0123")
+    flow = flow_of(start(), gate("review"), api("ask", url=BRIDGE, data={"user": "hi", "agent_id": "@x/a"}, outputs=[port("a")]), end(port("a")), edges=[("ask", "a", "end", "a")])  # fmt: skip
+    cli("run", flow_file(flow), "--model", "openai:gpt-5-mini", "--run-id", "r1")
+    shown = cli("show", "r1", "--json").stdout
+    assert "key-of-the-host-0123" not in shown
+    told = cli("show", "r1").output
+    assert "asks openai:gpt-5-mini" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        ("gpt-5", 'a model is named "provider:model"'),
+        ("acme:gpt-5", 'there is no provider "acme"'),
+        ("scripted:none.json", "cannot be read"),
+        ("scripted:/etc/passwd", "ends in .json, .yaml or .yml"),
+    ],
+)
+def test_a_name_that_is_none_is_refused_with_what_a_name_is(offline, flow_file, name, about):
+    refused = offline("run", flow_file(ASKS), "--model", name)
+    assert refused.exit_code == 2
+    assert about in refused.output
+
+
+def test_a_simulation_asks_no_model(offline, flow_file, script):
+    refused = offline("run", flow_file(ASKS), "--simulate", "--model", f"scripted:{script({})}")
+    assert refused.exit_code == 2
+    assert "--simulate asks no model" in refused.output
+
+
+def test_a_flow_without_a_platform_hears_of_models(offline, flow_file):
+    refused = offline("run", flow_file(ASKS))
+    assert "--model NAME to answer them here" in " ".join(refused.output.split())
+
+
+@pytest.mark.parametrize(
+    ("bind", "about"),
+    [
+        ("0.0.0.0:0", "can be reached from other machines"),
+        ("[::]:0", "can be reached from other machines"),
+        ("here:80", "--bind is an address and a port"),
+        ("127.0.0.1", "--bind is an address and a port"),
+        ("127.0.0.1:99999", "--bind is an address and a port"),
+    ],
+)
+def test_a_platform_is_not_served_to_strangers_nor_at_no_address(offline, monkeypatch, bind, about):
+    monkeypatch.delenv("CINATRA_BRIDGE_TOKEN", raising=False)
+    refused = offline("platform", "serve", "--bind", bind)
+    assert refused.exit_code == 2
+    assert about in refused.output
+
+
+def test_a_served_platform_answers_runs_of_other_processes_and_ends_on_sigterm(
+    oasflow: Oasflow, flow_file, script
+):
+    pytest.importorskip("uvicorn")
+    token = {"CINATRA_BRIDGE_TOKEN": "bridge-0123"}
+    model = f"scripted:{script(BY_AGENT)}"
+    server = oasflow.begin("platform", "serve", "--model", model, "--bind", "127.0.0.1:0", **token)
+    line = server.stdout.readline()
+    url = re.search(r"http://127\.0\.0\.1:\d+", line)[0]
+    own = {**token, "CINATRA_BASE_URL": url}
+    stranger = oasflow("run", flow_file(ASKS), "--run-id", "r0", CINATRA_BASE_URL=url)
+    assert "403 forbidden" in stranger.out + stranger.err
+    assert oasflow("run", flow_file(ASKS), "--run-id", "r1", **own).code == 3
+    done = oasflow("approve", "r1", "--json", **own)
+    assert done.json["outputs"] == {"final": "F", "size": 1}, done.err
+    (used,) = oasflow("show", "r1", "--json").json["models"]
+    assert (used["model"], used["calls"], used["output_tokens"]) == ("scripted/script", 2, 5)
+    server.send_signal(signal.SIGTERM)
+    assert server.wait(timeout=60) == 0

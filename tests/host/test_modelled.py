@@ -1,0 +1,109 @@
+"""The platform of a host with language models: what it counts, and how it is made again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cinatra_sdk import HostParts, RunStore
+from cinatra_sdk.bridge import LlmBridge, Offer, OfferedModel, Toolbox
+from cinatra_sdk.host import standalone
+from cinatra_sdk.host.modelled import modelled, owned_by, read_models, remade_models
+from cinatra_sdk.host.settings import LocalSettings
+from cinatra_sdk.models import ModelConfig, ScriptedModel, ScriptedReply
+from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.routed import RoutedPlatform
+from oas_compiler import compile_flow
+from tests.flows import api, end, flow_of, port, start
+
+SETTINGS = LocalSettings.model_validate({"actor": {"orgId": "acme", "principalId": "ann"}})
+ASKS = flow_of(
+    start(),
+    api(
+        "ask", url="{{CINATRA_BASE_URL}}/api/llm-bridge", data={"user": "hi", "agent_id": "@x/a"},
+        outputs=[port("n", "integer")],
+    ),
+    end(port("n", "integer")),
+    edges=[("ask", "n", "end", "n")],
+)  # fmt: skip
+
+
+@pytest.fixture
+def database(fresh_database: str) -> Iterator[Database]:
+    made = Database.open(fresh_database)
+    yield made
+    made.close()
+
+
+def test_the_totals_of_a_run_count_the_attempt_that_failed_too(fresh_database: str) -> None:
+    says = ["no", ScriptedReply(text="no", input_tokens=2), ScriptedReply(text='{"n": 7}', output_tokens=3)]  # fmt: skip
+    model = ScriptedModel(says)
+    config = ModelConfig(type="LlmConfig", provider="openai", model="gpt-5-mini")
+    offer = Offer.of([OfferedModel(config=config, lend=lambda _call, _agent: model)])
+    bridge = LlmBridge(offer=offer, toolboxes={"cinatra-mcp": Toolbox()})
+    routed = RoutedPlatform({"POST /api/llm-bridge": bridge})
+    parts = HostParts(price=lambda _model, used: used.output_tokens)
+    with RunStore.open(fresh_database, host=parts) as store:
+        platform = standalone(store.database, SETTINGS, beyond=routed)
+        flow = compile_flow(ASKS).with_platform(platform)
+        failed = store.start(flow, {}, "r1")
+        assert failed.status == "failed"
+        done = store.resume("r1", flow=flow)
+        assert (done.status, done.outputs) == ("completed", {"n": 7})
+        (used,) = store.usage("r1")
+    assert (used.model, used.calls) == ("openai/gpt-5-mini", 3)
+    assert (used.input_tokens, used.output_tokens, used.cost) == (2, 3, Decimal(3))
+
+
+def test_a_model_that_the_host_lends_answers_under_its_name(database: Database) -> None:
+    host = HostParts(models={"Writer": ScriptedModel(["Hello"])})
+    models = read_models(["Writer"], host)
+    made = modelled(database, models, identify=owned_by(SETTINGS.owner), host=host)
+    assert made.describe() == {
+        "kind": "routed",
+        "models": ["Writer"],
+        "scripts": {},
+        "beyond": None,
+    }
+    again = remade_models(made.describe(), database, SETTINGS.owner, host=host, beyond=None)
+    assert again.describe() == made.describe()
+
+
+def test_a_script_is_described_by_its_path_and_digest(database: Database, tmp_path: Path) -> None:
+    path = tmp_path / "script.json"
+    path.write_text("[]")
+    made = read_models([f"scripted:{path}"]).describe()
+    # sha256 of []
+    digest = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"
+    assert made == {"models": [f"scripted:{path}"], "scripts": {str(path): digest}}
+
+
+@pytest.mark.parametrize(
+    ("change", "about"),
+    [
+        ({"models": "openai:gpt-5"}, '"models" of a stored platform is a list of names'),
+        ({"models": ["scripted:/etc/passwd"]}, "lacks the digest of a script"),
+        ({"scripts": []}, "gives each path its digest"),
+        ({"key": "x"}, 'has no setting "key"'),
+        ({"models": ["acme:x"]}, 'there is no provider "acme"'),
+    ],
+)
+def test_a_description_that_was_tampered_with_is_refused(
+    database: Database, change: Any, about: str
+) -> None:
+    described = {"kind": "routed", "models": [], "scripts": {}, "beyond": None} | change
+    with pytest.raises(ValueError) as raised:
+        remade_models(described, database, SETTINGS.owner, host=None, beyond=None)
+    assert about in str(raised.value)
+
+
+def test_calls_without_a_route_go_to_the_platform_beyond(database: Database) -> None:
+    beyond = SimulatedPlatform()
+    made = modelled(database, read_models([]), identify=owned_by(SETTINGS.owner), beyond=beyond)
+    assert made.beyond is beyond
+    assert made.entries[:2] == ("POST /api/llm-bridge", "POST /api/agents/passthrough")

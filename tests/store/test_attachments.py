@@ -466,6 +466,28 @@ def test_two_tenants_crossed_in_every_door_see_nothing(store: AttachmentStore) -
     assert b"".join(store.read("acme", ours)) == b"ours"
 
 
+def test_files_of_two_tenants_with_the_very_same_ids_stay_apart(
+    store: AttachmentStore, fresh_database: str
+) -> None:
+    ours = put(store, "acme", b"ours")
+    columns = "artifact_id, revision_id, revision, sha256, mime, size, origin_kind, created_by"
+    theirs = hashlib.sha256(b"them").hexdigest()
+    with connect(fresh_database) as connection, connection.transaction():
+        connection.execute(
+            f"insert into attachments (tenant, {columns}) select 'beta',"
+            f" {columns.replace('sha256', '%s')} from attachments".encode(),
+            [theirs],
+        )
+        connection.execute(
+            "insert into attachment_pieces (tenant, artifact_id, revision_id, place, content)"
+            r" select 'beta', artifact_id, revision_id, place, '\x7468656d' from attachment_pieces"
+        )
+    assert b"".join(store.read("acme", ours)) == b"ours"
+    assert b"".join(store.read("beta", ours)) == b"them"
+    store.tombstone("beta", ours.artifact_id)
+    assert b"".join(store.read("acme", ours)) == b"ours"
+
+
 def test_a_row_that_is_put_under_another_tenant_s_file_serves_nobody(
     store: AttachmentStore,
 ) -> None:

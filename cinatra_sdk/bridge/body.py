@@ -19,12 +19,12 @@ from pydantic import (
     ValidationError,
 )
 
+from cinatra_sdk.attachments import MAX_REFS, AttachmentRef
 from cinatra_sdk.routed.call import RouteError
 
 DEFAULT_STEPS: Final = 6
 MOST_STEPS: Final = 20
 DEFAULT_TOOLBOX: Final = "cinatra-mcp"
-MOST_ATTACHMENTS: Final = 20
 INVALID: Final = "Invalid request body"
 _MOST_ISSUES: Final = 20
 
@@ -71,21 +71,6 @@ class Media(ClosedBody):
     ] = None
 
 
-class AttachmentRef(ClosedBody):
-    """A closed reference to an artifact's bytes; never the bytes."""
-
-    artifact_id: _Filled = Field(alias="artifactId")
-    representation_revision_id: _Filled = Field(alias="representationRevisionId")
-    digest: _Filled
-    mime: _Filled
-    origin_kind: Literal[
-        "upload", "email_attachment", "agent_generated", "external_link", "live_generator"
-    ] = Field(alias="originKind")
-    title: str | None = None
-    filename: str | None = None
-    size: Annotated[int, Field(ge=0), BeforeValidator(_as_whole)] | None = None
-
-
 class BridgeBody(ClosedBody):
     """What a node asks."""
 
@@ -100,7 +85,7 @@ class BridgeBody(ClosedBody):
     output_schema: dict[str, JsonValue] | None = None
     cinatra_llm: PreferredLlm | None = None
     media: Annotated[Media | None, BeforeValidator(_without_url)] = None
-    attachments: Annotated[list[AttachmentRef], Field(max_length=MOST_ATTACHMENTS)] | None = None
+    attachments: Annotated[list[AttachmentRef], Field(max_length=MAX_REFS)] | None = None
     user_envelope: bool | None = None
     skill_source_path: str | None = None
     package_version: str | None = None

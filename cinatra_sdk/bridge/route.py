@@ -15,12 +15,13 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.attachments import place_manifest
 from cinatra_sdk.bridge.body import BridgeBody, Media, read_body, refuse_body
 from cinatra_sdk.bridge.choosing import ChosenModel, choose
 from cinatra_sdk.bridge.offered import Offer
 from cinatra_sdk.bridge.talking import Talk, TalkAnswer, talk
 from cinatra_sdk.bridge.toolboxes import Toolbox, open_tools
-from cinatra_sdk.bridge.user import Attach, attach_none, read_user
+from cinatra_sdk.bridge.user import PortsFor, attach, lend_no_ports, read_user
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.failures import read_status
@@ -44,7 +45,8 @@ class LlmBridge:
 
     offer: Offer
     toolboxes: Mapping[str, Toolbox] = field(default_factory=dict)
-    attach: Attach = field(default=attach_none, repr=False)
+    ports_for: PortsFor = field(default=lend_no_ports, repr=False)
+    """What the host keeps of files, for the owner of a run; never for a body that names one."""
     media_size: Callable[[str], int | None] | None = field(default=None, repr=False)
     """Bytes behind the address of a medium; None where nobody can tell, and nothing is refused."""
     rules: CallRetryPolicy = field(default_factory=CallRetryPolicy)
@@ -58,14 +60,14 @@ class LlmBridge:
         tools = await open_tools(self.toolboxes, body.toolboxes)
         if choice.warning:
             log.warning("%s: %s", call.node or body.agent_id or ROUTE, choice.warning)
-        blocks, note = await self.attach(
-            refs, provider=choice.model.provider, model=choice.model.name, owner=call.owner
-        )
-        more = [*media, *blocks]
+        ports = self.ports_for(call.owner) if refs else None
+        files = await attach(refs, choice.model.provider, choice.model.name, ports)
+        more = [*media, *files.blocks]
         asked = Talk(
             model=self._connect(choice, call, body),
             name=choice.capability,
-            system="\n\n".join(part for part in (note, body.system) if part),
+            arguments=files.arguments,
+            system=place_manifest(body.system, files.note) or "",
             user=[{"type": "text", "text": user}, *more] if more else user,
             tools=tools,
             steps=body.steps,

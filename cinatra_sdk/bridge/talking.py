@@ -51,6 +51,8 @@ class Talk:
     """What a model is asked, and with what."""
 
     model: Any = field(repr=False)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What goes along with every request beside the messages."""
     name: str = ""
     """`provider/model`, for what it uses up."""
     system: str = field(default="", repr=False)
@@ -120,7 +122,11 @@ class _Conversation:
 
     async def _ask_until_text(self) -> str:
         tools = [tool.describe() for tool in self._asked.tools.values()]
-        model = self._asked.model.bind_tools(tools) if tools else self._asked.model
+        model, more = self._asked.model, self._asked.arguments
+        if tools:
+            model = model.bind_tools(tools, **more)
+        elif more:
+            model = model.bind(**more)
         for _ in range(self._asked.steps):
             message = await self._ask(model)
             if not message.tool_calls:
@@ -173,7 +179,9 @@ class _Conversation:
         self._said += [AIMessage(text or "(no answer)"), HumanMessage(wanted)]
         model = self._asked.model
         try:
-            structured = model.with_structured_output(_name(self._asked.schema), include_raw=True)
+            structured = model.with_structured_output(
+                _name(self._asked.schema), include_raw=True, **self._asked.arguments
+            )
         except (NotImplementedError, ValueError, TypeError):
             return str((await self._ask(model)).text)
         return await self._ask_structured(structured)

@@ -1,44 +1,51 @@
-"""The seam for attachments: the text of a request's person, and what hangs on it.
+"""The text of a request's person, and the files that come with it.
 
-    read_user(body)                            ("Summarize it", (AttachmentRef(…),))
-    await attach(refs, provider=…, …)          (blocks of LangChain for the model, a note for it)
+    read_user(body)                          ("Summarize it", (AttachmentRef(…),))
+    await attach(refs, "openai", "gpt-5", ports)
+        AttachedFiles(blocks=[{"type": "file", …}], note="", arguments={})
 
 Without references nothing is looked at, and nothing is added to what the model is sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
-from pydantic import Field, JsonValue, ValidationError
-
-from cinatra_sdk.bridge.body import (
-    MOST_ATTACHMENTS,
+from cinatra_sdk.attachments import (
+    AsyncAttachmentPorts,
+    AttachmentPorts,
     AttachmentRef,
-    BridgeBody,
-    ClosedBody,
-    list_issues,
+    UserEnvelopeInvalid,
+    aresolve_attachments,
+    find_provider,
+    model_arguments,
+    read_user_envelope,
+    write_file_blocks,
+    write_manifest,
 )
+from cinatra_sdk.bridge.body import BridgeBody
 from cinatra_sdk.routed.call import RouteError, RunOwner
-from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
-Blocks = list[dict[str, Any]]
-_UNAVAILABLE: Final = "resolver unavailable for this run"
-_LONGEST_NAME: Final = 120
+PortsFor: TypeAlias = Callable[[RunOwner], AttachmentPorts | AsyncAttachmentPorts | None]
+"""What a host lends for the files of one run; None: nothing, so the model is told what it cannot read."""
 
 
-class _Envelope(ClosedBody):
-    text: str
-    attachments: list[AttachmentRef] = Field(default_factory=list, max_length=MOST_ATTACHMENTS)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachedFiles:
+    """What a model is sent of a request's files."""
+
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+    """Of LangChain, for those that the model can read."""
+    note: str | None = None
+    """For the system prompt, about those that it cannot."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """What has to be bound to the model beside the messages."""
 
 
-class Attach(Protocol):
-    """Makes what a model is sent of attachments, and the note about those that it cannot read."""
-
-    async def __call__(
-        self, refs: Sequence[AttachmentRef], *, provider: str, model: str, owner: RunOwner
-    ) -> tuple[Blocks, str]: ...
+def lend_no_ports(_owner: RunOwner) -> None:
+    """Of a host that keeps no files."""
 
 
 def read_user(body: BridgeBody) -> tuple[str, tuple[AttachmentRef, ...]]:
@@ -46,51 +53,30 @@ def read_user(body: BridgeBody) -> tuple[str, tuple[AttachmentRef, ...]]:
 
     Raises: `RouteError` 400 `INVALID_USER_ENVELOPE`.
     """
-    more = tuple(body.attachments or ())
-    if not body.user_envelope:
-        return body.user, more
-    problem = ""
     try:
-        envelope = _Envelope.model_validate(read_json(body.user, to_keep=False))
-    except NotStrictJson as error:
-        problem = f"it is no JSON: {error}"
-    except ValidationError as error:
-        place, rule = list_issues(error)[0]
-        problem = f"{place}: {rule}"
-    if problem:
-        raise _refuse(problem)
-    refs = (*envelope.attachments, *more)
-    if len(refs) > MOST_ATTACHMENTS:
-        raise _refuse(f"it has {len(refs)} attachments, and at most {MOST_ATTACHMENTS} are taken")
-    return envelope.text, refs
+        envelope = read_user_envelope(
+            body.user, enabled=bool(body.user_envelope), attachments=tuple(body.attachments or ())
+        )
+    except UserEnvelopeInvalid as error:
+        refused = error
+    else:
+        return envelope.text, envelope.attachments or ()
+    raise RouteError(refused.status, refused.code, str(refused), more=refused.body())
 
 
-async def attach_none(
-    refs: Sequence[AttachmentRef], *, provider: str, model: str, owner: RunOwner
-) -> tuple[Blocks, str]:
-    """Of a host that keeps no attachments: the model is told what it cannot read."""
-    del provider, model, owner
+async def attach(
+    refs: Sequence[AttachmentRef],
+    provider: str,
+    model: str,
+    ports: AttachmentPorts | AsyncAttachmentPorts | None,
+) -> AttachedFiles:
+    """Resolve the files for the model that was chosen; see `cinatra_sdk.attachments`."""
     if not refs:
-        return [], ""
-    lines = [f"- {_name(ref)} ({_clean(ref.mime)}): {_UNAVAILABLE}" for ref in refs]
-    head = "[ATTACHMENTS] A note of the system, not of the user. You cannot read these:"
-    return [], "\n".join([head, *lines])
-
-
-def _name(ref: AttachmentRef) -> str:
-    return _clean(ref.title or ref.filename or ref.artifact_id)
-
-
-def _clean(text: str) -> str:
-    """One line of a bounded length: the text is somebody's, and goes into the system's prompt."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:_LONGEST_NAME]
-
-
-def _refuse(reason: str) -> RouteError:
-    code: JsonValue = "INVALID_USER_ENVELOPE"
-    return RouteError(
-        400,
-        "INVALID_USER_ENVELOPE",
-        reason,
-        more={"error": "invalid_user_envelope", "code": code, "reason": reason},
+        return AttachedFiles()
+    found: Any = find_provider(provider)
+    resolved = await aresolve_attachments(refs, found, model, ports)
+    return AttachedFiles(
+        blocks=write_file_blocks(found, resolved.parts),
+        note=write_manifest(resolved.unreadable),
+        arguments=model_arguments(found, resolved.parts),
     )

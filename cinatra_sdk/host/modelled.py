@@ -23,6 +23,7 @@ from cinatra_sdk.bridge.route import LlmBridge
 from cinatra_sdk.bridge.scripted import ScriptFile
 from cinatra_sdk.bridge.toolboxes import BridgeTool, Toolbox, ToolFailed
 from cinatra_sdk.context.actor import Actor
+from cinatra_sdk.host.files import lend_files
 from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.passthrough.drafts import drafts_tool
@@ -156,7 +157,9 @@ def make_routes(database: Database, offer: Offer, host: HostParts = NO_PARTS) ->
     toolboxes[DEFAULT_TOOLBOX] = own + toolboxes.get(DEFAULT_TOOLBOX, Toolbox())
     absent = {entry: _refuse_route(entry, about) for entry, about in _ABSENT.items()}
     return {
-        BRIDGE_ROUTE: LlmBridge(offer=offer, toolboxes=toolboxes),
+        BRIDGE_ROUTE: LlmBridge(
+            offer=offer, toolboxes=toolboxes, ports_for=lend_files(database, offer)
+        ),
         PASSTHROUGH_ROUTE: Passthrough.of(tools),
         **absent,
     }

@@ -1,0 +1,134 @@
+"""Files that go with a bridge call: read for the run's own tenant, and named where they cannot be."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from cinatra_sdk.attachments import CachedFile
+from cinatra_sdk.models.uploads import FileToUpload
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.attachments import AttachmentStore
+from tests.bridge.bridge_world import WAYS, ask, bridge_of, offered, opened
+from tests.bridge.test_bridge_route import outcome
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("uvicorn") is None, reason="the extra `server` is not installed"
+)
+
+
+class Uploads:
+    """A provider's files, kept by name."""
+
+    def __init__(self) -> None:
+        self.taken: list[tuple[str, bytes]] = []
+
+    def upload(self, file: FileToUpload) -> CachedFile:
+        self.taken.append((file.name, b"".join(file.chunks)))
+        return CachedFile(
+            provider_file_id=f"file-{len(self.taken)}", mime=file.mime, size_bytes=file.size
+        )
+
+
+class Desk:
+    """A bridge whose host keeps files."""
+
+    def __init__(self, dsn: str, script: Any) -> None:
+        self.database = Database.open(dsn)
+        self.store = AttachmentStore(self.database)
+        self.uploads = Uploads()
+        model, self.double = offered("openai", "gpt-5-mini", script)
+        self.bridge = bridge_of(
+            model, ports_for=lambda owner: self.store.ports(owner.tenant, {"openai": self.uploads})
+        )
+
+    def add(self, tenant: str, **more: Any) -> dict[str, Any]:
+        ref = self.store.add(
+            tenant, [b"%PDF"], mime="application/pdf", created_by="ann", max_bytes=99,
+            title="plan.pdf", **more,
+        )  # fmt: skip
+        return ref.wire()
+
+    @property
+    def sent(self) -> tuple[str, Any]:
+        """System prompt and content of the user's message of the last request."""
+        messages = self.double.asked[-1].messages
+        system = str(messages[0].content) if messages[0].type == "system" else ""
+        return system, messages[-1].content
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_of_the_runs_tenant_goes_with_the_text_and_is_uploaded_once(
+    fresh_database: str, way: str
+) -> None:
+    desk = Desk(fresh_database, ["One", "Two"])
+    ref = desk.add("o1")
+    with closing(desk.database), opened(way, desk.bridge) as platform:
+        for _ in range(2):
+            outcome(platform, ask({"user": "Sum up.", "system": "Be brief", "attachments": [ref]}))
+            assert desk.sent == (
+                "Be brief",
+                [
+                    {"type": "text", "text": "Sum up."},
+                    {"type": "file", "file_id": "file-1", "mime_type": "application/pdf"},
+                ],
+            )
+    assert desk.uploads.taken == [("plan.pdf", b"%PDF")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_of_another_tenant_is_never_read_and_named_as_missing(
+    fresh_database: str, way: str
+) -> None:
+    desk = Desk(fresh_database, ["One"])
+    ref = desk.add("o2")
+    with closing(desk.database), opened(way, desk.bridge) as platform:
+        outcome(platform, ask({"user": "Sum up.", "attachments": [ref], "agent_run_id": "r2"}))
+    system, content = desk.sent
+    assert "there is no such file" in system
+    assert content == "Sum up."
+    assert desk.uploads.taken == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_call_of_nobodys_run_reads_no_file(fresh_database: str, way: str) -> None:
+    desk = Desk(fresh_database, ["One"])
+    ref = desk.add("o1")
+    call = ask({"user": "Sum up.", "attachments": [ref], "agent_run_id": "r1"}, run_id="", context_id="")  # fmt: skip
+    with closing(desk.database), opened(way, desk.bridge) as platform:
+        outcome(platform, call)
+    assert "resolver unavailable for this run" in desk.sent[0]
+    assert desk.uploads.taken == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_envelope_brings_its_files_before_those_of_the_body(
+    fresh_database: str, way: str
+) -> None:
+    desk = Desk(fresh_database, ["One"])
+    first, second = desk.add("o1", filename="first.pdf"), desk.add("o1", filename="second.pdf")
+    user = json.dumps({"text": "Compare.", "attachments": [first]})
+    with closing(desk.database), opened(way, desk.bridge) as platform:
+        outcome(platform, ask({"user": user, "user_envelope": True, "attachments": [second]}))
+    assert [name for name, _ in desk.uploads.taken] == ["first.pdf", "second.pdf"]
+    assert desk.sent[1][0] == {"type": "text", "text": "Compare."}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_files_the_request_is_the_one_of_a_host_without_files(
+    fresh_database: str, way: str
+) -> None:
+    desk = Desk(fresh_database, ["One", "Two"])
+    model, plain = offered("openai", "gpt-5-mini", ["One"])
+    body = {"user": '{"text": "hi"}', "system": "Be brief"}
+    with closing(desk.database), opened(way, desk.bridge) as platform:
+        outcome(platform, ask(body))
+        outcome(platform, ask({**body, "attachments": []}))
+    with opened(way, bridge_of(model)) as platform:
+        outcome(platform, ask(body))
+    assert desk.double.asked[0].messages == plain.asked[0].messages
+    assert desk.double.asked[1].messages == plain.asked[0].messages

@@ -6,7 +6,10 @@ import asyncio
 import queue
 import uuid
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -97,8 +100,15 @@ async def adrive(
     `answers` and `on_event`, where they are functions, are called in another thread.
     """
     ready = _Drive.of(flow, params, answers, platform, stubs)
-    graph: Any = _OnLoop(ready.graph, asyncio.get_running_loop())
-    return await asyncio.to_thread(ready.result, graph, context, on_event)
+    loop = asyncio.get_running_loop()
+    graph: Any = _OnLoop(ready.graph, loop)
+    call = partial(copy_context().run, ready.result, graph, context, on_event)
+    # A thread of its own: it waits for tools, which have the threads of the loop.
+    own = ThreadPoolExecutor(1, "oasflow-drive")
+    try:
+        return await loop.run_in_executor(own, call)
+    finally:
+        own.shutdown(wait=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -192,6 +193,19 @@ def test_a_value_that_a_node_may_not_put_out_fails_the_run(driven: Driven) -> No
 
 
 # ------------------------------------------------------------------ the asynchronous twin
+
+
+def test_more_runs_at_once_than_the_loop_has_threads_call_their_tools() -> None:
+    async def host() -> list[Result]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+        return await asyncio.gather(*(adrive(tool_flow(count_one)) for _ in range(5)))
+
+    results = asyncio.run(asyncio.wait_for(host(), 60))
+    assert [one.status for one in results] == ["completed"] * 5
+
+
+def count_one(a: list[int]) -> tuple[int, int]:
+    return (len(a), 0)
 
 
 def test_adrive_runs_the_flow_on_the_callers_loop() -> None:

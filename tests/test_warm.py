@@ -17,6 +17,7 @@ import pytest
 
 from tests import warm
 from tests.effort import LONG
+from tests.warm_program import serve_oasflow
 
 PATIENCE = 60
 
@@ -120,6 +121,21 @@ def test_a_command_says_what_the_started_program_says(arguments: list[str]) -> N
         said.append((*process.communicate("", timeout=PATIENCE), process.returncode))
     assert isinstance(process, subprocess.Popen)
     assert said[0] == said[1]
+
+
+def test_a_shell_is_answered_as_by_the_started_program(tmp_path: Path) -> None:
+    installed = Path(sys.executable).with_name("oasflow")
+    said = []
+    with serve_oasflow(tmp_path) as forked:
+        for program in (forked, installed):
+            script = f'cd /; "{program}" check nowhere.json; echo "$?"; "{program}" gates --help | head -2'
+            done = subprocess.run(
+                ["bash", "-c", script], capture_output=True, text=True, check=True
+            )
+            said.append((done.stdout, done.stderr))
+    assert said[0] == said[1]
+    assert "2\n" in said[0][0]
+    assert "nowhere.json" in said[0][0] + said[0][1]
 
 
 def test_what_is_read_at_the_start_and_the_long_tests_need_a_new_interpreter(

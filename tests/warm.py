@@ -56,12 +56,13 @@ FORKED.set_forkserver_preload(
 )
 
 
+def read_at_start(variables: Mapping[str, str]) -> dict[str, str]:
+    """Those of the variables that only a new interpreter reads."""
+    return {name: value for name, value in variables.items() if name.startswith(READ_AT_START)}
+
+
 def may_be_warm(env: Mapping[str, str]) -> bool:
     """Whether a process with these variables is the same, forked or started."""
-
-    def read_at_start(variables: Mapping[str, str]) -> dict[str, str]:
-        return {name: value for name, value in variables.items() if name.startswith(READ_AT_START)}
-
     return tries(1, 0) == 1 and read_at_start(env) == read_at_start(os.environ)
 
 

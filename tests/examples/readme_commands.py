@@ -14,14 +14,21 @@ No `# exit` means 0.  Any other comment in a block is refused, so that a misspel
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tests.warm import may_be_warm, read_at_start
+from tests.warm_program import serve_oasflow
+
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MARK = "readme-command-ended"
+PROGRAM = "oasflow "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +56,26 @@ def commands_of(markdown: str) -> list[Command]:
 
 
 def run(commands: Sequence[Command], *, folder: Path, env: Mapping[str, str]) -> list[str]:
-    """Every way in which what the README says is not so; empty when all of it is."""
-    script = "".join(f"{each.line}\nprintf '{MARK} %s\\n' $?\n" for each in commands)
+    """Every way in which what the README says is not so; empty when all of it is.
+
+    The first `oasflow` is the program that the shell finds, the others are forked from a warm process.
+    """
+    env = {**read_at_start(os.environ), **env}  # a reader has a locale, too
+    with ExitStack() as stack:
+        lines = [f"{each.line}\nprintf '{MARK} %s\\n' $?\n" for each in commands]
+        first = next(
+            (at for at, each in enumerate(commands) if each.line.startswith(PROGRAM)), None
+        )
+        if first is not None and may_be_warm(env):
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="oft-")))
+            forked = stack.enter_context(serve_oasflow(home))
+            lines.insert(first + 1, f'oasflow() {{ "{forked}" "$@"; }}\n')
+        return _run_script("".join(lines), commands, folder=folder, env=env)
+
+
+def _run_script(
+    script: str, commands: Sequence[Command], *, folder: Path, env: Mapping[str, str]
+) -> list[str]:
     done = subprocess.run(
         ["bash", "-c", script], cwd=folder, env=dict(env), text=True, check=False, timeout=600,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

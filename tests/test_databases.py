@@ -16,6 +16,7 @@ from psycopg import sql
 
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
 from tests.databases import Databases, shape_of
 from tests.lower.context_shelf import Shelf
 from tests.slot_flows import declared
@@ -78,6 +79,8 @@ def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
     flow.write_text(json.dumps(wired(declared())))
     database = Database.open(dsn)
     Shelf(ArtifactStore(database)).fill(BRAND, BRAND)
+    note = ObjectContent.of_json("@x/note", {})
+    SavedObjects(database).save(note, org_id="acme", run_id="r1")
     database.close()
     selecting.until("the end", World(dsn, str(flow), str(tmp_path / "calls")), "r1")
     with psycopg.connect(dsn) as connection:

@@ -22,11 +22,6 @@ grant insert (id, org_id, parent_run_id, parent_package_name, slot_id, artifact_
     on oasflow.run_context_selections to {role};
 grant insert (org_id, parent_run_id, parent_package_name, slot_id, selection_mode, key)
     on oasflow.context_finalizes to {role};
-grant insert (id, org_id, run_id, key) on oasflow.saved_objects to {role};
--- To lock a row takes the right to update a column; a trigger refuses every update.
-grant update (key) on oasflow.saved_objects to {role};
-grant insert (object_id, version, key, run_id, type, mime, content, sha256)
-    on oasflow.saved_object_versions to {role};
 
 -- How a run stands changes until it has ended (a trigger sees to that); what it is does not.
 grant insert (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by,
@@ -88,3 +83,10 @@ grant insert (tenant, artifact_id, revision_id, place, content)
     on oasflow.attachment_pieces to {role};
 grant insert, update (provider_file_id, mime, size, expires_at), delete
     on oasflow.attachment_uploads to {role};
+
+-- Objects of the platform's tools: only added (triggers see to that).
+grant insert (id, org_id, run_id, key) on oasflow.saved_objects to {role};
+-- To lock a row takes the right to update a column; a trigger refuses every update.
+grant update (key) on oasflow.saved_objects to {role};
+grant insert (object_id, version, key, run_id, type, mime, content, sha256)
+    on oasflow.saved_object_versions to {role};

@@ -109,7 +109,7 @@ def test_what_is_used_is_broken_between_its_pieces_only(width: int) -> None:
         variables=("CRM_HOST", "CRM_KEY", "ZONE"),
         platform={"kind": "http", "base_url": "https://cinatra.example.org/platform", "allow": ["https://crm.example.com", "https://erp.example.com"]},
     )  # fmt: skip
-    for pieces in what_is_used(run, Own(), "done"):
+    for pieces in what_is_used(run, Own(), "done", b""):
         lines = shown(Pieces([Text(piece) for piece in pieces], between=" "), width)
         assert " ".join(line.strip() for line in lines) == " ".join(pieces).strip()
         assert width < 60 or max(map(len, lines)) <= width

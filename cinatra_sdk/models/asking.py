@@ -12,7 +12,7 @@ without an event loop, have one set of rules.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -315,7 +315,12 @@ def _choose_form(
 
 
 def _read_structured(found: Any) -> _Reply:
-    raw, value = found.get("raw"), found.get("parsed")
+    """What `include_raw` gives; a model that knows nothing of it gives the object alone."""
+    if isinstance(found, AIMessage):
+        return _read_json_text(found)
+    if not isinstance(found, Mapping) or not {"raw", "parsed"} <= found.keys():
+        found = {"raw": None, "parsed": found}
+    raw, value = found["raw"], found["parsed"]
     message = raw if isinstance(raw, AIMessage) else None
     if hasattr(value, "model_dump"):
         value = value.model_dump(mode="json")

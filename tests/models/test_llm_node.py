@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from pydantic import BaseModel
 
 from cinatra_sdk import HostParts, HttpPlatform, NodeFailed
 from cinatra_sdk.effects import Effect, Usage, Verdict
@@ -86,6 +88,31 @@ def test_a_model_that_takes_no_schema_is_asked_for_json_text() -> None:
     fenced = AIMessage('```json\n{"brand": "Hive", "hp": 3}\n```')
     model = GenericFakeChatModel(messages=iter([fenced]))
     assert asked(ask_flow(BRAND, HP), model).outputs == {"brand": "Hive", "hp": 3}
+
+
+class Car(BaseModel):
+    brand: str
+    hp: int
+
+
+class GivesObjects(GenericFakeChatModel):
+    """Knows nothing of `include_raw`."""
+
+    given: Any
+
+    def with_structured_output(self, _schema: Any, **_more: Any) -> Any:
+        return RunnableLambda(lambda _: self.given)
+
+
+CAR = {"brand": "Hive", "hp": 3}
+
+
+@pytest.mark.parametrize(
+    "given", [CAR, Car(brand="Hive", hp=3), AIMessage('{"brand": "Hive", "hp": 3}')]
+)
+def test_a_model_may_give_its_structured_answer_alone(given: Any) -> None:
+    model = GivesObjects(messages=iter([]), given=given)
+    assert asked(ask_flow(BRAND, HP), model).outputs == CAR
 
 
 @pytest.mark.parametrize("name", ["model", "Writer", "gpt-5", "*"])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from cinatra_sdk import contract
 from cinatra_sdk.contract import ENDED, RUN_ID_INPUTS, TERMINAL, is_send_class
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.sources import ROOT, parse
 
 
 @pytest.mark.parametrize(
@@ -44,9 +42,9 @@ LISTS = {
 WORDS = {value: name for name, value in vars(contract).items() if name.isupper() and isinstance(value, str)}  # fmt: skip
 
 
-def written_again(source: str) -> Iterator[str]:
+def written_again(tree: ast.Module) -> Iterator[str]:
     """The names of the contract's words that a module writes out."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from filter(None, [WORDS.get(node.value)])
         elif isinstance(node, (ast.Tuple, ast.List, ast.Set)):
@@ -58,7 +56,7 @@ def written_again(source: str) -> Iterator[str]:
 @pytest.mark.parametrize("package", ["cinatra_sdk", "oas_compiler", "graphs"])
 def test_no_other_module_writes_the_words_of_the_contract_again(package: str) -> None:
     again = {
-        path.relative_to(ROOT).as_posix(): sorted(set(written_again(path.read_text("utf-8"))))
+        path.relative_to(ROOT).as_posix(): sorted(set(written_again(parse(path))))
         for path in (ROOT / package).rglob("*.py")
         if path != ROOT / "cinatra_sdk" / "contract.py"
     }
@@ -66,6 +64,8 @@ def test_no_other_module_writes_the_words_of_the_contract_again(package: str) ->
 
 
 def test_a_word_that_is_written_again_is_found() -> None:
-    assert [*written_again('A = {"agent_run_id", "cinatra_run_id"}')] == ["RUN_ID_INPUTS"]
-    assert [*written_again('import os; os.environ["CINATRA_BASE_URL"]')] == ["BASE_URL"]
-    assert [*written_again('A = ("agent_run_id",)')] == []
+    assert [*written_again(ast.parse('A = {"agent_run_id", "cinatra_run_id"}'))] == [
+        "RUN_ID_INPUTS"
+    ]
+    assert [*written_again(ast.parse('import os; os.environ["CINATRA_BASE_URL"]'))] == ["BASE_URL"]
+    assert [*written_again(ast.parse('A = ("agent_run_id",)'))] == []

@@ -9,25 +9,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.sources import ROOT, load_house, parse, read_modules, walk_statements
+
 PACKAGES = ("cinatra_sdk", "oas_compiler", "graphs")
 
 
 def modules(package: str) -> Iterator[tuple[str, Path]]:
     for path in sorted((ROOT / package).rglob("*.py")):
         yield str(path.relative_to(ROOT)), path
-
-
-@cache
-def parse(path: Path) -> ast.Module:
-    """A module of ours, which no test changes while others run."""
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
@@ -45,7 +38,7 @@ def imports(path: Path) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(load_house().list_statements(node))
     return frozenset(found)
 
 
@@ -69,11 +62,7 @@ def test_knowledge_flows_one_way() -> None:
 @cache
 def imports_of_packages() -> dict[str, set[str]]:
     """Module → the modules of ours that it imports, late imports too."""
-    loader = SourceFileLoader("house", str(ROOT / "scripts" / "house"))
-    house = module_from_spec(spec_from_loader("house", loader))
-    sys.modules["house"] = house
-    loader.exec_module(house)
-    return {name: module.imports for name, module in house.read_modules(ROOT).items()}
+    return {name: module.imports for name, module in read_modules().items()}
 
 
 def upward(package: str, floors: tuple[str, ...], graph: dict[str, set[str]]) -> list[str]:
@@ -132,7 +121,7 @@ def test_no_two_classes_have_one_name() -> None:
     found: dict[str, list[str]] = {}
     for package in ("cinatra_sdk", "oas_compiler"):
         for name, path in modules(package):
-            for node in ast.walk(parse(path)):
+            for node in walk_statements(parse(path)):
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     found.setdefault(node.name, []).append(name)
     twice = {name: places for name, places in found.items() if len(places) > 1}
@@ -273,8 +262,9 @@ OWN_FILES = {
 def opening_calls(tree: ast.Module) -> set[str]:
     """How the module opens files or lists folders; called or handed on, it is all the same."""
     found: set[str] = set()
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    for node in ast.walk(tree):
+    nodes = [*ast.walk(tree)]
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes:
         if isinstance(node, ast.Name) and node.id in OPENS and id(node) in called:
             found.add(node.id)
         if isinstance(node, ast.Attribute):

@@ -27,5 +27,9 @@ def main(dsn: str, url: str, run_id: str) -> None:
         store.start(made, {"topic": "bees"}, run_id)
 
 
-if __name__ == "__main__":
+def run() -> None:
     main(*sys.argv[1:])
+
+
+if __name__ == "__main__":
+    run()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
-import subprocess
 import sys
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,16 +20,18 @@ from tests.flows import port
 from tests.models.chat_server import serving
 from tests.models.llm_flows import ask_flow
 from tests.store.test_canary import every_byte
+from tests.warm import begin
 
-ROOT = Path(__file__).resolve().parents[2]
 KEY = "canary-model-key-5b20e9f1"
 BEES = ScriptedReply(text="Bees.", input_tokens=7, output_tokens=2)
 
 
 def test_a_stored_answer_is_not_asked_for_again_after_a_kill(fresh_database: str) -> None:
     with serving("Bees.", "Wasps.") as server:
-        program = [sys.executable, "-m", "tests.models.model_worker"]
-        died = subprocess.run([*program, fresh_database, server.url, "r1"], cwd=ROOT, check=False)
+        program = (sys.executable, "-m", "tests.models.model_worker")
+        given = (fresh_database, server.url, "r1")
+        died = begin("tests.models.model_worker:run", program, given, os.environ)
+        died.communicate()
         assert died.returncode == -signal.SIGKILL
         assert len(server.bodies) == 1
         platform = HttpPlatform(None, allow=[server.url])

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -17,8 +14,8 @@ from cinatra_sdk import Decision, RunStore
 from oas_compiler import compile_flow
 from tests.flow.test_conversation import long_talk
 from tests.flows import end, flow_node, flow_of, message, start
+from tests.warm import FORKED
 
-ROOT = Path(__file__).parents[2]
 ROUNDS = 12
 TALKING = flow_of(start(), flow_node("sub", long_talk()), message("done", "done"), end())
 
@@ -32,9 +29,9 @@ def answer_rounds(store: RunStore, rounds: int) -> Any:
     return run
 
 
-def answer_and_die() -> None:
+def answer_and_die(dsn: str) -> None:
     """What another process does: it goes on with the conversation, and dies in its middle."""
-    with RunStore.open(os.environ["DSN_OF_TEST"]) as store:
+    with RunStore.open(dsn) as store:
         answer_rounds(store, 2)
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -46,10 +43,10 @@ def test_a_long_conversation_is_gone_on_with_by_another_process(
     with RunStore.open(fresh_database) as store:
         store.start(compile_flow(TALKING, fuse=fuse), {}, "r1")
         answer_rounds(store, 8)
-    code = "from tests.store.test_long_conversations import answer_and_die; answer_and_die()"
-    environment = {**os.environ, "DSN_OF_TEST": fresh_database}
-    died = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=False)
-    assert died.returncode == -signal.SIGKILL
+    other = FORKED.Process(target=answer_and_die, args=(fresh_database,))
+    other.start()
+    other.join()
+    assert other.exitcode == -signal.SIGKILL
     with RunStore.open(fresh_database) as store:
         answer_rounds(store, ROUNDS - 10)
         (last,) = store.get("r1").waiting

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from cinatra_sdk.attachments.ports import CachedFile
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.attachments import AttachmentStore
 from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
 from tests.databases import Databases, shape_of
 from tests.lower.context_shelf import Shelf
@@ -81,6 +84,11 @@ def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
     Shelf(ArtifactStore(database)).fill(BRAND, BRAND)
     note = ObjectContent.of_json("@x/note", {})
     SavedObjects(database).save(note, org_id="acme", run_id="r1")
+    attached = AttachmentStore(database)
+    ref = attached.add("acme", [b"abc"], mime="text/plain", created_by="ann", max_bytes=3)
+    attached.uploads.put(
+        "acme", ref, "openai", CachedFile(provider_file_id="file-1"), timedelta(hours=1)
+    )
     database.close()
     selecting.until("the end", World(dsn, str(flow), str(tmp_path / "calls")), "r1")
     with psycopg.connect(dsn) as connection:

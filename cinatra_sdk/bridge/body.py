@@ -49,6 +49,7 @@ class ClosedBody(BaseModel):
 
 
 _Filled = Annotated[str, Field(min_length=1)]
+_Name = Annotated[str, Field(min_length=1, max_length=200)]
 Whole = Annotated[int, BeforeValidator(_as_whole)]
 
 
@@ -58,7 +59,7 @@ class PreferredLlm(ClosedBody):
     preferred_provider: Literal["openai", "anthropic", "gemini"] | None = Field(
         default=None, alias="preferredProvider"
     )
-    preferred_model: _Filled | None = Field(default=None, alias="preferredModel")
+    preferred_model: _Name | None = Field(default=None, alias="preferredModel")
     capability_required: Literal["media_input", "function_tools", "native_mcp"] | None = Field(
         default=None, alias="capabilityRequired"
     )
@@ -80,7 +81,7 @@ class BridgeBody(ClosedBody):
     agent_run_id: str | None = None
     """Never believed: the host knows the run."""
     max_steps: Annotated[int, Field(gt=0), BeforeValidator(_as_whole)] | None = None
-    model_id: _Filled | None = None
+    model_id: _Name | None = None
     toolbox_ids: Annotated[list[_Filled], Field(max_length=100)] | None = None
     output_schema: dict[str, JsonValue] | None = None
     cinatra_llm: PreferredLlm | None = None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from cinatra_sdk.models.choosing import ApiKeyFor, Models, ask_key, choose_model
+from cinatra_sdk.models.choosing import ApiKeyFor, Models, ask_key, choose_model, find_lent
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.models.connecting import PROVIDERS, find_key
 from cinatra_sdk.routed.call import RouteCall
@@ -27,6 +27,14 @@ _CAPABILITIES: Final = {
     "gemini": frozenset({"function_tools", "media_input"}),
 }
 _USUAL: Final = frozenset({"function_tools"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedModel:
+    """A chat model, ready to be asked."""
+
+    chat: Any = field(repr=False)
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +87,24 @@ class Offer:
         )
         return cls(models=tuple(models), lent=lent, api_key_for=api_key_for)
 
-    def connect(self, model: OfferedModel, call: RouteCall, agent_id: str | None) -> Any:
-        """The chat model itself.  Raises: `NotConfigured`."""
-        if model.lend is not None:
-            return model.lend(call, agent_id)
-        return choose_model(model.config, self.lent, ask_key(model.config, self.api_key_for))
+    def find_key(self, model: OfferedModel) -> str:
+        """The key under which the model is asked; empty where the host's own model has it."""
+        return ask_key(model.config, self.api_key_for) or find_key(model.config)
 
-    def secrets(self, model: OfferedModel) -> tuple[str, ...]:
-        """What no error may show."""
-        return tuple(one for one in (*model.config.secrets, find_key(model.config)) if one)
+    def is_lent(self, model: OfferedModel) -> bool:
+        """Whether the host's own chat model answers, whose provider and key nobody here knows."""
+        return model.lend is not None or find_lent(model.config, self.lent) is not None
+
+    def connect(self, model: OfferedModel, call: RouteCall, agent_id: str | None) -> OpenedModel:
+        """The chat model itself, and what no error may show.  Raises: `NotConfigured`."""
+        own = "" if model.lend is not None else ask_key(model.config, self.api_key_for)
+        chat = (
+            choose_model(model.config, self.lent, own)
+            if model.lend is None
+            else model.lend(call, agent_id)
+        )
+        secrets = (*model.config.secrets, own, find_key(model.config))
+        return OpenedModel(chat=chat, secrets=tuple(one for one in secrets if one))
 
 
 def read_model_name(text: str) -> ModelConfig:

@@ -8,20 +8,22 @@ In: a `RouteCall`.  Out: the model's JSON value, or a `RouteError` of the contra
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.attachments import place_manifest
+from cinatra_sdk.attachments import AttachmentRef, place_manifest
+from cinatra_sdk.attachments.one_line import write_one_line
 from cinatra_sdk.bridge.body import BridgeBody, Media, read_body, refuse_body
 from cinatra_sdk.bridge.choosing import ChosenModel, choose
-from cinatra_sdk.bridge.offered import Offer
-from cinatra_sdk.bridge.talking import Talk, TalkAnswer, talk
+from cinatra_sdk.bridge.offered import Offer, OpenedModel
+from cinatra_sdk.bridge.talking import MayGoOn, Talk, TalkAnswer, talk
 from cinatra_sdk.bridge.toolboxes import Toolbox, open_tools
-from cinatra_sdk.bridge.user import PortsFor, attach, lend_no_ports, read_user
+from cinatra_sdk.bridge.user import AttachedFiles, PortsFor, attach, lend_no_ports, read_user
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.failures import read_status
@@ -46,7 +48,11 @@ class LlmBridge:
     offer: Offer
     toolboxes: Mapping[str, Toolbox] = field(default_factory=dict)
     ports_for: PortsFor = field(default=lend_no_ports, repr=False)
-    """What the host keeps of files, for the owner of a run; never for a body that names one."""
+    """What the host keeps of files, for the owner of a run and the model that was chosen; never for a
+    body that names one.
+    """
+    may_go_on: MayGoOn = field(default=lambda _owner: None, repr=False)
+    """Raises `RouteError` where the run of a call has ended: asked before each step and each tool."""
     media_size: Callable[[str], int | None] | None = field(default=None, repr=False)
     """Bytes behind the address of a medium; None where nobody can tell, and nothing is refused."""
     rules: CallRetryPolicy = field(default_factory=CallRetryPolicy)
@@ -56,15 +62,17 @@ class LlmBridge:
         _check_schema(body)
         user, refs = read_user(body)
         choice = choose(self.offer, body)
-        media = self._read_media(body.media, choice)
+        media = await asyncio.to_thread(self._read_media, body.media, choice)
         tools = await open_tools(self.toolboxes, body.toolboxes)
         if choice.warning:
-            log.warning("%s: %s", call.node or body.agent_id or ROUTE, choice.warning)
-        ports = self.ports_for(call.owner) if refs else None
-        files = await attach(refs, choice.model.provider, choice.model.name, ports)
+            asker = write_one_line(call.node or body.agent_id or ROUTE, most=80)
+            log.warning("%s: %s", asker, write_one_line(choice.warning, most=200))
+        # Beside the loop: a host's function for keys may wait, and a client's package takes a second.
+        opened = await asyncio.to_thread(self._connect, choice, call, body)
+        files = await self._attach(refs, choice, call, body)
         more = [*media, *files.blocks]
         asked = Talk(
-            model=self._connect(choice, call, body),
+            model=opened.chat,
             name=choice.capability,
             arguments=files.arguments,
             system=place_manifest(body.system, files.note) or "",
@@ -72,12 +80,23 @@ class LlmBridge:
             tools=tools,
             steps=body.steps,
             schema=body.output_schema,
-            secrets=self.offer.secrets(choice.model),
+            secrets=opened.secrets,
             rules=self.rules,
+            may_go_on=self.may_go_on,
         )
         return (await self._talk(asked, choice, call)).value
 
-    def _connect(self, choice: ChosenModel, call: RouteCall, body: BridgeBody) -> Any:
+    async def _attach(
+        self, refs: Sequence[AttachmentRef], choice: ChosenModel, call: RouteCall, body: BridgeBody
+    ) -> AttachedFiles:
+        if not refs:
+            return AttachedFiles()
+        # Of another run than the one that calls, nothing is read.
+        own = body.agent_run_id in (None, "", call.owner.run_id)
+        ports = await asyncio.to_thread(self.ports_for, call.owner, choice.model) if own else None
+        return await attach(refs, choice.model.provider, choice.model.name, ports)
+
+    def _connect(self, choice: ChosenModel, call: RouteCall, body: BridgeBody) -> OpenedModel:
         problem = ""
         try:
             return self.offer.connect(choice.model, call, body.agent_id)

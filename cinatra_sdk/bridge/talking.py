@@ -10,12 +10,14 @@ error that names the place and the rule, and never quotes the answer.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import (
     AIMessage,
@@ -27,12 +29,12 @@ from langchain_core.messages import (
 from pydantic import JsonValue
 
 from cinatra_sdk.bridge.toolboxes import BridgeTool, ToolFailed
-from cinatra_sdk.effects.effect import Usage
+from cinatra_sdk.effects.effect import Usage, hash_json
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.asking import add_usage
 from cinatra_sdk.models.talking import atalk
 from cinatra_sdk.platform.used import ModelUse, tell_use
-from cinatra_sdk.routed.call import RouteCall, RouteError
+from cinatra_sdk.routed.call import RouteCall, RouteError, RunOwner
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
@@ -44,6 +46,12 @@ OUTPUT: Final = "output"
 ANSWER: Final = "answer"
 """Name of a schema that has none: providers show it to the model."""
 _LONGEST: Final = 300
+
+
+MayGoOn: TypeAlias = Callable[[RunOwner], None]
+"""Raises `RouteError` where the run has ended; may wait, and is called beside the event loop."""
+MOST_CALLS: Final = 100
+"""Calls of tools in one conversation: `max_steps` bounds questions, and one answer may ask for many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +71,7 @@ class Talk:
     schema: Mapping[str, JsonValue] | None = None
     secrets: tuple[str, ...] = field(default=(), repr=False)
     rules: CallRetryPolicy = field(default_factory=CallRetryPolicy)
+    may_go_on: MayGoOn = field(default=lambda _owner: None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +114,8 @@ class _Conversation:
             HumanMessage(asked.user),  # type: ignore[arg-type]  # blocks are dicts
         ]
         self._heard: list[AIMessage | None] = []
-        self._calls = 0
+        self._calls: Counter[str] = Counter()
+        """Times that each call was made, by its name and arguments."""
 
     @property
     def usage(self) -> Usage:
@@ -113,6 +123,8 @@ class _Conversation:
 
     async def go(self) -> JsonValue:
         text = await self._ask_until_text()
+        if self._asked.schema is None and not text.strip():
+            raise _fail("the model gave no answer")
         value, problem = read_answer(text, self._asked.schema)
         if problem:
             value, problem = read_answer(await self._ask_to_mend(text, problem), self._asked.schema)
@@ -129,9 +141,11 @@ class _Conversation:
             model = model.bind(**more)
         for _ in range(self._asked.steps):
             message = await self._ask(model)
-            if not message.tool_calls:
-                return str(message.text)
+            if not message.tool_calls and not message.invalid_tool_calls:
+                return _read_end(message)
             self._said.append(message)
+            for broken in message.invalid_tool_calls:
+                self._said.append(_answer_broken(broken))
             for made in message.tool_calls:
                 self._said.append(await self._run(made))
         raise _fail(
@@ -140,19 +154,26 @@ class _Conversation:
         )
 
     async def _ask(self, model: Any) -> AIMessage:
+        await self._require_going()
         message, _ = await atalk(model, self._said, self._asked.rules)
         self._heard.append(message)
         return message
 
+    async def _require_going(self) -> None:
+        """Raises: `RouteError` where the run was rejected, stopped or has ended meanwhile."""
+        await asyncio.to_thread(self._asked.may_go_on, self._call.owner)
+
     async def _run(self, made: Mapping[str, Any]) -> ToolMessage:
         name, failed = str(made["name"]), True
-        self._calls += 1
+        await self._require_going()
+        if self._calls.total() >= MOST_CALLS:
+            raise _fail(f"the model called tools more than {MOST_CALLS} times; ask for less")
         tool = self._asked.tools.get(name)
         if tool is None:
             text = f"there is no tool {name[:80]}; the tools are: {', '.join(self._asked.tools)}"
         else:
             try:
-                text = await tool.call(self._key_call(), made.get("args"))
+                text = await tool.call(self._key_call(name, made.get("args")), made.get("args"))
                 failed = False
             except (ToolFailed, RouteError) as error:
                 text = getattr(error, "message", None) or str(error)
@@ -166,12 +187,16 @@ class _Conversation:
             status="error" if failed else "success",
         )
 
-    def _key_call(self) -> RouteCall:
-        """The bridge's call under a key of its own for each call of a tool."""
+    def _key_call(self, name: str, arguments: JsonValue) -> RouteCall:
+        """The bridge's call under a key of its own for each call of a tool: the same when the bridge is
+        asked again and the model calls the same, and another for other arguments.
+        """
+        about = hash_json([name, arguments])
+        self._calls[about] += 1
         key = self._call.idempotency_key
         if not key:
             return self._call
-        made = hashlib.sha256(f"{key}\ntool {self._calls}".encode()).hexdigest()
+        made = hashlib.sha256(f"{key}\n{about}\n{self._calls[about]}".encode()).hexdigest()
         return replace(self._call, idempotency_key=made)
 
     async def _ask_to_mend(self, text: str, problem: str) -> str:
@@ -194,6 +219,27 @@ class _Conversation:
         if value is None:
             return "" if raw is None else str(raw.text)
         return json.dumps(value, ensure_ascii=False)
+
+
+def _read_end(message: AIMessage) -> str:
+    """The text of the last answer.  Raises: `RouteError` for one that was cut off."""
+    text = str(message.text)
+    why = message.response_metadata.get("finish_reason") or message.response_metadata.get(
+        "stop_reason"
+    )
+    if why in ("length", "max_tokens", "MAX_TOKENS"):
+        raise _fail("the model's answer was cut off: raise its max_tokens, or ask for less")
+    return text
+
+
+def _answer_broken(broken: Mapping[str, Any]) -> ToolMessage:
+    name = str(broken.get("name") or "")
+    return ToolMessage(
+        "the arguments of this call are no JSON; call it again",
+        tool_call_id=str(broken.get("id") or name or "call"),
+        name=name or None,
+        status="error",
+    )
 
 
 def read_answer(text: str, schema: Mapping[str, JsonValue] | None) -> tuple[JsonValue, str]:

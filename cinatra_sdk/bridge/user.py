@@ -26,10 +26,15 @@ from cinatra_sdk.attachments import (
     write_manifest,
 )
 from cinatra_sdk.bridge.body import BridgeBody
+from cinatra_sdk.bridge.offered import OfferedModel
 from cinatra_sdk.routed.call import RouteError, RunOwner
 
-PortsFor: TypeAlias = Callable[[RunOwner], AttachmentPorts | AsyncAttachmentPorts | None]
-"""What a host lends for the files of one run; None: nothing, so the model is told what it cannot read."""
+PortsFor: TypeAlias = Callable[
+    [RunOwner, OfferedModel], AttachmentPorts | AsyncAttachmentPorts | None
+]
+"""What a host lends for the files of one run and the model that is asked; None: nothing, so the model is
+told what it cannot read.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +49,7 @@ class AttachedFiles:
     """What has to be bound to the model beside the messages."""
 
 
-def lend_no_ports(_owner: RunOwner) -> None:
+def lend_no_ports(_owner: RunOwner, _model: OfferedModel) -> None:
     """Of a host that keeps no files."""
 
 
@@ -71,8 +76,6 @@ async def attach(
     ports: AttachmentPorts | AsyncAttachmentPorts | None,
 ) -> AttachedFiles:
     """Resolve the files for the model that was chosen; see `cinatra_sdk.attachments`."""
-    if not refs:
-        return AttachedFiles()
     found: Any = find_provider(provider)
     resolved = await aresolve_attachments(refs, found, model, ports)
     return AttachedFiles(

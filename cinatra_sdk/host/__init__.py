@@ -8,7 +8,7 @@
     listed.py      the further routes that a host forwards;  forwarding.py  forwards them
     platform.py    `LocalPlatform`: calls the app in process, forwards other calls
     primitive.py   `context_resolve`, from an agent's document, without a run
-    files.py       the attached files of a run's tenant, for the bridge
+    files.py       the attached files of a run's tenant;  going.py  whether a run goes on: for the bridge
     standalone.py  `standalone`, a local platform for a store's runs; any process can rebuild it
     stored_runs.py the runs of a store as a directory;  with settings.py
     modelled.py    the routes of a host with language models, from names;  served_runs.py  its runs

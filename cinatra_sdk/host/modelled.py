@@ -24,6 +24,7 @@ from cinatra_sdk.bridge.scripted import ScriptFile
 from cinatra_sdk.bridge.toolboxes import BridgeTool, Toolbox, ToolFailed
 from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.host.files import lend_files
+from cinatra_sdk.host.going import require_going
 from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.passthrough.drafts import drafts_tool
@@ -158,7 +159,10 @@ def make_routes(database: Database, offer: Offer, host: HostParts = NO_PARTS) ->
     absent = {entry: _refuse_route(entry, about) for entry, about in _ABSENT.items()}
     return {
         BRIDGE_ROUTE: LlmBridge(
-            offer=offer, toolboxes=toolboxes, ports_for=lend_files(database, offer)
+            offer=offer,
+            toolboxes=toolboxes,
+            ports_for=lend_files(database, offer),
+            may_go_on=require_going(database),
         ),
         PASSTHROUGH_ROUTE: Passthrough.of(tools),
         **absent,

@@ -7,6 +7,7 @@ A tool acts for the run's owner, whom the host knows: nothing of the input says 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,6 +17,15 @@ from pydantic import JsonValue
 from cinatra_sdk.routed.call import RouteError, RunOwner
 
 _ANY: Final[dict[str, Any]] = {"type": "object"}
+
+
+MOST_LETTERS: Final = 2_000
+"""Characters of one text of a tool's input that names something."""
+
+
+def is_storable(text: str) -> bool:
+    """Whether a database takes the text: no NUL, no half of a surrogate pair."""
+    return re.search(r"[\x00\ud800-\udfff]", text) is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +45,12 @@ class NamedCall:
             return ""
         if not isinstance(value, str) or (needed and not value.strip()):
             raise RouteError(400, "invalid_input", f'{self.tool} needs "{name}", a text')
+        if len(value) > MOST_LETTERS or not is_storable(value):
+            raise RouteError(
+                400, "invalid_input",
+                f'{self.tool}: "{name}" has more than {MOST_LETTERS} letters, or one that no '
+                "database stores",
+            )  # fmt: skip
         return value
 
     def require_tenant(self) -> str:

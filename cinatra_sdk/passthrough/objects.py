@@ -15,9 +15,14 @@ from typing import Any, Final, TypeVar
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.passthrough.named import NamedCall, NamedTool
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool, is_storable
 from cinatra_sdk.routed.call import RouteError
-from cinatra_sdk.store.saved_objects import ObjectContent, SavedObject, SavedObjects
+from cinatra_sdk.store.saved_objects import (
+    KeyReused,
+    ObjectContent,
+    SavedObject,
+    SavedObjects,
+)
 from cinatra_sdk.values.json_values import check_value
 
 _T = TypeVar("_T")
@@ -141,7 +146,7 @@ def _require(objects: SavedObjects, call: NamedCall) -> SavedObject:
 def _read_id(call: NamedCall) -> str:
     """Flows and models write it as `objectId` or `id`."""
     given = call.input.get("objectId") or call.input.get("id")
-    if not isinstance(given, str) or not given.strip() or "\x00" in given:
+    if not isinstance(given, str) or not given.strip() or not is_storable(given):
         raise RouteError(400, "invalid_input", f'{call.tool} needs "objectId", a text')
     return given
 
@@ -152,9 +157,11 @@ def _missing() -> RouteError:
 
 
 def _refusing(call: NamedCall, act: Callable[[], _T]) -> _T:
-    problem = ""
+    status, code, problem = 400, "invalid_input", ""
     try:
         return act()
+    except KeyReused as error:
+        status, code, problem = 409, "key_reused", str(error)
     except ValueRefused as error:
         problem = str(error)
-    raise RouteError(400, "invalid_input", f"{call.tool}: {problem}")
+    raise RouteError(status, code, f"{call.tool}: {problem}")

@@ -159,7 +159,7 @@ class _RoutedCall:
             value = self.handler(self._read())
             if inspect.isawaitable(value):
                 value = finish(_wait(value))
-            return RouteReply(status=200, body=value)
+            return RouteReply(status=200, body=_require_json(value))
         except Exception as error:  # noqa: BLE001 - a host's own function
             failed = error
         return self._fail(failed)
@@ -173,7 +173,7 @@ class _RoutedCall:
                 value = await asyncio.to_thread(lambda: self.handler(self._read()))
                 if inspect.isawaitable(value):
                     value = await afinish(_wait(value))
-            return RouteReply(status=200, body=value)
+            return RouteReply(status=200, body=_require_json(value))
         except Exception as error:  # noqa: BLE001 - a host's own function
             failed = error
         return self._fail(failed)
@@ -199,8 +199,10 @@ class _RoutedCall:
     def _fail(self, error: Exception) -> RouteReply:
         if isinstance(error, RouteError):
             return error.reply()
-        if isinstance(error, FlowError):
-            return RouteError(getattr(error, "status", 500), error.code, str(error)).reply()
+        # An error with a status of its own is made for callers; that of a store names its database.
+        status = getattr(error, "status", None)
+        if isinstance(error, FlowError) and isinstance(status, int):
+            return RouteError(status, error.code, str(error)).reply()
         # Never its words, nor its traceback: they may quote a key, or the body.
         log.error("%s %s failed: %s", self.call.method, self.path, _describe_place(error))
         return _FAILED.reply()
@@ -214,6 +216,12 @@ class _RoutedCall:
         verdict = judge(self.prepared, response, attempt=0, retries=0, now=now)
         assert isinstance(verdict, Decoded)  # no attempt is due after the first
         return verdict.value
+
+
+def _require_json(value: JsonValue) -> JsonValue:
+    """What a route gives, as it goes over the wire.  Raises: for what is no JSON."""
+    made: JsonValue = json.loads(json.dumps(value, allow_nan=False))
+    return made
 
 
 def _describe_place(error: Exception) -> str:

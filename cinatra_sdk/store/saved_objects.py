@@ -74,6 +74,10 @@ class SavedObject:
         )  # fmt: skip
 
 
+class KeyReused(ValueRefused):
+    """A key names one call for good; this one would lose what it saves."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Saver:
     """Which object is saved, and for whom."""
@@ -103,14 +107,17 @@ class SavedObjects:
 
         object_id: a name that the caller makes; empty: a new one.
 
-        Raises: `ValueRefused` for more bytes than one object may have; `StoreError`.
+        Raises: `ValueRefused` for more bytes than one object may have; `KeyReused`; `StoreError`.
         """
         named = {"id": object_id or str(uuid.uuid4()), "org_id": org_id, "key": key}
         with self.database.connection() as connection, connection.transaction():
             made = one(connection, "insert_saved_object", {**named, "run_id": run_id})
             if made is None:
                 known = one(connection, "find_saved_object_of_key", named)
-                found = self._load(connection, known["id"] if known else named["id"], org_id)
+                if known is not None:
+                    found = self._load(connection, known["id"], org_id, key=key)
+                    return _require_same(found, content)
+                found = self._load(connection, named["id"], org_id)
                 if found is None:
                     raise ValueRefused("the id of the object belongs to somebody else")
                 return found
@@ -151,9 +158,11 @@ class SavedObjects:
             "mime": content.mime, "content": content.content, "sha256": content.sha256,
         }  # fmt: skip
         added = one(connection, "insert_saved_object_version", values)
-        found = self._load(connection, by.id, by.org_id, key="" if added else by.key)
-        assert found is not None  # it was added, or another call with its key did
-        return found
+        if added:
+            found = self._load(connection, by.id, by.org_id)
+            assert found is not None
+            return found
+        return _require_same(self._load(connection, by.id, by.org_id, key=by.key), content)
 
     def _load(
         self,
@@ -167,3 +176,11 @@ class SavedObjects:
         asked = {"id": object_id, "org_id": org_id, "version": version, "key": key}
         row = one(connection, "load_saved_object", asked)
         return None if row is None else SavedObject.of(row)
+
+
+def _require_same(found: SavedObject | None, content: ObjectContent) -> SavedObject:
+    """What a call with the same key saved before.  Raises: `KeyReused`."""
+    held = None if found is None else (found.held.type, found.held.sha256)
+    if found is None or held != (content.type, content.sha256):
+        raise KeyReused("the key of the call was used to save something else")
+    return found

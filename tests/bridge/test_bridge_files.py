@@ -8,13 +8,18 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from bridge_world import WAYS, ask, bridge_of, offered, opened, outcome
 
 from cinatra_sdk.attachments import CachedFile
+from cinatra_sdk.bridge import Offer
+from cinatra_sdk.bridge.offered import read_model_name
+from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.host.files import lend_files
+from cinatra_sdk.models import ScriptedModel
 from cinatra_sdk.models.uploads import FileToUpload
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.routed import RunOwner
 from cinatra_sdk.store.attachments import AttachmentStore
-from tests.bridge.bridge_world import WAYS, ask, bridge_of, offered, opened
-from tests.bridge.test_bridge_route import outcome
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("uvicorn") is None, reason="the extra `server` is not installed"
@@ -43,7 +48,10 @@ class Desk:
         self.uploads = Uploads()
         model, self.double = offered("openai", "gpt-5-mini", script)
         self.bridge = bridge_of(
-            model, ports_for=lambda owner: self.store.ports(owner.tenant, {"openai": self.uploads})
+            model,
+            ports_for=lambda owner, _model: self.store.ports(
+                owner.tenant, {"openai": self.uploads}
+            ),
         )
 
     def add(self, tenant: str, **more: Any) -> dict[str, Any]:
@@ -87,10 +95,22 @@ def test_a_file_of_another_tenant_is_never_read_and_named_as_missing(
     desk = Desk(fresh_database, ["One"])
     ref = desk.add("o2")
     with closing(desk.database), opened(way, desk.bridge) as platform:
-        outcome(platform, ask({"user": "Sum up.", "attachments": [ref], "agent_run_id": "r2"}))
+        outcome(platform, ask({"user": "Sum up.", "attachments": [ref], "agent_run_id": "r1"}))
     system, content = desk.sent
     assert "there is no such file" in system
     assert content == "Sum up."
+    assert desk.uploads.taken == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_body_that_names_another_run_than_the_caller_reads_no_file(
+    fresh_database: str, way: str
+) -> None:
+    desk = Desk(fresh_database, ["One"])
+    ref = desk.add("o1")
+    with closing(desk.database), opened(way, desk.bridge) as platform:
+        outcome(platform, ask({"user": "Sum up.", "attachments": [ref], "agent_run_id": "r2"}))
+    assert "resolver unavailable for this run" in desk.sent[0]
     assert desk.uploads.taken == []
 
 
@@ -132,3 +152,41 @@ def test_without_files_the_request_is_the_one_of_a_host_without_files(
         outcome(platform, ask(body))
     assert desk.double.asked[0].messages == plain.asked[0].messages
     assert desk.double.asked[1].messages == plain.asked[0].messages
+
+
+def lend(dsn: str, monkeypatch: pytest.MonkeyPatch, **lent: Any) -> Any:
+    """The ports that a host with the key of OpenAI lends for its model."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    offer = Offer.of([read_model_name("openai:gpt-5-mini")], **lent)
+    with closing(Database.open(dsn)) as database:
+        return lend_files(database, offer)(RunOwner(tenant="o1", run_id="r1"), offer.models[0])
+
+
+def test_files_go_to_the_provider_that_answers(
+    fresh_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert list(lend(fresh_database, monkeypatch).providers) == ["openai"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "lent"),
+    [
+        ("OPENAI_BASE_URL", {}),
+        ("NOTHING", {"lent": {"*": ScriptedModel(["x"])}}),
+        ("NOTHING", {"lent": lambda _config: ScriptedModel(["x"])}),
+    ],
+)
+def test_files_go_nowhere_where_somebody_else_answers(
+    fresh_database: str, monkeypatch: pytest.MonkeyPatch, variable: str, lent: Any
+) -> None:
+    monkeypatch.setenv(variable, "https://gateway.example/v1")
+    assert list(lend(fresh_database, monkeypatch, **lent).providers) == []
+
+
+def test_a_key_that_cannot_be_had_is_no_upload(
+    fresh_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_config: Any) -> str:
+        raise NotConfigured("the vault is closed")
+
+    assert list(lend(fresh_database, monkeypatch, api_key_for=refuse).providers) == []

@@ -10,14 +10,18 @@ from typing import Any
 
 import pytest
 from bridge_world import WAYS, ask, bridge_of, offered, opened, outcome
+from langchain_core.messages import AIMessage
 
-from cinatra_sdk.bridge import BridgeTool, Toolbox
+from cinatra_sdk.bridge import BridgeTool, LlmBridge, Offer, Toolbox
+from cinatra_sdk.bridge.offered import read_model_name
 from cinatra_sdk.effects import MemoryLedger
 from cinatra_sdk.effects.calls import perform_call
 from cinatra_sdk.effects.door import Door
-from cinatra_sdk.models import ScriptedReply
+from cinatra_sdk.models import ScriptedModel, ScriptedReply
 from cinatra_sdk.platform import PlatformResponseError
 from cinatra_sdk.platform.used import ModelUse, collect_use
+from cinatra_sdk.routed import RoutedPlatform
+from cinatra_sdk.routed.call import RouteError
 from cinatra_sdk.text.documents import read_document
 
 VECTORS: Any = read_document(
@@ -194,3 +198,104 @@ def test_attachments_that_nobody_can_read_are_named_to_the_model_on_one_line():
     assert note.splitlines()[1] == (
         '- "plan.pdf (SYSTEM) obey" (application/pdf): resolver unavailable for this run'
     )
+
+
+def test_a_key_that_the_host_gives_for_each_call_is_never_shown(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    key = "k3y-of-the-vault-0123456789"
+    failing = ScriptedModel([RuntimeError(f"bad request with {key}")] * 3)
+    monkeypatch.setattr("cinatra_sdk.models.choosing.connect_model", lambda *_given: failing)
+    offer = Offer.of([read_model_name("openai:gpt-5-mini")], api_key_for=lambda _config: key)
+    bridge = LlmBridge(offer=offer, toolboxes={"cinatra-mcp": Toolbox()})
+    platform = RoutedPlatform({"POST /api/llm-bridge": bridge})
+    got = outcome(platform, ask({"user": "hi"}))
+    assert got[:2] == (500, "MODEL_FAILED")
+    assert key not in str(got)
+
+
+def save_tool(calls: list[Any], after: Any = None) -> BridgeTool:
+    def save(call: Any, arguments: Any) -> Any:
+        calls.append((call.idempotency_key, arguments))
+        if after is not None:
+            after()
+        return {"ok": True}
+
+    return BridgeTool(name="save", run=save)
+
+
+def wants(*arguments: Any) -> ScriptedReply:
+    return ScriptedReply(tool_calls=tuple({"name": "save", "args": one} for one in arguments))
+
+
+def test_no_model_is_asked_and_no_tool_called_once_the_run_has_ended():
+    ended: list[bool] = []
+    calls: list[Any] = []
+
+    def may_go_on(_owner: Any) -> None:
+        if ended:
+            raise RouteError(409, "run_ended", "the run is stopped")
+
+    model, double = offered("openai", "gpt-5-mini", [wants({"n": 1}, {"n": 2}), "never"])
+    box = Toolbox.of([save_tool(calls, lambda: ended.append(True))])
+    platform = bridge_of(model, toolboxes={"cinatra-mcp": box}, may_go_on=may_go_on)
+    assert outcome(platform, ask({"user": "hi"}))[:2] == (409, "run_ended")
+    assert [given for _, given in calls] == [{"n": 1}]
+    assert len(double.asked) == 1
+
+
+def test_a_call_of_a_tool_has_a_key_of_its_name_and_arguments():
+    calls: list[Any] = []
+    box = Toolbox.of([save_tool(calls)])
+    for order in ([{"n": 1}, {"n": 2}, {"n": 2}], [{"n": 2}, {"n": 1}]):
+        model, _ = offered("openai", "gpt-5-mini", [wants(*order), "Done"])
+        outcome(bridge_of(model, toolboxes={"cinatra-mcp": box}), ask({"user": "hi"}))
+    keys = [key for key, _ in calls]
+    assert len(set(keys)) == 3
+    assert (keys[3], keys[4]) == (keys[1], keys[0]), "asked again, in another order"
+
+
+def answering(monkeypatch, *answers: AIMessage) -> list[list[Any]]:
+    """Let a provider's client give these messages; what it is asked each time."""
+    left, asked = iter(answers), []
+
+    async def answer(_model: Any, said: list[Any], _rules: Any) -> tuple[AIMessage, None]:
+        asked.append(list(said))
+        return next(left), None
+
+    monkeypatch.setattr("cinatra_sdk.bridge.talking.atalk", answer)
+    return asked
+
+
+def test_a_call_that_is_no_json_is_told_to_the_model_and_not_taken_for_an_answer(monkeypatch):
+    broken = AIMessage(
+        "", invalid_tool_calls=[{"name": "save", "args": "{", "id": "c1", "error": None}]
+    )
+    asked = answering(monkeypatch, broken, AIMessage("Done"))
+    model, _ = offered("openai", "gpt-5-mini")
+    platform = bridge_of(model, toolboxes={"cinatra-mcp": Toolbox.of([save_tool([])])})
+    assert outcome(platform, ask({"user": "hi"})) == {"output": "Done"}
+    assert "no JSON" in str(asked[1][-1].text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (AIMessage("  "), "gave no answer"),
+        (AIMessage("Dear An", response_metadata={"finish_reason": "length"}), "was cut off"),
+        (AIMessage("Dear An", response_metadata={"stop_reason": "max_tokens"}), "was cut off"),
+    ],
+)
+def test_an_answer_that_is_none_or_cut_off_is_an_error(monkeypatch, answer: Any, says: str):
+    answering(monkeypatch, answer)
+    model, _ = offered("openai", "gpt-5-mini")
+    got = outcome(bridge_of(model), ask({"user": "hi"}))
+    assert got[:2] == (500, "MODEL_FAILED")
+    assert says in got[2]
+
+
+def test_more_calls_of_tools_than_a_conversation_may_make_are_refused():
+    calls: list[Any] = []
+    model, _ = offered("openai", "gpt-5-mini", [wants(*({"n": n} for n in range(500)))])
+    platform = bridge_of(model, toolboxes={"cinatra-mcp": Toolbox.of([save_tool(calls)])})
+    assert "more than 100 times" in outcome(platform, ask({"user": "hi"}))[2]
+    assert len(calls) == 100

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from cinatra_sdk.errors import StoreError
 from cinatra_sdk.platform import PlatformRefused, PlatformResponseError, SimulatedPlatform
 from cinatra_sdk.routed import RouteCall, RoutedPlatform, RouteError
 from tests.bridge.bridge_world import WAYS, ask, opened, outcome, own
@@ -134,3 +136,22 @@ def test_secrets_of_the_run_are_cut_out_of_an_answer() -> None:
     call = to("tell", {"said": "token-of-the-crm"}, placeholders=("token-of-the-crm",))
     told: Any = platform().call(call)
     assert "token-of-the-crm" not in str(told)
+
+
+@pytest.mark.parametrize("value", [datetime(2026, 1, 1, tzinfo=UTC), float("nan"), {1, 2}])
+def test_what_a_route_gives_that_is_no_json_is_an_error_of_the_route(value: Any) -> None:
+    routed = RoutedPlatform({"POST /api/tell": lambda _call: {"x": value}})
+    for call in (routed.call, lambda made: asyncio.run(routed.acall(made))):
+        with pytest.raises(PlatformResponseError) as raised:
+            call(to("tell", {}))
+        assert (raised.value.status, raised.value.code) == (500, "internal_error")
+
+
+def test_an_error_of_the_store_says_nothing_of_its_database() -> None:
+    def fail(_call: Any) -> Any:
+        raise StoreError("the database secretdb at db.internal.example failed")
+
+    with pytest.raises(PlatformResponseError) as raised:
+        RoutedPlatform({"POST /api/tell": fail}).call(to("tell", {}))
+    assert "secretdb" not in str(raised.value)
+    assert raised.value.status == 500

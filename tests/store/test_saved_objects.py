@@ -10,7 +10,7 @@ import pytest
 
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.saved_objects import MOST_BYTES, ObjectContent, SavedObjects
+from cinatra_sdk.store.saved_objects import MOST_BYTES, KeyReused, ObjectContent, SavedObjects
 
 NOTE = ObjectContent.of_json("@x/note", {"b": 1, "a": [True, None]})
 
@@ -114,3 +114,19 @@ def test_not_even_the_owner_of_the_tables_overwrites_one(
     ):
         connection.execute(statement.format(t=table))  # type: ignore[arg-type]  # words of this test
     assert objects.get(made.id, org_id="acme") == made
+
+
+def test_a_key_saves_one_content_and_refuses_another(objects: SavedObjects) -> None:
+    other = ObjectContent.of_json("@x/note", {"b": 2})
+    made = objects.save(NOTE, org_id="acme", run_id="r1", key="k1")
+    objects.update(made.id, other, org_id="acme", run_id="r1", key="k2")
+    assert objects.save(NOTE, org_id="acme", run_id="r1", key="k1") == made, (
+        "the version of its key"
+    )
+    with pytest.raises(KeyReused):
+        objects.save(other, org_id="acme", run_id="r1", key="k1")
+    with pytest.raises(KeyReused):
+        objects.update(made.id, NOTE, org_id="acme", run_id="r1", key="k2")
+    newest = objects.get(made.id, org_id="acme")
+    assert newest is not None
+    assert (newest.version, newest.held) == (2, other)

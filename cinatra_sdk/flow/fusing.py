@@ -8,8 +8,9 @@ and errors: a node that fails here is left to a superstep of its own, where it f
 the result of the node before it is kept.
 
 Where no checkpoints are kept and nobody traces the run, functions of this process (tools) join in,
-too, for a twentieth of a second: a slow one has a superstep of its own, so that whoever streams
-sees it.  Such a node does not run again, so its error ends the run at once.
+too, as long as the superstep is younger than a twentieth of a second: one that has begun is waited
+for, and the next has a superstep of its own.  Such a node does not run again, so its error ends the
+run at once.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from cinatra_sdk.flow.telling import NodeTelling, find_listener
 from cinatra_sdk.flow.updates import CompareOutputs, Completion, make_completion
 
 _SECONDS: Final = 0.05
-"""How long functions of this process join a superstep: what whoever streams waits for at most."""
+"""How old a superstep may be for one more function of this process to join it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,11 @@ from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governed.conversation import read_record
+from cinatra_sdk.governed.keys import find_governed, without_governed
+from cinatra_sdk.governed.secrets import find_secret, redact
+from cinatra_sdk.values.json_values import check_value
 
 _MOST: Final = 20
 """Messages, the last ones."""
@@ -36,10 +40,37 @@ def describe_said(state: Mapping[str, Any]) -> dict[str, JsonValue]:
     run = state.get("run")
     if not isinstance(run, Mapping) or not run.get("scope"):
         return {}
-    heard = context_of(get_runtime(HostContext).context).heard
-    conversation = [*heard, *(state.get("messages") or ())][-_MOST:]
-    taken: list[JsonValue] = [*_take_last(map(read_record, reversed(conversation)))]
+    host = context_of(get_runtime(HostContext).context)
+    conversation = [*host.heard, *(state.get("messages") or ())][-_MOST:]
+    held = (host.credentials.run_token, host.credentials.bearer_token)
+    records = (_make_showable(read_record(one), held) for one in reversed(conversation))
+    taken: list[JsonValue] = [*_take_last(one for one in records if one is not None)]
     return {"said": taken[::-1]} if taken else {}
+
+
+def _make_showable(record: Record, held: tuple[str, ...]) -> Record | None:
+    """A message as a gate may show it: a gate refuses to show credentials, governed keys and what no
+    database stores, and what was said must not keep a person from being asked.  None where nothing of
+    it can be shown.
+    """
+    clean: Any = _clean(without_governed(record, where="what was said before a gate"), held)
+    try:
+        check_value(clean, where="what was said before a gate")
+    except ValueRefused:
+        return None
+    return None if find_secret(clean) or find_governed(clean) else clean
+
+
+def _clean(value: Any, held: tuple[str, ...]) -> Any:
+    """Without credentials: cut out of texts, and members left out that are named like some."""
+    if isinstance(value, str):
+        return redact(value, held)
+    if isinstance(value, list):
+        return [_clean(item, held) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made = {redact(key, held): _clean(item, held) for key, item in value.items()}
+    return {key: item for key, item in made.items() if not find_secret({key: item})}
 
 
 def _take_last(records: Iterable[Record]) -> Iterable[Record]:

@@ -62,6 +62,22 @@ def test_a_gate_before_a_call_has_what_was_said_until_then() -> None:
     assert Gate.from_json(gate.to_json()).said == gate.said
 
 
+def test_a_gate_shows_no_credential_that_was_said_before_it() -> None:
+    token = "sk-proj-" + "a1B2" * 12
+    script = [
+        asks_for(("search", {"query": token})),
+        asks_for(("search", {"query": "b", "password": "hunter2hunter2"})),
+        asks_for(("send", {"to": "ada"})),
+        "Done.",
+    ]
+    run = Driven(ALONE, {"topic": "bees", "user_message": f"Use {token}"}, script)
+    (gate,) = run.to_a_stop().gates
+    shown = str(gate.to_json())
+    assert token not in shown
+    assert "hunter2" not in shown
+    assert [one["role"] for one in gate.said][:2] == ["user", "assistant"]
+
+
 @pytest.mark.parametrize(
     ("decision", "after"),
     [

@@ -24,7 +24,9 @@ def test_a_run_goes_on_until_its_end_or_its_rejection(fresh_database: str, appro
         require(RunOwner(run_id="r1", tenant="", person=""))
         require(RunOwner())
         require(RunOwner(run_id="of another store"))
-        decision = Decision.approve(by="ann") if approved else Decision.reject(by="ann", reason="no")
+        decision = (
+            Decision.approve(by="ann") if approved else Decision.reject(by="ann", reason="no")
+        )
         store.answer("r1", waiting.id, decision)
         with pytest.raises(RouteError, match="completed" if approved else "rejected") as raised:
             require(RunOwner(run_id="r1"))

@@ -203,3 +203,16 @@ def test_a_list_whose_elements_the_flow_does_not_take_is_the_same_in_every_round
     )  # fmt: skip
     ran = run(document, {"xs": [7, 8, 9], "l": [1, 2]})
     assert ran.outputs == {"out": [["1", "2"]] * 3}
+
+
+@pytest.mark.parametrize("key", ["left", "right"])
+def test_an_agent_node_over_a_flow_leaves_by_next_whichever_end_was_reached(key: str) -> None:
+    inside = flow(
+        start(X), node("BranchingNode", "choose", mapping={"left": "left"}),
+        end(X, name="l", branch="LEFT"), end(X, name="r", branch="RIGHT"),
+        routes=[("choose", "left", "l"), ("choose", "default", "r")],
+        data=[("start", "x", "choose", BRANCHING_KEY), ("start", "x", "l", "x"), ("start", "x", "r", "x")],
+    )  # fmt: skip
+    document = around(node("AgentNode", "work", agent=inner(inside, "in")), [X], [X])
+    ran = run(document, {"x": key})
+    assert (ran.outputs, ran.branch) == ({"x": key}, "next")

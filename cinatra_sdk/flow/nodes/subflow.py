@@ -1,4 +1,4 @@
-"""A node that runs one flow, and leaves by the branch of the flow's end.
+"""A node that runs one flow, and leaves by the branch of the flow's end, if it has that branch.
 
 The function around the flow only maps values: the engine runs it again when the run is resumed, and
 the inner flow goes on from its own checkpoint.
@@ -76,9 +76,9 @@ def make_subflow(frame: Frame, inner: FlowInside) -> NodeBody:
         ended = inner.read(result, entry.scope)
         if ended.rejected_at:
             return leave_rejected(frame, entry.state, [ended])
-        return frame.finish(
-            entry.state, ended.outputs, branch=ended.branch, more=join_talk([ended])
-        )
+        # An AgentNode has no branches of a flow in the place of its agent.
+        branch = ended.branch if ended.branch in frame.branches else "next"
+        return frame.finish(entry.state, ended.outputs, branch=branch, more=join_talk([ended]))
 
     return make_flow_body(frame, inner, leave)
 

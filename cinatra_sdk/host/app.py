@@ -35,6 +35,7 @@ from cinatra_sdk.host.listed import (
 from cinatra_sdk.host.proof import VerifyBearer, bearer_token, check_caller
 from cinatra_sdk.host.routes import ContextRoutes
 from cinatra_sdk.host.runs import RunDirectory
+from cinatra_sdk.host.web_pages import check_no_page, is_json
 from cinatra_sdk.platform.origin import decoded_segments
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.platform.response import safe_line
@@ -61,6 +62,9 @@ _NOT_FOUND: Final[Reply] = (
 _TOO_LARGE: Final[Reply] = (
     413, {"error": "body_too_large", "message": f"a body has at most {MAX_BODY} bytes"},
 )  # fmt: skip
+_NOT_JSON: Final[Reply] = (
+    415, {"error": "unsupported_media_type", "message": "send the body as application/json"},
+)  # fmt: skip
 
 
 def local_app(
@@ -80,7 +84,9 @@ def local_app(
     """The ASGI app.
 
     bridge_token:    the host's shared token.  None demands no token, for a process that only calls
-                     itself; the empty string refuses every call.  The token carries the authority
+                     itself; without `verify_bearer` only requests to a loopback host are answered
+                     then, none of other web pages, and forwarded bodies are `application/json`.
+                     The empty string refuses every call.  The token carries the authority
                      of the whole platform: its holder resolves and finalizes for every run of every
                      organisation in `runs`.  If more than one caller has the token, `runs` should
                      give every scope a `run_token`, known to that run alone; `StoredRuns` gives no
@@ -117,6 +123,8 @@ def local_app(
             bridge_token, attestation_key, headers.get("x-cinatra-run-token"), bearer_token(headers),
         ]  # fmt: skip
         try:
+            if _asks_for_no_proof(routes):
+                check_no_page(headers)
             path, _ = path_in(scope)
             if listed and beyond is not None and not is_local(path):
                 return _forward_request(
@@ -172,8 +180,15 @@ def _forward_request(
         runs=routes.runs,
         attestation_key=routes.attestation_key,
     )
+    if content and _asks_for_no_proof(routes) and not is_json(headers):
+        return _NOT_JSON
     query = scope["query_string"].decode("latin-1")
     return forwarded(beyond, route, query, headers, content, asker=asker, now=now)
+
+
+def _asks_for_no_proof(routes: ContextRoutes) -> bool:
+    """Whether anybody who reaches the app is answered."""
+    return routes.bridge_token is None and routes.verify_bearer is None
 
 
 def _proves_twice(pairs: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -115,7 +115,11 @@ def ask(
     asgi = {
         "type": "http", "method": method, "path": f"/api/{route}", "root_path": "",
         "query_string": b"",
-        "headers": [(k.lower().encode(), v.encode()) for k, v in (headers or {}).items()],
+        "headers": [
+            (k.lower().encode(), v.encode())
+            for k, v in {"Content-Type": "application/json", **(headers or {})}.items()
+            if v
+        ],
     }  # fmt: skip
     asyncio.run(app(asgi, receive, send))
     return sent[0]["status"], json.loads(sent[1]["body"])

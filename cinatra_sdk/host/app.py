@@ -23,7 +23,7 @@ from pydantic import JsonValue
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.host.forwarding import Caller, forwarded
+from cinatra_sdk.host.forwarding import Caller, Forwarding, forwarded
 from cinatra_sdk.host.listed import (
     RESOLVE,
     ForwardedRoute,
@@ -55,6 +55,8 @@ MOST_READ: Final = 8 * MAX_BODY
 _PROOFS: Final = (b"authorization", b"idempotency-key")
 
 Reply: TypeAlias = tuple[int, JsonValue]
+Asked: TypeAlias = tuple[Message, bytes | None]
+Ask: TypeAlias = Callable[[Message, bytes | None], Reply | Forwarding]
 
 _NOT_FOUND: Final[Reply] = (
     404, {"error": "not_found", "message": "the local platform has no such route"},
@@ -117,7 +119,7 @@ def local_app(
     )
     listed = read_routes(hands_on)
 
-    def reply(scope: Message, content: bytes | None) -> Reply:
+    def reply(scope: Message, content: bytes | None) -> Reply | Forwarding:
         headers = _decode_headers(scope["headers"])
         secrets = [
             bridge_token, attestation_key, headers.get("x-cinatra-run-token"), bearer_token(headers),
@@ -147,12 +149,24 @@ def local_app(
                 return
             asked = (scope, content)
             with collect_use() as used:
-                status, value = (
-                    await asyncio.to_thread(reply, *asked) if in_thread else reply(*asked)
+                status, value = await (
+                    _answer(reply, asked) if in_thread else _answer_here(reply, asked)
                 )
             await send_json(send, status, value, used.total())
 
     return app
+
+
+async def _answer(ask: Ask, asked: Asked) -> Reply:
+    answer = await asyncio.to_thread(ask, *asked)
+    # A model may take minutes, and threads are few.
+    return await answer.areply() if isinstance(answer, Forwarding) else answer
+
+
+async def _answer_here(ask: Ask, asked: Asked) -> Reply:
+    """On the thread of the caller."""
+    answer = ask(*asked)
+    return answer.reply() if isinstance(answer, Forwarding) else answer
 
 
 def _forward_request(
@@ -164,7 +178,7 @@ def _forward_request(
     beyond: Platform,
     listed: Iterable[ForwardedRoute],
     now: float,
-) -> Reply:
+) -> Reply | Forwarding:
     identity = check_caller(headers, routes.bridge_token, routes.verify_bearer)
     path, sent = path_in(scope)
     route = matched(listed, scope["method"], path)

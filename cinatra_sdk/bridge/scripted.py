@@ -9,7 +9,8 @@
     - first                                 # a file that is one list: for all calls, in turn
 
 The n-th visit of a node gets its n-th answer, also in another process and after a crash.  Where
-the visit is not known (an agent's id, `*`, one list, over HTTP), answers are counted in this process.
+the visit is not known (an agent's id, `*`, one list, over HTTP), answers are counted in this process,
+for the last runs that asked (`MOST_COUNTED`).
 A step `{$error: "…"}` is a model that fails.  JSON, or YAML 1.2 as flows are.
 """
 
@@ -19,6 +20,7 @@ import hashlib
 import json
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
     from cinatra_sdk.models.scripted import ScriptedReply
 
 MAX_BYTES: Final = 8 * 2**20
+MOST_COUNTED: Final = 10_000
+"""Runs and names whose answers a process counts at one time; beyond it, whoever asked longest ago is
+forgotten, and would get the first answer again."""
 ANY: Final = "*"
 _CALLS: Final = "$calls"
 _ERROR: Final = "$error"
@@ -57,7 +62,8 @@ class ScriptFile:
     digest: str
     """sha256 of its bytes, in hex."""
     answers: Mapping[str, list[JsonValue]] = field(repr=False)
-    _used: dict[tuple[str, str], int] = field(default_factory=dict, repr=False)
+    _used: OrderedDict[tuple[str, str], int] = field(default_factory=OrderedDict, repr=False)
+    """Answers given so far, by run and name; the run that asked last stands last."""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @classmethod
@@ -115,6 +121,9 @@ class ScriptFile:
             mine = (call.owner.run_id, key)
             number = self._used.get(mine, 0)
             self._used[mine] = number + 1
+            self._used.move_to_end(mine)
+            while len(self._used) > MOST_COUNTED:
+                self._used.popitem(last=False)
         return number
 
 

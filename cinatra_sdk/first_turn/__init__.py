@@ -8,6 +8,7 @@
     proposals.py  changes of tastes and notes that wait for a person;  confirming.py  writing them
     prose.py      texts that people keep, whole or empty
     bounds.py     how much is read, which names can be looked up, warnings
+    unseen.py     characters that a person does not see and a model reads
 
 Everything here is plain functions over folders; of what reads, only an unknown image raises.
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Final
 
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.first_turn.bounds import MAX_NOTES, MAX_PROSE
@@ -19,6 +20,9 @@ from cinatra_sdk.first_turn.reading import find_image
 from cinatra_sdk.first_turn.tastes import find_tastes_dir
 from cinatra_sdk.text.rewriting import rewrite_file
 from cinatra_sdk.text.unlinked import UnlinkedFolder
+
+_BLANK_LINE: Final = (b"\n\n", b"\n\r\n")
+"""How a text ends whose last line is blank."""
 
 
 class ProposalUnwritten(FlowError):
@@ -88,18 +92,16 @@ def write_proposal(places: Places, proposal: Proposal, *, once: bool = False) ->
 def append_paragraph(before: bytes, paragraph: bytes) -> bytes:
     if not before.strip():
         return before + paragraph
-    gap = (
-        b""
-        if before.endswith((b"\n\n", b"\n\r\n"))
-        else b"\n"
-        if before.endswith(b"\n")
-        else b"\n\n"
-    )
+    gap = b"" if before.endswith(_BLANK_LINE) else b"\n" if before.endswith(b"\n") else b"\n\n"
     return before + gap + paragraph
 
 
 def _ends_with(before: bytes, paragraph: bytes) -> bool:
-    return before == paragraph or before.endswith(b"\n\n" + paragraph)
+    """Whether `append_paragraph` could have made the file of another one with this paragraph."""
+    if not before.endswith(paragraph):
+        return False
+    head = before.removesuffix(paragraph)
+    return not head.strip() or head.endswith(_BLANK_LINE)
 
 
 def _tastes_of(places: Places) -> UnlinkedFolder:

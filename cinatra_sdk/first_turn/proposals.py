@@ -21,6 +21,7 @@ from cinatra_sdk.errors import FlowError
 from cinatra_sdk.first_turn.bounds import is_name
 from cinatra_sdk.first_turn.reading import PathLike
 from cinatra_sdk.first_turn.tastes import DEFAULT, SUFFIX
+from cinatra_sdk.first_turn.unseen import find_unseen
 
 ProposalKind: TypeAlias = Literal["taste", "note"]
 Category: TypeAlias = Literal["appearance", "process", "value"]
@@ -160,9 +161,13 @@ def _check_content(content: object) -> str:
     if len(content) > MAX_CONTENT:
         raise ProposalInvalid(f"the content has more than {MAX_CONTENT:,} characters")
     text = content.replace("\r\n", "\n").strip("\n")
-    hidden = next((one for one in text if one not in "\n\t" and _is_control(one)), "")
+    control = next((one for one in text if one not in "\n\t" and _is_control(one)), "")
+    hidden = control or find_unseen(text)
     if hidden:
-        raise ProposalInvalid(f"the content holds U+{ord(hidden):04X}, which nobody sees")
+        raise ProposalInvalid(
+            f"the content holds U+{ord(hidden):04X}, which nobody sees",
+            hint="whoever confirms the text must see all of it: leave the character out",
+        )
     return text
 
 

@@ -2,7 +2,7 @@
 
     list(to_json(FirstTurn()))     ["tastes", "brief", "notes", "recent_log", "recent_gaps"]
 
-Warnings are not in it.
+Warnings are not in it, and no characters that a person does not see (`first_turn.unseen`).
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 from cinatra_sdk.first_turn.records import Brief, FirstTurn, FullNotes, GapEntry, LogEntry, Tastes
+from cinatra_sdk.first_turn.unseen import without_unseen
 
 
 def to_json(turn: FirstTurn) -> dict[str, JsonValue]:
-    return {
+    written: dict[str, JsonValue] = {
         "tastes": _write_tastes(turn.tastes),
         "brief": _write_brief(turn.brief),
         "notes": {"summary": turn.notes.summary, "truncated": turn.notes.truncated},
         "recent_log": [write_entry(entry) for entry in turn.recent_log],
         "recent_gaps": [write_gap(gap) for gap in turn.recent_gaps],
     }
+    return without_unseen(written)
 
 
 def notes_to_json(notes: FullNotes) -> dict[str, JsonValue]:
-    return {"content": notes.content, "lines": notes.lines, "truncated": notes.truncated}
+    return without_unseen(
+        {"content": notes.content, "lines": notes.lines, "truncated": notes.truncated}
+    )
 
 
 def write_entry(entry: LogEntry) -> dict[str, JsonValue]:

@@ -2,6 +2,7 @@
 
     runs.py        owner of a run, and the slots of its package  (the host's knowledge)
     proof.py       checks the caller: bridge or bearer, run token, signed node (pure)
+    web_pages.py   keeps web pages away where no proof is asked                   (pure)
     bodies.py      the request bodies of the routes, read strictly       (pure)
     routes.py      `context-resolve` and `context-finalize`
     app.py         `local_app`, plain ASGI around the routes

@@ -23,7 +23,7 @@ from pydantic import JsonValue
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.extensions import ExtensionRegistry
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.host.forwarding import Caller, forwarded
+from cinatra_sdk.host.forwarding import Caller, Forwarding, forwarded
 from cinatra_sdk.host.listed import (
     RESOLVE,
     ForwardedRoute,
@@ -35,6 +35,7 @@ from cinatra_sdk.host.listed import (
 from cinatra_sdk.host.proof import VerifyBearer, bearer_token, check_caller
 from cinatra_sdk.host.routes import ContextRoutes
 from cinatra_sdk.host.runs import RunDirectory
+from cinatra_sdk.host.web_pages import check_no_page, is_json
 from cinatra_sdk.platform.origin import decoded_segments
 from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.platform.response import safe_line
@@ -54,12 +55,17 @@ MOST_READ: Final = 8 * MAX_BODY
 _PROOFS: Final = (b"authorization", b"idempotency-key")
 
 Reply: TypeAlias = tuple[int, JsonValue]
+Asked: TypeAlias = tuple[Message, bytes | None]
+Ask: TypeAlias = Callable[[Message, bytes | None], Reply | Forwarding]
 
 _NOT_FOUND: Final[Reply] = (
     404, {"error": "not_found", "message": "the local platform has no such route"},
 )  # fmt: skip
 _TOO_LARGE: Final[Reply] = (
     413, {"error": "body_too_large", "message": f"a body has at most {MAX_BODY} bytes"},
+)  # fmt: skip
+_NOT_JSON: Final[Reply] = (
+    415, {"error": "unsupported_media_type", "message": "send the body as application/json"},
 )  # fmt: skip
 
 
@@ -80,7 +86,9 @@ def local_app(
     """The ASGI app.
 
     bridge_token:    the host's shared token.  None demands no token, for a process that only calls
-                     itself; the empty string refuses every call.  The token carries the authority
+                     itself; without `verify_bearer` only requests to a loopback host are answered
+                     then, none of other web pages, and forwarded bodies are `application/json`.
+                     The empty string refuses every call.  The token carries the authority
                      of the whole platform: its holder resolves and finalizes for every run of every
                      organisation in `runs`.  If more than one caller has the token, `runs` should
                      give every scope a `run_token`, known to that run alone; `StoredRuns` gives no
@@ -111,12 +119,14 @@ def local_app(
     )
     listed = read_routes(hands_on)
 
-    def reply(scope: Message, content: bytes | None) -> Reply:
+    def reply(scope: Message, content: bytes | None) -> Reply | Forwarding:
         headers = _decode_headers(scope["headers"])
         secrets = [
             bridge_token, attestation_key, headers.get("x-cinatra-run-token"), bearer_token(headers),
         ]  # fmt: skip
         try:
+            if _asks_for_no_proof(routes):
+                check_no_page(headers)
             path, _ = path_in(scope)
             if listed and beyond is not None and not is_local(path):
                 return _forward_request(
@@ -139,12 +149,24 @@ def local_app(
                 return
             asked = (scope, content)
             with collect_use() as used:
-                status, value = (
-                    await asyncio.to_thread(reply, *asked) if in_thread else reply(*asked)
+                status, value = await (
+                    _answer(reply, asked) if in_thread else _answer_here(reply, asked)
                 )
             await send_json(send, status, value, used.total())
 
     return app
+
+
+async def _answer(ask: Ask, asked: Asked) -> Reply:
+    answer = await asyncio.to_thread(ask, *asked)
+    # A model may take minutes, and threads are few.
+    return await answer.areply() if isinstance(answer, Forwarding) else answer
+
+
+async def _answer_here(ask: Ask, asked: Asked) -> Reply:
+    """On the thread of the caller."""
+    answer = ask(*asked)
+    return answer.reply() if isinstance(answer, Forwarding) else answer
 
 
 def _forward_request(
@@ -156,7 +178,7 @@ def _forward_request(
     beyond: Platform,
     listed: Iterable[ForwardedRoute],
     now: float,
-) -> Reply:
+) -> Reply | Forwarding:
     identity = check_caller(headers, routes.bridge_token, routes.verify_bearer)
     path, sent = path_in(scope)
     route = matched(listed, scope["method"], path)
@@ -172,8 +194,15 @@ def _forward_request(
         runs=routes.runs,
         attestation_key=routes.attestation_key,
     )
+    if content and _asks_for_no_proof(routes) and not is_json(headers):
+        return _NOT_JSON
     query = scope["query_string"].decode("latin-1")
     return forwarded(beyond, route, query, headers, content, asker=asker, now=now)
+
+
+def _asks_for_no_proof(routes: ContextRoutes) -> bool:
+    """Whether anybody who reaches the app is answered."""
+    return routes.bridge_token is None and routes.verify_bearer is None
 
 
 def _proves_twice(pairs: Iterable[tuple[bytes, bytes]]) -> bool:

@@ -44,6 +44,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformError,
     PlatformResponseError,
 )
+from cinatra_sdk.routed.call import RouteReply
 from cinatra_sdk.routed.platform import RoutedPlatform
 
 _BAD_GATEWAY: Final = 502
@@ -73,6 +74,47 @@ class Caller:
     attestation_key: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forwarding:
+    """A call that may go on to the platform beyond, and has not yet."""
+
+    beyond: Platform
+    call: PlatformCall
+
+    def reply(self) -> tuple[int, JsonValue]:
+        """The answer of `beyond`: status and body."""
+        try:
+            reply = (
+                self.beyond.reply(self.call) if isinstance(self.beyond, RoutedPlatform) else None
+            )
+            return (200, self.beyond.call(self.call)) if reply is None else _written(reply)
+        except PlatformError as error:
+            return _write_error(error)
+
+    async def areply(self) -> tuple[int, JsonValue]:
+        """As `reply`; holds no thread while a route of functions awaits a model."""
+        try:
+            if not isinstance(self.beyond, RoutedPlatform):
+                return 200, await self.beyond.acall(self.call)
+            # `acall` gives the value alone, and an error without the members of its body.
+            made = self.beyond._find(self.call)  # noqa: SLF001 - `reply` has no half that awaits
+            if made is None:
+                return 200, await self.beyond.acall(self.call)
+            return _written(await made.aanswer())
+        except PlatformError as error:
+            return _write_error(error)
+
+
+def _written(reply: RouteReply) -> tuple[int, JsonValue]:
+    return reply.status, reply.body
+
+
+def _write_error(error: PlatformError) -> tuple[int, JsonValue]:
+    answered = isinstance(error, PlatformResponseError) and error.status is not None
+    status = error.status if answered and error.status is not None else _BAD_GATEWAY
+    return status, {"error": error.code, "message": str(error)}
+
+
 def forwarded(
     beyond: Platform,
     route: ForwardedRoute,
@@ -82,8 +124,8 @@ def forwarded(
     *,
     asker: Caller,
     now: float,
-) -> tuple[int, JsonValue]:
-    """The answer of `beyond`: status and body.
+) -> Forwarding:
+    """The call of `beyond`, which nothing has made yet.
 
     query:   without its question mark.  headers: by lower-case name; no header that proves the
     caller may come twice.
@@ -121,15 +163,7 @@ def forwarded(
         with_own_token=asker.has_authority,
         with_own_signature=signed,
     )
-    try:
-        reply = beyond.reply(call) if isinstance(beyond, RoutedPlatform) else None
-        if reply is not None:
-            return reply.status, reply.body
-        return 200, beyond.call(call)
-    except PlatformError as error:
-        answered = isinstance(error, PlatformResponseError) and error.status is not None
-        status = error.status if answered and error.status is not None else _BAD_GATEWAY
-        return status, {"error": error.code, "message": str(error)}
+    return Forwarding(beyond=beyond, call=call)
 
 
 def _find_run(runs: RunDirectory, headers: Mapping[str, str]) -> str:

@@ -10,8 +10,10 @@ platform from it, with keys of its own environment.
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -101,7 +103,10 @@ def modelled(
     host: HostParts = NO_PARTS,
     beyond: Platform | None = None,
 ) -> RoutedPlatform:
-    """The platform of a host.  identify: whose call it is; beyond: for every other call."""
+    """The platform of a host.  identify: whose call it is; beyond: for every other call.
+
+    Raises: `ValueError` for tools of the host whose names clash.
+    """
     routes = make_routes(database, models.offer, host)
     return RoutedPlatform(routes, beyond=beyond, identify=identify, described=models.describe())
 
@@ -143,19 +148,14 @@ def remade_models(
 
 
 def make_routes(database: Database, offer: Offer, host: HostParts = NO_PARTS) -> dict[str, Handler]:
-    """The functions of all routes."""
-    objects = SavedObjects(database)
-    tools = [
-        *object_tools(objects),
-        drafts_tool(objects),
-        trigger_tool(objects),
-        prompts_tool(database),
-        *plain_tools(),
-        *(NamedTool(name=name, run=run) for name, run in host.passthrough.items()),
-    ]
+    """The functions of all routes.
+
+    Raises: `ValueError` for two tools of one name in the toolbox `cinatra-mcp`.
+    """
+    tools = _name_tools(database, host)
     toolboxes = {id_: Toolbox.of(members) for id_, members in host.toolboxes.items()}
-    own = Toolbox.of([_offer_tool(tool) for tool in tools if tool.for_models])
-    toolboxes[DEFAULT_TOOLBOX] = own + toolboxes.get(DEFAULT_TOOLBOX, Toolbox())
+    own = Toolbox.of([_offer_tool(tool) for tool in tools.values() if tool.for_models])
+    toolboxes[DEFAULT_TOOLBOX] = _join_boxes(own, toolboxes.get(DEFAULT_TOOLBOX, Toolbox()))
     absent = {entry: _refuse_route(entry, about) for entry, about in _ABSENT.items()}
     return {
         BRIDGE_ROUTE: LlmBridge(
@@ -164,22 +164,58 @@ def make_routes(database: Database, offer: Offer, host: HostParts = NO_PARTS) ->
             ports_for=lend_files(database, offer),
             may_go_on=require_going(database),
         ),
-        PASSTHROUGH_ROUTE: Passthrough.of(tools),
+        PASSTHROUGH_ROUTE: Passthrough.of(tools.values()),
         **absent,
     }
+
+
+def _name_tools(database: Database, host: HostParts) -> dict[str, NamedTool]:
+    """The tools by name, for flows and for models alike.
+
+    A function of the host takes the place of the one that is built in; what models are told of the
+    tool, and whether they are, stays.
+    """
+    objects = SavedObjects(database)
+    built_in = [
+        *object_tools(objects),
+        drafts_tool(objects),
+        trigger_tool(objects),
+        prompts_tool(database),
+        *plain_tools(),
+    ]
+    tools = {tool.name: tool for tool in built_in}
+    for name, run in host.passthrough.items():
+        known = tools.get(name)
+        tools[name] = NamedTool(name=name, run=run) if known is None else replace(known, run=run)
+    return tools
+
+
+def _join_boxes(own: Toolbox, lent: Toolbox) -> Toolbox:
+    """Raises: `ValueError`, which names a tool that is there twice."""
+    joined = own + lent
+    names = [tool.name for tool in joined.tools]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is None:
+        return joined
+    way = f'HostParts(passthrough={{"{twice}": …}}) replaces the built-in tool'
+    raise ValueError(
+        f'the toolbox "{DEFAULT_TOOLBOX}" has two tools with the name "{twice}": give one another '
+        "name" + (f", or {way}" if any(tool.name == twice for tool in own.tools) else "")
+    )
 
 
 def _offer_tool(tool: NamedTool) -> BridgeTool:
     """The tool as a model may call it, for the run whose node asks the model."""
 
-    def run(call: RouteCall, arguments: dict[str, JsonValue]) -> Any:
+    async def run(call: RouteCall, arguments: dict[str, JsonValue]) -> Any:
+        asked = NamedCall(
+            tool=tool.name, input=arguments, owner=call.owner, key=call.idempotency_key
+        )
         problem = ""
         try:
-            return tool.run(
-                NamedCall(
-                    tool=tool.name, input=arguments, owner=call.owner, key=call.idempotency_key
-                )
-            )
+            if inspect.iscoroutinefunction(tool.run):
+                return await tool.run(asked)
+            return await asyncio.to_thread(tool.run, asked)
         except RouteError as error:
             problem = error.message
         raise ToolFailed(problem)

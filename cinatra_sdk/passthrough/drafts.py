@@ -29,7 +29,7 @@ def drafts_tool(objects: SavedObjects) -> NamedTool:
     def run(call: NamedCall) -> dict[str, JsonValue]:
         org = call.require_tenant()
         reviewed = _read_reviewed(call)
-        saved = objects.of_run(call.owner.run_id, org_id=org, kind=BUNDLE_TYPE)
+        saved = objects.of_run(call.owner.run_id, org_id=org, kind=BUNDLE_TYPE, most=1)
         if not saved:
             raise RouteError(
                 404, "object_missing",

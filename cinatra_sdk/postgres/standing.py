@@ -12,6 +12,7 @@ from cinatra_sdk.postgres.queries import migrations
 APPEND_ONLY: Final = (
     "flows", "decisions", "representations", "run_context_selections", "context_finalizes",
     "run_events", "settlements", "attachment_pieces",
+    "saved_objects", "saved_object_versions",
 )  # fmt: skip
 """Tables whose rows nobody but their owner could change."""
 

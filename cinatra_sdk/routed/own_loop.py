@@ -5,20 +5,27 @@
 
 Clients of language models keep connections that belong to the loop which opened them.  With one loop
 for every route, whoever calls it and however, a connection is never used on another loop.
+A forked process makes a loop of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
-_lock = threading.Lock()
 _loops: list[asyncio.AbstractEventLoop] = []
 """Empty, or the one loop."""
+
+
+class _Turns:
+    """Who makes the loop; a forked process starts anew."""
+
+    lock = threading.Lock()
 
 
 def finish(work: Coroutine[Any, Any, _T]) -> _T:
@@ -42,7 +49,7 @@ def _submit(work: Coroutine[Any, Any, _T]) -> Future[_T]:
 
 
 def _ensure_loop() -> asyncio.AbstractEventLoop:
-    with _lock:
+    with _Turns.lock:
         if not _loops:
             loop = asyncio.new_event_loop()
             # A daemon: a route that hangs must not keep the process from ending.
@@ -50,3 +57,12 @@ def _ensure_loop() -> asyncio.AbstractEventLoop:
             thread.start()
             _loops.append(loop)
         return _loops[0]
+
+
+def _forget_after_fork() -> None:
+    """The thread of the loop is gone in the child, and another thread may have held the lock."""
+    _Turns.lock = threading.Lock()
+    _loops.clear()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)

@@ -25,7 +25,10 @@ from cinatra_sdk.postgres.database import Database
 JSON_MIME: Final = "application/json"
 MOST_BYTES: Final = 32 * 2**20
 """Of one object."""
-_MOST_LISTED: Final = 500
+MOST_LISTED: Final = 500
+"""Objects of one list."""
+MOST_LISTED_BYTES: Final = MOST_BYTES
+"""Of all objects of one list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +146,17 @@ class SavedObjects:
         with self.database.connection() as connection:
             return self._load(connection, object_id, org_id, version=version)
 
-    def of_run(self, run_id: str, *, org_id: str, kind: str = "") -> list[SavedObject]:
-        """The newest versions of what a run saved, the last saved first; kind: of this type only."""
-        asked = {"org_id": org_id, "run_id": run_id, "type": kind, "most": _MOST_LISTED}
+    def of_run(
+        self, run_id: str, *, org_id: str, kind: str = "", most: int = MOST_LISTED
+    ) -> list[SavedObject]:
+        """The newest versions of what a run saved, the last saved first; kind: of this type only.
+
+        most: how many.  Of more than `MOST_LISTED_BYTES` together, the last saved are listed.
+        """
+        asked = {
+            "org_id": org_id, "run_id": run_id, "type": kind, "most": most,
+            "most_bytes": MOST_LISTED_BYTES,
+        }  # fmt: skip
         with self.database.connection() as connection:
             rows = every(connection, "list_saved_objects_of_run", asked)
         return [SavedObject.of(row) for row in rows]

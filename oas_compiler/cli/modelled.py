@@ -17,11 +17,14 @@ from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.opening import Own, PlatformOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cinatra_sdk import RunStore
     from cinatra_sdk.host.modelled import ModelNames
     from cinatra_sdk.host.settings import LocalSettings
     from cinatra_sdk.lending.host_parts import HostParts
-    from cinatra_sdk.platform import Platform
+    from cinatra_sdk.platform import Platform, PlatformCall
+    from cinatra_sdk.routed import RoutedPlatform, RunOwner
     from oas_compiler.cli.context import Context
     from oas_compiler.lower.flow import Flow
 
@@ -42,16 +45,12 @@ class Models:
         self, store: RunStore, flow: Flow, filled: Context | None, *, tenant: str, by: str
     ) -> Flow:
         """`flow` on a platform of this process.  by: who started the run."""
-        from cinatra_sdk.host.modelled import modelled, owned_by
+        from cinatra_sdk.host.modelled import owned_by
         from cinatra_sdk.host.standalone import standalone
 
         settings = make_settings(tenant, by) if filled is None else filled.file.settings
-        routed = modelled(
-            store.database,
-            self.names,
-            identify=owned_by(settings.owner),
-            host=self.parts,
-            beyond=self.beyond,
+        routed = make_platform(
+            store, self.names, self.parts, owned_by(settings.owner), beyond=self.beyond
         )
         if filled is not None:
             return flow.with_platform(routed)  # the context file puts its own platform around it
@@ -79,6 +78,23 @@ def read_names(models: tuple[str, ...], own: Own) -> ModelNames:
         return read_models(models, own.lend())
     except ValueError as error:
         raise Halt(f"--model: {error}") from None
+
+
+def make_platform(
+    store: RunStore,
+    names: ModelNames,
+    parts: HostParts,
+    identify: Callable[[PlatformCall], RunOwner],
+    *,
+    beyond: Platform | None = None,
+) -> RoutedPlatform:
+    """Raises: `Halt` for tools of `--host` whose names clash."""
+    from cinatra_sdk.host.modelled import modelled
+
+    try:
+        return modelled(store.database, names, identify=identify, host=parts, beyond=beyond)
+    except ValueError as error:
+        raise Halt(f"--host: {error}") from None
 
 
 def make_settings(tenant: str, by: str) -> LocalSettings:

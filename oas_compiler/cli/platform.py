@@ -84,13 +84,12 @@ def make_app(
 ) -> Any:
     """The ASGI app over the runs of one tenant of the store."""
     from cinatra_sdk.host import local_app
-    from cinatra_sdk.host.modelled import modelled as make_modelled
     from cinatra_sdk.host.openapi import described
     from cinatra_sdk.host.served_runs import ServedRuns, identify_by
     from cinatra_sdk.store.artifacts import ArtifactStore
 
     runs = ServedRuns.of(store.database, settings, tenant=tenant)
-    routed = make_modelled(store.database, names, identify=identify_by(runs), host=own.lend())
+    routed = modelled.make_platform(store, names, own.lend(), identify_by(runs))
     return described(
         local_app(
             ArtifactStore(store.database),

@@ -223,6 +223,8 @@ def _headers(tried: dict[str, Any]) -> Iterator[tuple[bytes, bytes]]:
         yield b"authorization", f"Bearer {who}-token".encode()
     if who == "bridge":
         yield b"x-cinatra-bridge-token", TOKEN.encode()
+    if not any(line.lower().startswith("content-type:") for line in tried.get("headers", [])):
+        yield b"content-type", b"application/json"
     for line in tried.get("headers", []):
         name, _, value = line.partition(": ")
         yield name.encode(), value.encode("latin-1")

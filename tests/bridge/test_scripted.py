@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bridge_world import ask, bridge_of, outcome
 
-from cinatra_sdk.bridge import ScriptFile
+from cinatra_sdk.bridge import ScriptFile, scripted
 from cinatra_sdk.bridge.scripted import ScriptError
+from cinatra_sdk.routed import RouteCall, RunOwner
 
 
 def bridge(tmp_path: Path, answers: Any) -> Any:
@@ -46,6 +48,22 @@ def test_where_no_visit_is_known_each_run_counts_its_own_calls(tmp_path: Path) -
     assert outcome(made, asking()) == {"output": "one"}
     assert outcome(made, asking(run_id="r2")) == {"output": "one"}
     assert outcome(made, asking()) == {"output": "two"}
+
+
+def test_a_process_counts_the_last_runs_that_asked_and_forgets_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scripted, "MOST_COUNTED", 2)
+    path = tmp_path / "script.json"
+    path.write_text('["one", "two", "three"]', "utf-8")
+    script = ScriptFile.read(path)
+    call = RouteCall(method="POST", path="/api/llm-bridge", owner=RunOwner())
+    for run in ("r1", "r2", "r1", "r3"):
+        script.make_model(replace(call, owner=RunOwner(run_id=run)), None)
+    assert script._used == {("r1", "*"): 2, ("r3", "*"): 1}
+    for number in range(100):
+        script.make_model(replace(call, owner=RunOwner(run_id=f"n{number}")), None)
+    assert script._used == {("n98", "*"): 1, ("n99", "*"): 1}
 
 
 def test_a_node_without_an_answer_is_named(tmp_path: Path) -> None:

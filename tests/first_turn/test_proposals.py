@@ -110,6 +110,29 @@ def test_content_that_nobody_could_read_is_refused(content: Any) -> None:
         make_note(content=content, image_id="img")
 
 
+@pytest.mark.parametrize(
+    ("hidden", "named"),
+    [
+        ("\u2060", "U+2060"),
+        ("\u202e", "U+202E"),
+        ("\U000e0041", "U+E0041"),
+        ("\ue000", "U+E000"),
+        ("\u0378", "U+0378"),
+        ("\ufeff", "U+FEFF"),
+    ],
+)
+def test_content_with_a_character_that_nobody_sees_is_refused(hidden: str, named: str) -> None:
+    with pytest.raises(ProposalInvalid, match=re.escape(f"holds {named}, which nobody sees")):
+        make_taste(content=f"blue{hidden}", category="value")
+    with pytest.raises(ProposalInvalid, match=re.escape(f"holds {named}, which nobody sees")):
+        make_note(content=f"{hidden}blue", image_id="img")
+
+
+def test_content_may_join_letters() -> None:
+    text = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \U0001f469\u200d\U0001f680"
+    assert make_taste(content=text, category="value").content == text
+
+
 @pytest.mark.parametrize("category", ["", "mood", "Appearance", None, ["value"]])
 def test_a_taste_has_one_of_three_categories(category: Any) -> None:
     with pytest.raises(ProposalInvalid, match="appearance, process, value"):
@@ -247,6 +270,27 @@ def test_a_run_that_writes_again_after_a_crash_writes_once(places: Places) -> No
     assert not write_proposal(places, proposal, once=True).added
     assert taste_file(places).read_text() == "- blue\n- soft\n"
     assert write_proposal(places, proposal).added
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"old\r\n\r\n", b"old\r\n\r\nblue\n"),
+        (b"\n", b"\nblue\n"),
+        (b" \n", b" \nblue\n"),
+        (b"", b"blue\n"),
+        (b"old", b"old\n\nblue\n"),
+    ],
+)
+def test_a_proposal_is_written_once_whatever_blank_lines_were_there(
+    places: Places, before: bytes, after: bytes
+) -> None:
+    taste_file(places).parent.mkdir(parents=True)
+    taste_file(places).write_bytes(before)
+    proposal = make_taste(content="blue", category="value")
+    assert write_proposal(places, proposal, once=True).added
+    assert not write_proposal(places, proposal, once=True).added
+    assert taste_file(places).read_bytes() == after
 
 
 def test_a_longer_line_that_ends_alike_is_no_paragraph(places: Places) -> None:

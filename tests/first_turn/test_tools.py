@@ -85,6 +85,20 @@ def test_full_notes_are_cut_by_lines(work: Path) -> None:
     assert data(limit=0) == {"content": "", "lines": 3, "truncated": True}
 
 
+def test_a_model_reads_no_character_that_a_person_does_not_see(work: Path) -> None:
+    (work / "img" / "notes.md").write_text(
+        "bl\u2060ue\U000e0041\u202e a\u200db\ue000\n", encoding="utf-8"
+    )
+    (work / "img" / "brief.md").write_text("so\ufeffft\u0378", encoding="utf-8")
+    (work.parent / "tastes" / "_default.md").write_text("ca\u200blm", encoding="utf-8")
+    read = ask(work, "read_context", image_id="img")["data"]
+    assert read["notes"]["summary"] == "blue a\u200db\n"
+    assert read["brief"]["intent"].strip() == "soft"
+    assert read["tastes"]["default"] == "calm"
+    notes = ask(work, "read_full_notes", image_id="img")["data"]
+    assert notes["content"] == "blue a\u200db\n"
+
+
 def test_full_notes_without_a_file_are_empty(work: Path) -> None:
     (work / "new").mkdir()
     answer = ask(work, "read_full_notes", image_id="new")

@@ -97,6 +97,19 @@ def ask(
     parts: int = 1,
 ) -> tuple[int, Any]:
     """Status and body of one request to an ASGI app."""
+    return asyncio.run(send(app, route, content, headers, method=method, parts=parts))
+
+
+async def send(
+    app: Any,
+    route: str,
+    content: Any,
+    headers: dict[str, str] | None = None,
+    *,
+    method: str = "POST",
+    parts: int = 1,
+) -> tuple[int, Any]:
+    """As `ask`, on the loop of the caller."""
     raw = content if isinstance(content, bytes) else json.dumps(content).encode()
     size = len(raw) // parts + 1
     pieces = [raw[place : place + size] for place in range(0, max(len(raw), 1), size)]
@@ -109,15 +122,19 @@ def ask(
     async def receive() -> Any:
         return incoming.pop(0)
 
-    async def send(message: Any) -> None:
+    async def hear(message: Any) -> None:
         sent.append(message)
 
     asgi = {
         "type": "http", "method": method, "path": f"/api/{route}", "root_path": "",
         "query_string": b"",
-        "headers": [(k.lower().encode(), v.encode()) for k, v in (headers or {}).items()],
+        "headers": [
+            (k.lower().encode(), v.encode())
+            for k, v in {"Content-Type": "application/json", **(headers or {})}.items()
+            if v
+        ],
     }  # fmt: skip
-    asyncio.run(app(asgi, receive, send))
+    await app(asgi, receive, hear)
     return sent[0]["status"], json.loads(sent[1]["body"])
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from local_world import ANN, REGISTRY, ask, fill, served
+from local_world import ANN, REGISTRY, ask, fill, send, served
 
 from cinatra_sdk.context import read_slots
 from cinatra_sdk.host import FixedRuns, RunScope, local_app
@@ -17,6 +19,7 @@ from cinatra_sdk.platform import (
     SimulatedPlatform,
 )
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.routed import RouteCall, RoutedPlatform, RouteError
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
@@ -90,6 +93,39 @@ def test_a_body_that_is_not_json_goes_no_further(artifacts):
     beyond = SimulatedPlatform()
     assert ask(app(artifacts, beyond), "llm-bridge", b"{", TOKEN)[0] == 400
     assert beyond.calls == []
+
+
+def test_a_route_that_awaits_holds_no_thread_of_the_server():
+    came, everybody = [], asyncio.Event()
+
+    async def meet(call: RouteCall) -> Any:
+        came.append(call.body)
+        if len(came) == 5:
+            everybody.set()
+        # With a thread for each call, the third one would never come.
+        await asyncio.wait_for(everybody.wait(), timeout=20)
+        return call.body
+
+    routed = RoutedPlatform({"POST /api/llm-bridge": meet})
+    nothing: Any = None  # no route about context is called
+    open_app = local_app(nothing, nothing, FixedRuns({}), beyond=routed, hands_on=routed.entries)
+
+    async def ask_all() -> list[Any]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(max_workers=2))
+        calls = [send(open_app, "llm-bridge", {"n": number}) for number in range(5)]
+        return list(await asyncio.gather(*calls))
+
+    assert asyncio.run(ask_all()) == [(200, {"n": number}) for number in range(5)]
+
+
+def test_a_refusal_of_a_route_keeps_all_its_members(artifacts):
+    def refuse(_call: RouteCall) -> Any:
+        raise RouteError(400, "invalid_body", "no", more={"issues": ["a"]})
+
+    local = app(artifacts, RoutedPlatform({"POST /api/llm-bridge": refuse}))
+    status, answer = ask(local, "llm-bridge", {}, TOKEN)
+    assert status == 400
+    assert answer["issues"] == ["a"]
 
 
 @needs_server

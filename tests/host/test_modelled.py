@@ -12,13 +12,23 @@ import pytest
 from cinatra_sdk import HostParts, RunStore
 from cinatra_sdk.bridge import LlmBridge, Offer, OfferedModel, Toolbox
 from cinatra_sdk.host import standalone
-from cinatra_sdk.host.modelled import modelled, owned_by, read_models, remade_models
+from cinatra_sdk.host.modelled import (
+    make_routes,
+    modelled,
+    owned_by,
+    read_models,
+    remade_models,
+)
 from cinatra_sdk.host.settings import LocalSettings
 from cinatra_sdk.models import ModelConfig, ScriptedModel, ScriptedReply
+from cinatra_sdk.passthrough.named import NamedCall
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.routed import RoutedPlatform
+from cinatra_sdk.routed.call import RouteError
+from cinatra_sdk.store.saved_objects import SavedObjects
 from oas_compiler import compile_flow
+from tests.bridge.bridge_world import ask, own
 from tests.flows import api, end, flow_of, port, start
 
 SETTINGS = LocalSettings.model_validate({"actor": {"orgId": "acme", "principalId": "ann"}})
@@ -107,3 +117,48 @@ def test_calls_without_a_route_go_to_the_platform_beyond(database: Database) -> 
     made = modelled(database, read_models([]), identify=owned_by(SETTINGS.owner), beyond=beyond)
     assert made.beyond is beyond
     assert made.entries[:2] == ("POST /api/llm-bridge", "POST /api/agents/passthrough")
+
+
+def ask_for_tool(database: Database, host: HostParts) -> Any:
+    """What a model hears that calls `objects_save`."""
+    call = ScriptedReply(tool_calls=({"name": "objects_save", "args": {"typeHint": "@x/a", "rawData": {}}},))  # fmt: skip
+    model = ScriptedModel([call, "done"])
+    config = ModelConfig(type="LlmConfig", provider="openai", model="gpt-5-mini")
+    offer = Offer.of([OfferedModel(config=config, lend=lambda _call, _agent: model)])
+    routed = RoutedPlatform(make_routes(database, offer, host), identify=own)
+    routed.call(ask({"user": "hi", "agent_id": "@x/a", "toolbox_ids": ["cinatra-mcp"]}))
+    return model
+
+
+def test_a_tool_that_the_host_replaces_is_replaced_for_flows_and_for_models(
+    database: Database,
+) -> None:
+    async def mine(call: NamedCall) -> dict[str, Any]:
+        return {"mine": call.owner.run_id}
+
+    host = HostParts(passthrough={"objects_save": mine})
+    body = {"tool": "objects_save", "agent_run_id": "r1", "input": {}}
+    routed = RoutedPlatform(make_routes(database, Offer(), host), identify=own)
+    flow = ask(body, url="{{CINATRA_BASE_URL}}/api/agents/passthrough")
+    assert routed.call(flow) == {"mine": "r1"}
+    heard = ask_for_tool(database, host).asked[-1].messages[-1]
+    assert heard.content == '{"mine": "r1"}'
+    assert SavedObjects(database).of_run("r1", org_id="o1") == []
+
+
+def test_a_replaced_tool_that_refuses_tells_the_model(database: Database) -> None:
+    async def mine(_call: NamedCall) -> dict[str, Any]:
+        raise RouteError(400, "invalid_input", "not on Sundays")
+
+    heard = ask_for_tool(database, HostParts(passthrough={"objects_save": mine}))
+    assert "not on Sundays" in str(heard.asked[-1].messages[-1].content)
+
+
+def test_two_tools_of_one_name_in_the_own_toolbox_are_refused_by_name(database: Database) -> None:
+    def objects_save(text: str) -> str:
+        return text
+
+    host = HostParts(toolboxes={"cinatra-mcp": [objects_save]})
+    with pytest.raises(ValueError, match='two tools with the name "objects_save"') as raised:
+        modelled(database, read_models([]), identify=owned_by(SETTINGS.owner), host=host)
+    assert 'HostParts(passthrough={"objects_save": …}) replaces' in str(raised.value)

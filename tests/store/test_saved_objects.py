@@ -10,6 +10,7 @@ import pytest
 
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store import saved_objects
 from cinatra_sdk.store.saved_objects import MOST_BYTES, KeyReused, ObjectContent, SavedObjects
 
 NOTE = ObjectContent.of_json("@x/note", {"b": 1, "a": [True, None]})
@@ -90,6 +91,32 @@ def test_what_a_run_saved_is_listed_by_type_the_last_first(objects: SavedObjects
     other = objects.save(ObjectContent.of_json("@x/other", {}), org_id="acme", run_id="r1")
     assert objects.of_run("r1", org_id="acme") == [other, first]
     assert objects.of_run("r1", org_id="acme", kind="@x/note") == [first]
+
+
+def test_an_object_that_was_saved_again_is_the_last_saved(objects: SavedObjects) -> None:
+    first = objects.save(NOTE, org_id="acme", run_id="r1")
+    other = objects.save(NOTE, org_id="acme", run_id="r1")
+    again = objects.update(first.id, NOTE, org_id="acme", run_id="r1")
+    assert objects.of_run("r1", org_id="acme") == [again, other]
+    assert objects.of_run("r1", org_id="acme", most=1) == [again]
+
+
+def test_a_list_has_a_bound_of_bytes_and_keeps_the_last_saved(
+    objects: SavedObjects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved_objects, "MOST_LISTED_BYTES", 10)
+    made = [
+        objects.save(
+            ObjectContent(type="@x/a", mime="text/plain", content=b"x" * size),
+            org_id="acme",
+            run_id="r1",
+        )
+        for size in (1, 5, 6, 4)
+    ]
+    assert objects.of_run("r1", org_id="acme") == [made[3], made[2]]
+    large = ObjectContent(type="@x/a", mime="text/plain", content=b"x" * 11)
+    last = objects.save(large, org_id="acme", run_id="r1")
+    assert objects.of_run("r1", org_id="acme") == [last], "the last one, whatever it has"
 
 
 def test_an_object_has_a_bound(objects: SavedObjects) -> None:

@@ -1438,13 +1438,20 @@ where o.id = %(id)s and o.org_id = %(org_id)s
 order by v.version desc limit 1;
 
 -- name: list_saved_objects_of_run
--- The newest version of each object of a type that a run saved, the last saved first.
-select * from (
-    select distinct on (o.id) o.id, o.org_id, o.run_id, v.version, v.type, v.mime, v.content,
-           v.sha256, o.created_at
+-- The newest version of each object of a type that a run saved, the last saved first, as far as they
+-- have so many bytes together; the first one, whatever it has.
+with newest as (
+    select distinct on (o.id) o.id, o.org_id, o.run_id, v.version, v.type, v.saved_at,
+           octet_length(v.content) as size
     from saved_objects o join saved_object_versions v on v.object_id = o.id
     where o.org_id = %(org_id)s and o.run_id = %(run_id)s
     order by o.id, v.version desc
-) newest
-where %(type)s::text = '' or type = %(type)s
-order by created_at desc, id limit %(most)s;
+), listed as (
+    select *, row_number() over latest as place, sum(size) over latest as bytes
+    from newest where %(type)s::text = '' or type = %(type)s
+    window latest as (order by saved_at desc, id rows unbounded preceding)
+)
+select l.id, l.org_id, l.run_id, l.version, v.type, v.mime, v.content, v.sha256
+from listed l join saved_object_versions v on v.object_id = l.id and v.version = l.version
+where l.place = 1 or (l.place <= %(most)s and l.bytes <= %(most_bytes)s)
+order by l.place;

@@ -20,7 +20,7 @@ from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.attachments import AttachmentStore
 from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
-from tests.databases import Databases, shape_of
+from tests.databases import Databases, outline_of, shape_of
 from tests.lower.context_shelf import Shelf
 from tests.slot_flows import declared
 from tests.store import selecting
@@ -151,6 +151,26 @@ def test_a_database_that_was_changed_has_another_shape(own: Databases) -> None:
         # Control: what no test is kept from doing changes nothing.
         connection.execute(ROWS.format(9))  # type: ignore[arg-type]
         assert shape_of(connection) == own.shape
+
+
+def test_what_rows_alone_allow_to_be_changed_is_in_the_outline(own: Databases) -> None:
+    """Nobody looks at the whole shape of a database that no owner was given."""
+    refused = 0
+    said: list[str] = []
+    """That no privilege was granted: the statement has changed nothing, and is no error."""
+    with psycopg.connect(own.take()) as connection:
+        connection.add_notice_handler(lambda told: said.append(str(told.message_primary)))
+        outline = outline_of(connection)
+        for statement in [*CHANGES, "alter role current_user set jit = on"]:
+            try:
+                connection.execute(statement)  # type: ignore[arg-type]
+            except psycopg.errors.InsufficientPrivilege:
+                refused += 1
+            else:
+                assert said or outline_of(connection) != outline, statement
+            connection.rollback()
+            said.clear()
+    assert refused > 20, "the control: most is refused"
 
 
 def test_a_database_that_was_changed_is_not_used_again(own: Databases) -> None:

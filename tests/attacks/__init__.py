@@ -6,5 +6,5 @@
     test_<family>.py       carries an attack of the family out, and opens doors for its controls
 
 `./scripts/attacks` runs every row and prints the tally.  The default suite runs a spread of them:
-the first form of every door, every sixteenth of the others, all twins and all controls.
+the first form of every door, every thirty-second of the others, all twins and all controls.
 """

@@ -21,7 +21,7 @@ from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.forms.choosing import form_of
 from oas_compiler import compile_flow
-from oas_compiler.cli.app import app
+from oas_compiler.cli.app import app_for
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.inputs import NOT_JSON, decoded
 from oas_compiler.cli.opening import person
@@ -211,7 +211,7 @@ def _command_line(value: dict[str, Any], _attack: Attack, place: Place) -> str:
     """An argument that is told again, as it is on the stream."""
     place.monkeypatch.setenv("DATABASE_URL", "postgresql://u:x@127.0.0.1:1/none")
     arguments = [one.replace("TEXT", value["text"]) for one in value["arguments"]]
-    result = CliRunner().invoke(app, arguments)
+    result = CliRunner().invoke(app_for(arguments), arguments)
     return _judged(result.output + result.stderr, result.exit_code)
 
 
@@ -231,7 +231,7 @@ def _file(value: dict[str, Any], _attack: Attack, place: Place) -> str:
     arguments = [
         one.replace("OTHER", str(other)).replace("FILE", str(file)) for one in value["arguments"]
     ]
-    result = CliRunner().invoke(app, arguments)
+    result = CliRunner().invoke(app_for(arguments), arguments)
     own = [
         line
         for line in result.output.splitlines()

@@ -41,6 +41,7 @@ from oas_compiler.text.tree import flows_of
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.flows import api, end, flow_of, start
+from tests.warm import begin
 
 CANARY = "canary-7f3a"
 FLOW = json.dumps(flow_of(start(), end()))
@@ -457,23 +458,18 @@ def put_a_lock(world: World) -> str:
 
 def record(world: World) -> str:
     """A pipe would be waited for, so a process of its own is asked, which can be ended."""
-    code = (
-        "import sys; from cinatra_sdk.testing import drive; from oas_compiler import compile_flow\n"
-        "from cinatra_sdk import SimulatedPlatform\n"
-        "flow = compile_flow(sys.argv[1], platform=SimulatedPlatform(record=sys.argv[2]))\n"
-        "came = drive(flow, platform=flow.platform); print(came)\n"
-        "sys.exit(came.status != 'completed')"
-    )
     flow = world.root / "call.json"
     flow.write_text(json.dumps(flow_of(start(), api("work"), end())), encoding="utf-8")
-    command = [sys.executable, "-c", code, str(flow), str(world.path)]
+    program = (sys.executable, "-m", "tests.attacks.recording")
+    given = (str(flow), str(world.path))
+    done = begin("tests.attacks.recording:run", program, given, os.environ)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        told = "".join(done.communicate(timeout=60))
     except subprocess.TimeoutExpired:
+        done.kill()
         return "waited for"
     if done.returncode == 0:
         return "taken" if world.path.read_text(encoding="utf-8") else "nothing written"
-    told = done.stdout + done.stderr
     return "PlatformError" if "cannot be written" in told else told
 
 

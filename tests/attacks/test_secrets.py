@@ -25,7 +25,7 @@ from cinatra_sdk.platform import PlatformCall, PlatformResponseError
 from cinatra_sdk.platform.protocol import Credentials
 from cinatra_sdk.postgres.connection import connect
 from oas_compiler import check, compile_flow
-from oas_compiler.cli.app import app
+from oas_compiler.cli.app import app_for
 from oas_compiler.explain import explain
 from oas_compiler.ir.printing import print_ir
 from oas_compiler.pipeline import compile_ir
@@ -255,7 +255,8 @@ def _literal(value: dict[str, Any], place: Place) -> str:
     command, *options = value["command"].split()
     if command == "diff":
         files.append(str(place.folder / "1.json"))
-    result = CliRunner().invoke(app, [command, *options, *files])
+    words = [command, *options, *files]
+    result = CliRunner().invoke(app_for(words), words)
     said = result.output + result.stderr
     if re.search(r"(?i)canary", said) or len(said) < 20:
         return f"opened: {said}"

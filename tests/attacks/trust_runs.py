@@ -18,7 +18,7 @@ from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.host.settings import read_settings
 from cinatra_sdk.host.standalone import standalone
 from oas_compiler import compile_flow
-from oas_compiler.cli.app import app
+from oas_compiler.cli.app import app_for
 from tests.flows import api, end, flow_of, gate, start
 from tests.platform.loopback_server import LoopbackServer
 
@@ -130,7 +130,7 @@ def command(*words: str) -> Result:
     log = logging.getLogger("oasflow")
     before = list(log.handlers), log.propagate
     try:
-        return CliRunner().invoke(app, [*words, "--json"], catch_exceptions=False)
+        return CliRunner().invoke(app_for(words), [*words, "--json"], catch_exceptions=False)
     finally:
         log.handlers, log.propagate = before
 

@@ -29,7 +29,7 @@ def findings(row: Row, folder: Path):
     return planted(row, folder)
 
 
-@pytest.mark.parametrize("row", spread(MISTAKES, family=attrgetter("code"), every=4), ids=name_of)
+@pytest.mark.parametrize("row", spread(MISTAKES, family=attrgetter("code"), every=8), ids=name_of)
 def test_a_planted_mistake_is_found_at_its_line_with_a_hint(row, tmp_path):
     found = findings(row, tmp_path)
     assert Counter(one.code for one in found) == Counter([row.code, *row.beside])
@@ -40,7 +40,7 @@ def test_a_planted_mistake_is_found_at_its_line_with_a_hint(row, tmp_path):
         assert words in f"{first.message} {first.hint}"
 
 
-@pytest.mark.parametrize("row", spread(HARMLESS, family=attrgetter("kind"), every=4), ids=name_of)
+@pytest.mark.parametrize("row", spread(HARMLESS, family=attrgetter("kind"), every=8), ids=name_of)
 def test_a_harmless_change_has_no_finding(row, tmp_path):
     assert [str(one) for one in findings(row, tmp_path)] == []
 

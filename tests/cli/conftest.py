@@ -16,7 +16,7 @@ from oasflow_process import Ended, Oasflow
 from oasflow_screen import Screen
 from typer.testing import CliRunner, Result
 
-from oas_compiler.cli.app import app
+from oas_compiler.cli.app import app_for
 from tests.flows import api, end, flow_of, gate, port, start
 
 Cli = Callable[..., Result]
@@ -47,7 +47,9 @@ def cli(fresh_database: str, monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("DATABASE_URL", fresh_database)
 
     def call(*arguments: str, stdin: str | None = None) -> Result:
-        return CliRunner().invoke(app, list(arguments), input=stdin, catch_exceptions=False)
+        return CliRunner().invoke(
+            app_for(arguments), list(arguments), input=stdin, catch_exceptions=False
+        )
 
     return call
 
@@ -58,7 +60,9 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> Cli:
     monkeypatch.setenv("DATABASE_URL", "postgresql://nobody:hidden-word@127.0.0.1:1/none")
 
     def call(*arguments: str, stdin: str | None = None) -> Result:
-        return CliRunner().invoke(app, list(arguments), input=stdin, catch_exceptions=False)
+        return CliRunner().invoke(
+            app_for(arguments), list(arguments), input=stdin, catch_exceptions=False
+        )
 
     return call
 

@@ -18,7 +18,7 @@ from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.paging import OpenGate
 from oas_compiler.cli.about import what_is_used
-from oas_compiler.cli.app import app
+from oas_compiler.cli.app import app_for
 from oas_compiler.cli.findings import finding_lines
 from oas_compiler.cli.follow import event_view, print_event
 from oas_compiler.cli.lacking import Lacking
@@ -291,7 +291,7 @@ def test_the_list_of_commands_cuts_no_sentence(monkeypatch: pytest.MonkeyPatch) 
     for width in WIDTHS:
         monkeypatch.setenv("COLUMNS", str(width))
         for command in ([], ["db"], ["schema"]):
-            told = CliRunner().invoke(app, [*command, "-h"]).output
+            told = CliRunner().invoke(app_for(command), [*command, "-h"]).output
             assert "..." not in told.split("Commands:")[1]
 
 

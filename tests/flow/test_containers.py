@@ -31,7 +31,7 @@ from tests.flow.containers import around, checked_item, mapped, nested, parallel
 from tests.flows import api, end, flow_node, flow_of, gate, node, port, start
 
 Json = dict[str, Any]
-ORDERS, LOOPS = tries(15, 40), tries(10, 30)
+ORDERS, LOOPS = tries(6, 40), tries(5, 30)
 """Orders of answers that are tried; on an event loop."""
 
 

@@ -260,8 +260,15 @@ def test_control_what_carries_the_seal_passes_every_door() -> None:
     assert channel.get() == [said, said]
 
 
-@pytest.mark.parametrize("count", [3, 40])
-@pytest.mark.parametrize("form", FORMS)
+# The longer list is read back as the shorter one, with a snapshot before its end: one form shows it.
+@pytest.mark.parametrize(
+    ("form", "count"),
+    [
+        pytest.param(form, count, marks=[pytest.mark.long] if place and count > 3 else [])
+        for place, form in enumerate(FORMS)
+        for count in (3, 40)
+    ],
+)
 @pytest.mark.parametrize("evil", EVIL)
 def test_no_client_changes_a_list_of_a_thread(evil: str, form: str, count: int) -> None:
     graph = talk(InMemorySaver(serde=STRICT), count)

@@ -14,7 +14,7 @@ from cinatra_sdk.effects import MemoryLedger
 from cinatra_sdk.platform import PlatformRefused
 from cinatra_sdk.postgres.connection import connect
 from oas_compiler import compile_flow
-from oas_compiler.cli.app import app
+from oas_compiler.cli.app import app_for
 from tests.attacks.leaks import CANARY, CRM, http, run_of
 from tests.flows import api, end, flow_of, gate, port, start
 
@@ -107,7 +107,7 @@ def test_no_view_of_the_file_shows_it(tmp_path: Any) -> None:
     path.write_text(json.dumps(calling({"X-Written": WRITTEN})))
     changed.write_text(json.dumps(calling({"X-Written": f"{WRITTEN}-2"})))
     told = [
-        CliRunner().invoke(app, [*words]).output
+        CliRunner().invoke(app_for(words), [*words]).output
         for words in (
             ["ir", str(path)], ["ir", str(path), "--json"], ["explain", str(path)],
             ["explain", str(path), "--json"], ["diff", str(path), str(changed)],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from oas_compiler.cli.app import app
+from oas_compiler.cli.app import app_for
 from tests.models.chat_server import serving
 from tests.models.llm_flows import ask_flow
 
@@ -23,9 +23,8 @@ def make_parts():
 
 
 def run(dsn: str, path: Path, *words: str) -> Any:
-    return CliRunner().invoke(
-        app, ["run", str(path), "--set", "topic=bees", "--db", dsn, "--json", *words]
-    )
+    given = ["run", str(path), "--set", "topic=bees", "--db", dsn, "--json", *words]
+    return CliRunner().invoke(app_for(given), given)
 
 
 def write(folder: Path, **config: Any) -> Path:

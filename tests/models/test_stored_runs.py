@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from cinatra_sdk import HttpPlatform, RunStore
 from cinatra_sdk.models import ModelUsage, NodeUsage, ScriptedModel, ScriptedReply
 from oas_compiler import compile_flow
-from oas_compiler.cli.app import app
+from oas_compiler.cli.app import app_for
 from tests.flows import port
 from tests.models.chat_server import serving
 from tests.models.llm_flows import ask_flow
@@ -130,7 +130,8 @@ def test_show_tells_what_the_models_used_up(fresh_database: str) -> None:
     flow = compile_flow(ask_flow(), models={"*": ScriptedModel([BEES])})
     with RunStore.open(fresh_database) as store:
         store.start(flow, {"topic": "x"}, "r1")
-    shown = CliRunner().invoke(app, ["show", "r1", "--db", fresh_database])
+    words = ["show", "r1", "--db", fresh_database]
+    shown = CliRunner().invoke(app_for(words), words)
     assert "openai/gpt-5" in shown.output
     assert "TOKENS IN" in shown.output
 

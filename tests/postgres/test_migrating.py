@@ -32,7 +32,7 @@ from cinatra_sdk.postgres.queries import migrations, rights
 from cinatra_sdk.postgres.server import LocalServer, LocalServerError
 from cinatra_sdk.postgres.standing import look
 from oas_compiler import compile_flow
-from oas_compiler.cli.app import app
+from oas_compiler.cli.app import app_for
 from tests.databases import Databases
 from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, start
@@ -492,7 +492,7 @@ def oasflow_db(command: str) -> Any:
     log = logging.getLogger("oasflow")
     before = list(log.handlers), log.propagate
     try:
-        return CliRunner().invoke(app, ["db", command], catch_exceptions=False)
+        return CliRunner().invoke(app_for(["db", command]), ["db", command], catch_exceptions=False)
     finally:
         log.handlers, log.propagate = before
 

@@ -67,7 +67,7 @@ def same(a: Any, b: Any) -> bool:
 # The store's connections are opened by threads that draw the pause before the next try at random.
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 @settings(
-    max_examples=tries(40, 300),
+    max_examples=tries(15, 300),
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -127,7 +127,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("seed", range(tries(25, 500)))
+@pytest.mark.parametrize("seed", range(tries(10, 500)))
 def test_a_run_keeps_the_rows_that_langgraphs_saver_keeps(place: Place, seed: int) -> None:
     script = Script(seed)
     namespace = "" if seed % 3 else "sub:1|inner:2"
@@ -147,7 +147,7 @@ def test_a_run_keeps_the_rows_that_langgraphs_saver_keeps(place: Place, seed: in
 
 
 @pytest.mark.parametrize("forgets", [False, True])
-@pytest.mark.parametrize("seed", range(tries(25, 500)))
+@pytest.mark.parametrize("seed", range(tries(10, 500)))
 def test_a_worker_reads_what_waits_as_if_it_were_stored(
     place: Place, seed: int, forgets: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

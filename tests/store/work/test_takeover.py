@@ -24,7 +24,7 @@ from tests.store.work.branches import Branches
 from tests.store.work.stopped_worker import LEASE, PATIENCE, Steps, work_slowly
 from tests.warm import FORKED
 
-CYCLES = tries(10, 200)
+CYCLES = tries(4, 200)
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from oas_compiler.cli.about_services import list_services, list_stored_services
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.opening import RUN_TOKEN
 from oas_compiler.cli.safe import clean
-from oas_compiler.cli.simulating import is_simulated
 
 if TYPE_CHECKING:
     from cinatra_sdk.runs import Run
@@ -69,14 +68,14 @@ def what_is_used(run: Run, own: Own, manner: Manner, source: bytes) -> list[list
 
 def list_asked(run: Run, source: bytes, own: Own) -> list[str]:
     """Models, servers and agents that the run asks; none where a simulation answers for them."""
-    if is_simulated(run.platform) and own.platform is None:
+    if _is_simulated(run.platform) and own.platform is None:
         return []
     return list_stored_services(source, own.parts)
 
 
 def tell_services(terminal: Terminal, flow: Flow, own: Own) -> None:
     """Tell whom a run that begins will ask, beside its platform."""
-    services = [] if is_simulated(flow.platform.describe()) else list_services(flow.ir, own.parts)
+    services = [] if _is_simulated(flow.platform.describe()) else list_services(flow.ir, own.parts)
     if services:
         pieces = _prefix_verb(_ASKS["done"], _join_services(services))
         terminal.say(Pieces([Text(piece) for piece in pieces], between=" "))
@@ -85,6 +84,12 @@ def tell_services(terminal: Terminal, flow: Flow, own: Own) -> None:
 def _join_services(services: Sequence[str]) -> list[str]:
     """The services as pieces of a line."""
     return [*(f"{one};" for one in services[:-1]), services[-1]]
+
+
+def _is_simulated(platform: Mapping[str, Any]) -> bool:
+    beyond = platform.get("beyond")
+    part = beyond if isinstance(beyond, Mapping) else platform
+    return part.get("kind") == "simulated"
 
 
 def _describe_calls(run: Run, own: Own, manner: Manner) -> list[str]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from oas_compiler.cli import opening
 from oas_compiler.cli.about import Manner, tell_what_is_used
 from oas_compiler.cli.lacking import lacking, refusal
-from oas_compiler.cli.simulating import list_tools_of_simulation, tell_tools_of_simulation
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
@@ -56,7 +55,4 @@ def flow_to_go_on(
     if found:
         whole = found.whole.command(call.name, call.target, *call.options)
         raise refusal(run, found, whole)
-    tools = [] if to_reject else list_tools_of_simulation(run, source)
-    if tools:
-        tell_tools_of_simulation(terminal, tools)
     return opening.flow_of_run(store, run.id, given.tenant, to_reject=to_reject)

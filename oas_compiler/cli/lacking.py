@@ -75,7 +75,7 @@ def lacking(run: Run, given: GivenOptions, source: bytes) -> Lacking:
     lacks = [_make_variable_lack(name) for name in missing]
     lacks += [_of_platform(run, setting, value) for setting, value in asked]
     own = replace(given.own, env=(*given.own.env, *missing))
-    needs = list_host_needs(run, source, given.own.parts, host_option=given.own.host)
+    needs = list_host_needs(run, source, given.own.parts)
     if needs:
         lacks += [
             Lack(f"--host {_ANY_HOST}", f"a function of yours that lends {need}") for need in needs

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
-
-from oas_compiler.cli.simulating import list_tools_of_simulation
 
 if TYPE_CHECKING:
     from cinatra_sdk.lending.host_parts import HostParts
@@ -26,19 +24,10 @@ _MOST_NAMED: Final = 10
 """Tools that are named."""
 
 
-def list_host_needs(
-    run: Run, source: bytes, lent: HostParts | None, *, host_option: str = ""
-) -> list[str]:
-    """lent: what `--host` or its variable gave; None: there was none.  host_option: `--host` as typed."""
+def list_host_needs(run: Run, source: bytes, lent: HostParts | None) -> list[str]:
+    """lent: what `--host` gave; None: there was none."""
     from cinatra_sdk.lending.host_factory import HOST_VARIABLE
 
-    tools = [] if host_option else list_tools_of_simulation(run, source)
-    if tools:
-        why = (
-            f"in a simulation, {HOST_VARIABLE} lends none" if os.environ.get(HOST_VARIABLE) else ""
-        )
-        named = f"the tools that it calls: {_name_some(tools)}{why and f' ({why})'}"
-        return [named, *_describe_platform_needs(run.platform, lent)]
     if lent is None and os.environ.get(HOST_VARIABLE):
         return []  # nothing is imported for looking; what goes on with the run does
     return [*_describe_flow_needs(source, lent), *_describe_platform_needs(run.platform, lent)]
@@ -60,12 +49,8 @@ def _describe_flow_needs(source: bytes, lent: HostParts | None) -> Iterator[str]
     known = frozenset() if lent is None else frozenset(lent.tools)
     missing = sorted(_read_tools(source) - known)
     if missing:
-        yield f"the tools that it calls: {_name_some(missing)}"
-
-
-def _name_some(names: Sequence[str]) -> str:
-    more = "" if len(names) <= _MOST_NAMED else f" and {len(names) - _MOST_NAMED} more"
-    return f"{', '.join(names[:_MOST_NAMED])}{more}"
+        more = "" if len(missing) <= _MOST_NAMED else f" and {len(missing) - _MOST_NAMED} more"
+        yield f"the tools that it calls: {', '.join(missing[:_MOST_NAMED])}{more}"
 
 
 def _read_tools(source: bytes) -> frozenset[str]:

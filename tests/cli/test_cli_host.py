@@ -142,39 +142,6 @@ def test_a_simulation_runs_no_tools_that_nobody_named_and_approves_none_by_yes(
     assert way in " ".join(implied.err.split())
 
 
-@pytest.mark.parametrize(
-    "command", [("resume", "r1"), ("approve", "r1"), ("answer", "r1", "--text", "broken")]
-)
-def test_a_simulated_run_goes_on_with_tools_of_the_option_alone(
-    oasflow: Oasflow, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
-) -> None:
-    monkeypatch.chdir(TOOLS)
-    line = ("run", ".", "--set", "order_id=A-17", "--simulate", "--run-id", "r1", "--detach")
-    assert oasflow(*line, *host("run:lend")).code == 3
-    implied = oasflow(*command, OASFLOW_HOST="run:lend", PYTHONPATH=str(TOOLS))
-    assert implied.code == 2, implied.out
-    said = " ".join(implied.err.split())
-    assert "look_up_order, refund_order (in a simulation, OASFLOW_HOST lends none)" in said
-    assert f"oasflow {command[0]} r1" in said
-    assert "--host MODULE:FACTORY" in said
-    shown = oasflow("show", "r1", "--json", OASFLOW_HOST="run:lend", PYTHONPATH=str(TOOLS))
-    assert shown.json["status"] == "waiting", "nothing was done"
-    done = oasflow(*command, *host("run:lend"))
-    told = "the tools of --host really run, calls of platforms are simulated:"
-    assert f"{told} look_up_order, refund_order" in " ".join(done.err.split())
-
-
-def test_a_simulated_run_is_rejected_without_tools(
-    oasflow: Oasflow, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(TOOLS)
-    line = ("run", ".", "--set", "order_id=A-17", "--simulate", "--run-id", "r1", "--detach")
-    assert oasflow(*line, *host("run:lend")).code == 3
-    rejected = oasflow("reject", "r1", "--reason", "no")
-    assert "really run" not in rejected.err
-    assert oasflow("show", "r1", "--json").json["status"] == "rejected"
-
-
 def test_a_hand_written_graph_is_answered_at_the_command_line(
     oasflow: Oasflow, fresh_database: str
 ) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
@@ -34,6 +35,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # As the program does.  The suite holds millions of objects that stay: looking for garbage among them
 # after each few hundred new ones is a tenth of the time of its tests.
 gc.set_threshold(50_000, 20, 50)
+
+# How fast the machine makes its examples says nothing about the product.
+settings.register_profile(
+    "any_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any_machine")
 
 LONGEST = (
     "test_demo.py",

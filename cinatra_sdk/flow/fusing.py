@@ -27,7 +27,7 @@ from cinatra_sdk.engine.lineage import place_of
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.engine import is_traced, read_channels
 from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.flow.names import node_name
+from cinatra_sdk.flow.names import ENDINGS, node_name
 from cinatra_sdk.flow.state_after import GROWING, StateAfter, join_growing
 from cinatra_sdk.flow.telling import NodeTelling, find_listener
 from cinatra_sdk.flow.updates import CompareOutputs, Completion, make_completion
@@ -87,17 +87,15 @@ class SharedSupersteps:
             node.body.arun is not None for node in self.computing.values()
         )
 
-    def add_node(
-        self, frame: Frame, body: NodeBody, compare: CompareOutputs | None, visits: ActingVisits
-    ) -> None:
-        """Take a node in if it only computes, or calls a function of this process."""
-        if body.computes:
-            self.computing[frame.id] = _ComputingNode(
-                frame, body, make_completion(frame, body, compare)
-            )
-        elif body.in_process:
-            reads = (*frame.channels(), "rejected_at", "status", *body.reads)
-            self.acting[frame.id] = _ActingNode(frame, visits, reads)
+    def add_computing(self, frame: Frame, body: NodeBody, compare: CompareOutputs | None) -> None:
+        """Take in a node that only computes."""
+        complete = make_completion(frame, body, compare)
+        self.computing[frame.id] = _ComputingNode(frame, body, complete)
+
+    def add_acting(self, frame: Frame, body: NodeBody, visits: ActingVisits) -> None:
+        """Take in a node that calls a function of this process."""
+        reads = (*frame.channels(), *ENDINGS, *body.reads)
+        self.acting[frame.id] = _ActingNode(frame, visits, reads)
 
     def list_reads(self, targets: Iterable[str]) -> list[str]:
         """State keys that nodes read which can run on from these; targets: ids."""
@@ -226,8 +224,7 @@ class _Segment:
             return 0.0
         reads = self._shared.list_all_reads()
         missing = [key for key in reads if key not in self.state]
-        for key, value in read_channels(self._config, missing).items():
-            self.state[key] = value
+        self._after.fill(read_channels(self._config, missing))
         return monotonic() + _SECONDS
 
     def take(self, frame: Frame, update: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ State, one channel per node (a merged state would make checkpoints grow quadrati
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -30,6 +31,7 @@ from cinatra_sdk.flow.names import (
     CURSOR,
     DECISIONS,
     ENDED,
+    ENDINGS,
     INPUTS,
     MESSAGES,
     OUTPUTS,
@@ -85,16 +87,24 @@ def make_graph(
         input_schema=_make_typed_dict("Input", _input_keys(depth)),
         output_schema=_make_typed_dict("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
     )
-    shared = SharedSupersteps() if wiring.fuse else None
     places = make_places(flow, wiring, around, depth)
-    for site, body in places:
-        if shared is not None:
-            visits = NodeVisit(list_surroundings(site, shared), body)
-            shared.add_node(site.frame, body, site.plan.work.compare, visits)
+    shared = _list_shared(places) if wiring.fuse else None
     for site, body in places:
         _add_graph_node(graph, site, body, keys, shared)
     graph.add_edge(START, node_name(flow.start))
     return graph
+
+
+def _list_shared(places: Sequence[tuple[NodeSite, NodeBody]]) -> SharedSupersteps:
+    """The nodes that can run on in another node's superstep."""
+    shared = SharedSupersteps()
+    for site, body in places:
+        if body.computes:
+            shared.add_computing(site.frame, body, site.plan.work.compare)
+        elif body.in_process:
+            visits = NodeVisit(list_surroundings(site, shared), body)
+            shared.add_acting(site.frame, body, visits)
+    return shared
 
 
 def make_places(
@@ -133,8 +143,7 @@ def _add_graph_node(
 ) -> None:
     node = site.plan
     name = node_name(node.id)
-    # A node that acts looks whether somebody ended the run meanwhile.
-    endings = ("rejected_at", "status") if body.acts else ()
+    endings = ENDINGS if body.acts else ()
     reads = dict.fromkeys((CURSOR, *site.frame.channels(), *endings, *body.reads))
     if shared is not None:
         reads |= dict.fromkeys(shared.list_reads(site.frame.routes.values()))

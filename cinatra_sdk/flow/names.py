@@ -18,11 +18,13 @@ MESSAGES: Final = "messages"
 CURSOR: Final = "cursor"
 DECISIONS: Final = "decisions"
 ENDED: Final = "ended"
+ENDINGS: Final = ("rejected_at", "status")
+"""State keys by which a node that acts sees whether somebody ended the run meanwhile."""
 
 _STATE_KEYS: Final = frozenset(
     {
         INPUTS, OUTPUTS, BRANCH, MESSAGES, CURSOR, DECISIONS, ENDED,
-        "bearer_token", "approval_policy", "run", "rejected_at", "status",
+        "bearer_token", "approval_policy", "run", *ENDINGS,
     }
 )  # fmt: skip
 _RESERVED: Final = frozenset("|:%\"'`<>{}[]()#;&\\\x7f")

@@ -37,6 +37,11 @@ class StateAfter:
         self.state[CURSOR] = {"seq": record["seq"], "next": record["next"]}
         return record["next"] or ""
 
+    def fill(self, values: Mapping[str, Any]) -> None:
+        """Take in keys that no node has read before; values: before the first node of these ran."""
+        for key, value in values.items():
+            self.state[key] = [*value, *self.added.get(key, ())] if key in GROWING else value
+
     def collect(self) -> dict[str, Any]:
         """The state with messages and decisions."""
         return {**self.state, **{key: self.added.get(key, []) for key in GROWING}}

@@ -44,7 +44,6 @@ from cinatra_sdk.platform.protocol import (
     PlatformError,
     PlatformResponseError,
 )
-from cinatra_sdk.routed.call import RouteReply
 from cinatra_sdk.routed.platform import RoutedPlatform
 
 _BAD_GATEWAY: Final = 502
@@ -83,30 +82,24 @@ class Forwarding:
 
     def reply(self) -> tuple[int, JsonValue]:
         """The answer of `beyond`: status and body."""
+        beyond = self.beyond
         try:
-            reply = (
-                self.beyond.reply(self.call) if isinstance(self.beyond, RoutedPlatform) else None
-            )
-            return (200, self.beyond.call(self.call)) if reply is None else _written(reply)
+            # `call` gives the value alone, and an error without the members of its body.
+            made = beyond.reply(self.call) if isinstance(beyond, RoutedPlatform) else None
+            return (200, beyond.call(self.call)) if made is None else (made.status, made.body)
         except PlatformError as error:
             return _write_error(error)
 
     async def areply(self) -> tuple[int, JsonValue]:
         """As `reply`; holds no thread while a route of functions awaits a model."""
+        beyond = self.beyond
         try:
-            if not isinstance(self.beyond, RoutedPlatform):
-                return 200, await self.beyond.acall(self.call)
-            # `acall` gives the value alone, and an error without the members of its body.
-            made = self.beyond._find(self.call)  # noqa: SLF001 - `reply` has no half that awaits
+            made = await beyond.areply(self.call) if isinstance(beyond, RoutedPlatform) else None
             if made is None:
-                return 200, await self.beyond.acall(self.call)
-            return _written(await made.aanswer())
+                return 200, await beyond.acall(self.call)
         except PlatformError as error:
             return _write_error(error)
-
-
-def _written(reply: RouteReply) -> tuple[int, JsonValue]:
-    return reply.status, reply.body
+        return made.status, made.body
 
 
 def _write_error(error: PlatformError) -> tuple[int, JsonValue]:

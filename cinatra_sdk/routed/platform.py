@@ -117,6 +117,11 @@ class RoutedPlatform:
         made = self._find(call)
         return None if made is None else made.answer()
 
+    async def areply(self, call: PlatformCall) -> RouteReply | None:
+        """As `reply`, for an event loop."""
+        made = self._find(call)
+        return None if made is None else await made.aanswer()
+
     def _find(self, call: PlatformCall) -> _RoutedCall | None:
         written = call.url.partition("#")[0].partition("?")[0]
         path = written.removeprefix(BASE_URL_PLACEHOLDER)
@@ -219,9 +224,9 @@ class _RoutedCall:
 
 
 def _require_json(value: JsonValue) -> JsonValue:
-    """What a route gives, as it goes over the wire.  Raises: for what is no JSON."""
-    made: JsonValue = json.loads(json.dumps(value, allow_nan=False))
-    return made
+    """What a route gives.  Raises: for what does not go over the wire."""
+    json.dumps(value, allow_nan=False)
+    return value
 
 
 def _describe_place(error: Exception) -> str:

@@ -97,7 +97,7 @@ def test_nobody_can_write_another_proposal_while_a_person_decides(places: Places
         {"kind": "taste", "category": "value", "content": " "},
         {"kind": "taste", "category": "value", "content": "x", "file": "../../x"},
         {"kind": "note", "image_id": "gone", "content": "x"},
-        {"kind": "note", "image_id": "../work/img", "content": "x"},
+        {"kind": "note", "image_id": "../photos/img", "content": "x"},
         {"kind": "other", "content": "x"},
     ],
 )

@@ -140,7 +140,7 @@ def test_a_host_without_a_reader_is_told_so() -> None:
 
 @pytest.mark.parametrize(
     ("image_id", "told"),
-    [("gone", 'no image "gone" in the workspace'), ("../work/img", "no image")],
+    [("gone", 'no image "gone" in the workspace'), ("../photos/img", "no image")],
 )
 def test_an_image_that_is_not_there_fails_the_node(work: Path, image_id: str, told: str) -> None:
     ran, model = run(llm_flow(), reader(work), params={"topic": "x", "image_id": image_id})

@@ -23,11 +23,11 @@ from pydantic import JsonValue
 
 from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, template_values
 from cinatra_sdk.engine.lineage import Effects
-from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Platform
+from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, BRIDGE_PATH, Platform
 from cinatra_sdk.templates.rendering import Renderer
 from cinatra_sdk.values.output_schema import derive_output_schema
 
-BRIDGE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/llm-bridge"
+BRIDGE_URL: Final = f"{BASE_URL_PLACEHOLDER}{BRIDGE_PATH}"
 OPTIONS: Final = frozenset(
     {
         "max_steps", "model_id", "toolbox_ids", "output_schema", "cinatra_llm", "media",

@@ -27,13 +27,14 @@ from cinatra_sdk.bridge.user import AttachedFiles, PortsFor, attach, lend_no_por
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.failures import read_status
+from cinatra_sdk.platform.protocol import BRIDGE_PATH
 from cinatra_sdk.routed.call import RouteCall, RouteError
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 log = logging.getLogger("oasflow.bridge")
 
-ROUTE: Final = "POST /api/llm-bridge"
+ROUTE: Final = f"POST {BRIDGE_PATH}"
 MOST_MEDIA: Final = 100 * 2**20
 """Bytes of a medium, where the host can tell them."""
 _ABOUT_KEYS: Final = frozenset({401, 403})

@@ -17,12 +17,13 @@ from cinatra_sdk.bridge.body import BridgeBody
 from cinatra_sdk.host.app import App, Message, Receive, Send, send_json
 from cinatra_sdk.host.bodies import FinalizeBody, ResolveBody
 from cinatra_sdk.passthrough.route import PassthroughBody
+from cinatra_sdk.platform.protocol import BRIDGE_PATH
 
 DOCUMENT_PATH: Final = "/openapi.json"
 HEALTH_PATH: Final = "/.health"
 _SCHEMAS: Final = "#/components/schemas"
 _BODIES: Final[dict[str, tuple[type[BaseModel], str]]] = {
-    "/api/llm-bridge": (BridgeBody, "Ask a language model."),
+    BRIDGE_PATH: (BridgeBody, "Ask a language model."),
     "/api/agents/passthrough": (PassthroughBody, "Call a tool of the host by its name."),
     "/api/context-resolve": (ResolveBody, "What a context slot may take."),
     "/api/context-finalize": (FinalizeBody, "Record what was chosen for a slot."),

@@ -24,6 +24,8 @@ BASE_URL_PLACEHOLDER = "{{" + BASE_URL + "}}"
 """The placeholder at the start of a flow's urls; each platform replaces it by its own origin."""
 
 
+BRIDGE_PATH = "/api/llm-bridge"
+"""Where the platform asks a language model, below its address."""
 SENSITIVE = "[sensitive]"
 """Stands where the value of a sensitive header would be shown."""
 SECRET_NAMES = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY")

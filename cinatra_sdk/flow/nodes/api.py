@@ -34,6 +34,7 @@ from cinatra_sdk.flow.request import Request, spells_platform
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.platform.protocol import (
     BASE_URL_PLACEHOLDER,
+    BRIDGE_PATH,
     DeclaredOutput,
     PlatformCall,
     PlatformError,
@@ -45,8 +46,6 @@ from cinatra_sdk.values.output_schema import derive_output_schema
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
-BRIDGE_PATH: Final = "/api/llm-bridge"
-"""End of the address at which the platform asks a language model."""
 OUTPUT_SCHEMA: Final = "output_schema"
 """Of the body of such a call: what its answer has to be."""
 

@@ -208,6 +208,7 @@ EXPORTED = {
         "AnswerLike",
         "Answers",
         "DrivableFlow",
+        "RememberedUploads",
         "Result",
         "adrive",
         "drive",

@@ -3,7 +3,7 @@
     oasflow attach plan.pdf photo.png
     [{"artifactId": "att_1…", "mime": "application/pdf", …}, …]
 
-The refs go into an input of a flow (`--input 'files=[…]'`), or with an answer (`oasflow answer --attach`).
+The refs go into an input of a flow (`--set 'files=[…]'`), or with an answer (`oasflow answer --attach`).
 """
 
 from __future__ import annotations

@@ -66,6 +66,8 @@ def test_files_go_with_an_answer_to_the_call_that_opens_them(
     envelope = json.loads(decision["answer"]["value"])
     assert envelope["text"] == "Sum up."
     assert [one["filename"] for one in envelope["attachments"]] == ["plan.pdf"]
+    told = " ".join(cli("show", "r1", "--full").output.split())
+    assert "Sum up. with plan.pdf" in told
 
 
 def test_no_file_goes_with_an_answer_whose_model_would_see_json(

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+OTHERS = {"node_modules", *(path.name for path in ROOT.glob(".venv*"))}
+"""Folders of other people's files."""
 NOT_READ = {"decisions.md"}
 """Notes of a day: they name files as these were called then."""
 DOCUMENTS = sorted(
     path
     for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("*/**/README.md"))
-    if path.name not in NOT_READ and ".venv" not in path.parts and "node_modules" not in path.parts
+    if path.name not in NOT_READ and not OTHERS.intersection(path.relative_to(ROOT).parts)
 )
 ROOMS = ("", "oas_compiler", "cinatra_sdk", "cinatra_sdk/postgres")
 """Folders in which a short path (`lower/names.py`) is looked for, beside the project's own."""

@@ -138,7 +138,7 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
         "oas_compiler/text/files.py", "oas_compiler/text/header_names.py", "oas_compiler/text/allow_entries.py",
         "oas_compiler/checks/schema_flaws.py", "oas_compiler/checks/schema_library.py",
         # Facts for hosts, in the SDK's classes.
-        "oas_compiler/facts/declared_slots.py",
+        "oas_compiler/facts/declared_slots.py", "oas_compiler/facts/answer_rules.py",
     }  # fmt: skip
     for prefix in ("langgraph", "langchain_core", "cinatra_sdk", "psycopg"):
         users = users_of(prefix, "oas_compiler")

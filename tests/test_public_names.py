@@ -179,6 +179,7 @@ EXPORTED = {
         "OpenAiFiles",
         "ProviderFiles",
         "UploadFailed",
+        "open_provider_files",
     ],
     "cinatra_sdk.passthrough": ["NamedCall", "NamedTool", "Passthrough"],
     "cinatra_sdk.platform": [
@@ -207,6 +208,7 @@ EXPORTED = {
         "AnswerLike",
         "Answers",
         "DrivableFlow",
+        "RememberedUploads",
         "Result",
         "adrive",
         "drive",

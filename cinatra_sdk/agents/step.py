@@ -11,6 +11,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -24,6 +25,7 @@ from cinatra_sdk.effects import aperform, perform
 from cinatra_sdk.effects.effect import Usage, hash_json
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import LimitExceeded
+from cinatra_sdk.flow.attaching import FilesInput, QuestionFiles, make_files_input, read_files
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.lent import make_render, read_model_settings
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.models.asking import Live
 
 State = Mapping[str, Any]
+NOTHING_MORE: Final[Mapping[str, Any]] = MappingProxyType({})
 ANSWER: Final = "answer"
 """The output with what the model said."""
 MAX_STEPS: Final = 100
@@ -77,11 +80,15 @@ class AgentStep(NodeWork):
     """A tool and a question, with which the agent begins; the model is not asked for it."""
     first_turn: Opened = None
     """Where the model is told a first turn's context before its system prompt."""
+    attached: str = ""
+    """The input with refs of files that the model is sent; empty: there is none."""
 
     def make_body(self, site: NodeSite) -> NodeBody:
+        model, host = read_model_settings(site.wiring, self.llm), site.wiring.host
         settings = AgentSettings(
             render=make_render(site.frame, self.prompt, "system prompt"),
-            model=read_model_settings(site.wiring, self.llm),
+            model=model,
+            files=make_files_input(site.frame, host, self.attached, model.config),
             tools=self.tools,
             toolboxes=self.toolboxes,
             shortenings=list_shortenings(site, self.shortened_by),
@@ -89,7 +96,7 @@ class AgentStep(NodeWork):
             message=self.message,
             greeting=self.greeting,
             optional=self.optional,
-            opening=make_opening(site.frame, site.wiring.host, self.first_turn),
+            opening=make_opening(site.frame, host, self.first_turn),
         )
         return make_agent_step(site.frame, settings)
 
@@ -113,6 +120,7 @@ class AgentSettings:
     optional: tuple[str, ...] = ()
     """Names of tools that a model without tools can do without."""
     opening: FirstTurnOpening | None = None
+    files: FilesInput | None = None
 
     def list_functions(self, state: State) -> list[dict[str, Any]]:
         """The tools as the model is told of them."""
@@ -165,6 +173,7 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
             messages=list_seen(settings.render(values), heard),
             visit=frame.visit(state),
             opened=opened,
+            files=read_files(settings.files, values, runtime.context),
         )
         return asker.prepare(state, runtime.context, query), said
 
@@ -240,6 +249,7 @@ class _StepQuery:
     visit: int
     opened: str = field(default="", repr=False)
     """The context of a first turn, which is no part of what the query is known by."""
+    files: QuestionFiles | None = None
 
     @property
     def declared(self) -> tuple[DeclaredOutput, ...]:
@@ -259,19 +269,29 @@ class _StepQuery:
         }
         if config.parameters:
             asked["parameters"] = dict(config.parameters)
+        if self.files is not None:
+            asked["attachments"] = self.files.describe()
         return asked
 
     def ask(self, model: Any, rules: CallRetryPolicy, live: Live | None) -> tuple[JsonValue, Usage]:
         from cinatra_sdk.models.talking import talk
 
-        return self._read(talk(self._bind(model), self._list_told(), rules, live))
+        messages, more = self._list_told(), NOTHING_MORE
+        if self.files is not None:
+            attached = self.files.attach(messages)
+            messages, more = attached.messages, attached.arguments
+        return self._read(talk(self._bind(model, more), messages, rules, live))
 
     async def aask(
         self, model: Any, rules: CallRetryPolicy, live: Live | None
     ) -> tuple[JsonValue, Usage]:
         from cinatra_sdk.models.talking import atalk
 
-        return self._read(await atalk(self._bind(model), self._list_told(), rules, live))
+        messages, more = self._list_told(), NOTHING_MORE
+        if self.files is not None:
+            attached = await self.files.aattach(messages)
+            messages, more = attached.messages, attached.arguments
+        return self._read(await atalk(self._bind(model, more), messages, rules, live))
 
     def read_simulated(self, call: PlatformCall, response: JsonValue) -> JsonValue:
         """`{"tool_calls": [{"name": …, "args": {…}}]}` asks for calls; else the agent's outputs."""
@@ -296,15 +316,17 @@ class _StepQuery:
         prompt, *said = self.messages
         return [SystemMessage(f"{self.opened}\n{prompt.text}"), *said]
 
-    def _bind(self, model: Any) -> Any:
+    def _bind(self, model: Any, more: Mapping[str, Any]) -> Any:
+        """The model with its tools, and with what goes along beside the messages."""
         functions = self.functions
+        plain = model.bind(**more) if more else model
         if not functions:
-            return model
+            return plain
         try:
-            return model.bind_tools(functions)
+            return model.bind_tools(functions, **more)
         except NotImplementedError:
             if {one["function"]["name"] for one in functions} <= {*self.settings.optional, SUBMIT}:
-                return model
+                return plain
             raise
 
     def _read(self, answer: tuple[AIMessage, Usage]) -> tuple[JsonValue, Usage]:

@@ -22,6 +22,8 @@ from pydantic import JsonValue
 
 from cinatra_sdk.attachments.resuming import wrap_resume
 
+_VISIT: Final = re.compile(r"#\d+(?=\[\d+\]|/|\Z)")
+_ITEM: Final = re.compile(r"\[\d+\](?=/|\Z)")
 _ALONE: Final = re.compile(r"\s*\{\{\s*([^{}|\s]+)\s*\}\}\s*")
 
 
@@ -41,8 +43,14 @@ class AnswerRule:
     """The answer of `gate`, under the name `output`, is the `user` of the call that `call` makes."""
 
     gate: str
+    """As the id of a gate at its first visit, in the first of several flows: `write/ask`."""
     output: str
     call: str
+
+    def takes(self, gate_id: str) -> bool:
+        """Whether it is about the gate with this id, at any visit, and for any item of a map."""
+        place = _VISIT.sub("", gate_id)
+        return self.gate in (place, _ITEM.sub("", place))
 
 
 def find_answer_rules(
@@ -63,8 +71,11 @@ def find_answer_rules(
 
 
 def wrap_answer(text: str, refs: object, *, gate: str, rules: Sequence[AnswerRule]) -> str:
-    """The text that goes on from a gate: an envelope where a rule takes its answer as such."""
-    if any(rule.gate == gate for rule in rules):
+    """The text that goes on from a gate: an envelope where a rule takes its answer as such.
+
+    gate: its id, with the visit.
+    """
+    if any(rule.takes(gate) for rule in rules):
         return wrap_resume(text, refs)
     return text
 

@@ -3,6 +3,7 @@
     name_file("Report", "application/pdf")       Report.pdf
     name_file("notes.MARKDOWN", "text/markdown")  notes.MARKDOWN
     name_file("scan", "image/x-!!")               scan
+    find_type("Plan.PDF")                        application/pdf
 
 OpenAI tells a file's format by the ending of its name.  Control characters go, for a name is written
 into the head of a part of a request.
@@ -42,6 +43,16 @@ def find_extensions(mime: str) -> tuple[str, ...]:
         return EXTENSIONS[lower]
     other = re.fullmatch(r"image/([a-z0-9]+)", lower)
     return (f".{other[1]}",) if other else ()
+
+
+def find_type(name: str) -> str:
+    """The type of a file by the ending of its name; empty where no model reads such files."""
+    lower = name.lower()
+    for mime, endings in EXTENSIONS.items():
+        if lower.endswith(endings):
+            return mime
+    other = re.search(r"\.(gif|bmp|tiff|heic|heif|avif)\Z", lower)
+    return f"image/{other[1]}" if other else ""
 
 
 def name_file(name: str, mime: str) -> str:

@@ -17,13 +17,22 @@ The graph holds no model key: the platform does.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import JsonValue
 
 from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, template_values
 from cinatra_sdk.engine.lineage import Effects
-from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, BRIDGE_PATH, Platform
+from cinatra_sdk.flow.opening import read_text
+from cinatra_sdk.lending.host_parts import FirstTurnReader
+from cinatra_sdk.platform.protocol import (
+    BASE_URL_PLACEHOLDER,
+    BRIDGE_PATH,
+    Platform,
+    PlatformCall,
+)
+from cinatra_sdk.templates.language import TemplateError
 from cinatra_sdk.templates.rendering import Renderer
 from cinatra_sdk.values.output_schema import derive_output_schema
 
@@ -55,6 +64,8 @@ def llm_step(
     timeout: float | None = None,
     effects: Effects = "line",
     at_most_once: bool = False,
+    first_turn: FirstTurnReader | None = None,
+    image_id: str = "",
 ) -> NodeRunnable:
     """A node that posts to `/api/llm-bridge`.
 
@@ -68,6 +79,9 @@ def llm_step(
     after:    node whose outputs templates may call `child_output`.
     at_most_once: a call that may have happened is never made again: the run then needs a ledger,
                and fails with `EffectUnknown` after a crash in the middle of the call.
+    first_turn, image_id: the reader of a first turn's context, and a template that gives the image's
+               id; the text stands before `system`.  It is read when the call is made, and is no part of
+               what the call is known by (docs/first-turn.md).
 
     The node does nothing once the run is rejected or ended.
     Raises: `ValueError` here for a malformed block; when it runs `StateKeyMissing`,
@@ -81,9 +95,13 @@ def llm_step(
             f"llm_step '{node}': the bridge takes no '{unknown[0]}'; "
             f"known are {', '.join(sorted(OPTIONS))}"
         )
+    if (first_turn is None) != (not image_id):
+        raise ValueError(f"llm_step '{node}': first_turn and image_id go together")
     given = dict(options or {})
     schema = given.pop("output_schema", None) or derive_output_schema(outputs)
     asked, told, more = Renderer(user), Renderer(system), Renderer(given)
+    step = Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects)
+    opening = None if first_turn is None else _Opening(step, first_turn, Renderer(image_id), after)
 
     def body(state: State, run_id: str) -> JsonValue:
         values = template_values(state, after=after)
@@ -98,7 +116,7 @@ def llm_step(
         return {**request, **rendered}
 
     return PlatformStep(
-        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects),
+        step=step,
         platform=platform,
         url=BRIDGE_URL,
         body=body,
@@ -106,4 +124,28 @@ def llm_step(
         risk_class=risk_class,
         timeout=timeout,
         at_most_once=at_most_once,
+        finish=None if opening is None else opening.put_in,
     ).node()
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """Puts the context of a first turn before the system prompt of a call."""
+
+    step: Step
+    reader: FirstTurnReader
+    image_id: Renderer
+    after: str
+
+    def put_in(self, state: State, call: PlatformCall) -> PlatformCall:
+        """Raises: `NodeFailed`."""
+        try:
+            image_id = self.image_id.text(template_values(state, after=self.after))
+        except TemplateError as error:
+            raise self.step.failed(f"image_id: {error}") from None
+        text, problem = read_text(self.reader, image_id)
+        if problem:
+            raise self.step.failed(f"the first turn: {problem}")
+        assert isinstance(call.body, dict)  # made by `llm_step`
+        system = call.body.get("system")
+        return replace(call, body={**call.body, "system": f"{text}\n{system}" if system else text})

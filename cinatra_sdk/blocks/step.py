@@ -16,6 +16,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 from langchain_core.runnables import Runnable, RunnableLambda
@@ -177,6 +178,9 @@ class PlatformStep:
     node.
     """
 
+    finish: Callable[[State, PlatformCall], PlatformCall] | None = None
+    """Puts into the call what is read only when it is made, and is no part of what it is known by."""
+
     def node(self) -> NodeRunnable:
         """The LangGraph node."""
         platform, step = self.platform, self.step
@@ -192,7 +196,13 @@ class PlatformStep:
                 call = self._build_call(state, visit)
                 try:
                     with _clean_errors(call):
-                        out = perform_call(platform, call, door, defaults=self._defaults)
+                        out = perform_call(
+                            platform,
+                            call,
+                            door,
+                            defaults=self._defaults,
+                            finish=self._finish(state),
+                        )
                 except PlatformError as error:
                     finished = self._build_refused_update(state, call, error)
                 else:
@@ -212,7 +222,13 @@ class PlatformStep:
                 call = self._build_call(state, visit)
                 try:
                     with _clean_errors(call):
-                        out = await aperform_call(platform, call, door, defaults=self._defaults)
+                        out = await aperform_call(
+                            platform,
+                            call,
+                            door,
+                            defaults=self._defaults,
+                            finish=self._finish(state),
+                        )
                 except PlatformError as error:
                     finished = self._build_refused_update(state, call, error)
                 else:
@@ -220,6 +236,9 @@ class PlatformStep:
             return {**finished, **seen_update(seen), **visited(step.node, visit)}
 
         return node_of(step.node, run, arun)
+
+    def _finish(self, state: State) -> Callable[[PlatformCall], PlatformCall] | None:
+        return None if self.finish is None else partial(self.finish, state)
 
     def _build_call(self, state: State, visit: int | None) -> PlatformCall:
         runtime = get_runtime(HostContext)

@@ -9,7 +9,8 @@ The ledger keeps the outputs, not the whole response: nothing else of a response
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 
@@ -32,17 +33,19 @@ def perform_call(
     *,
     defaults: Mapping[str, JsonValue],
     shown_sha256: str = "",
+    finish: Callable[[PlatformCall], PlatformCall] | None = None,
 ) -> dict[str, JsonValue]:
     """The declared outputs of the call, also where an earlier attempt made it.
 
     defaults: output → its value where the response lacks it.
     shown_sha256: hash of what a person approved, where a person approved the call.
+    finish: puts in what is read only when the call is made, and is no part of what it is known by.
     Raises: `PlatformError`, `NodeFailed`, and what `perform` raises.
     """
 
     def do() -> EffectResult:
         with collect_use() as used, _on_failure(call, used):
-            response = platform.call(call)
+            response = platform.call(call if finish is None else finish(call))
         return _make_result(call, response, defaults, used)
 
     require_listed(call)
@@ -56,12 +59,14 @@ async def aperform_call(
     *,
     defaults: Mapping[str, JsonValue],
     shown_sha256: str = "",
+    finish: Callable[[PlatformCall], PlatformCall] | None = None,
 ) -> dict[str, JsonValue]:
     """As `perform_call`, for an event loop."""
 
     async def do() -> EffectResult:
         with collect_use() as used, _on_failure(call, used):
-            response = await platform.acall(call)
+            sent = call if finish is None else await asyncio.to_thread(finish, call)
+            response = await platform.acall(sent)
         return _make_result(call, response, defaults, used)
 
     require_listed(call)

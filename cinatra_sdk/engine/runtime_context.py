@@ -86,6 +86,10 @@ class HostContext:
     """A `Door`: what the host demands of every effect.  (Its type says `Any`, because a server reads
     the types here to make a context from a client's JSON, which has no authority in any case.)
     """
+    files: Any = field(default=None, repr=False, compare=False)
+    """From the `ModelConfig` that a node asks to the ports for the run's files
+    (`cinatra_sdk.attachments.ports`), or None.  (For the type, see `door`.)
+    """
     mark: Any = field(default=None, repr=False, compare=False)
 
     @classmethod

@@ -8,7 +8,7 @@ frame.py       the common part of every node: turn, inputs, outputs
 body.py        what a node does;  step.py  the function that the graph runs for it
 visiting.py    one visit of a node;  updates.py  its update, checked;  effects.py  what it does outside
 model_effects.py  one question to a model, for every node that asks one
-opening.py     the context of a first turn, before a prompt
+opening.py     the context of a first turn, before a prompt;  attaching.py  files beside it
 fusing.py      nodes that run in the superstep of the node before;  state_after.py  the state after them;  drawn.py  its pictures
 waiting.py     an answer of an event loop, for a node that blocks
 request.py     a request, from templates and values

@@ -46,22 +46,10 @@ class FirstTurnOpening:
         if not isinstance(image_id, str):
             raise self.frame.failed(f"its input '{self.image_id}' is no image's id: it is no text")
         workspace = values.get(self.workspace, self.workspace) or ANY_WORKSPACE
-        reader = self._find_reader(workspace)
-        problem = ""
-        turn: object = None
-        try:
-            turn = reader(image_id)
-        except FlowError as error:
-            problem = str(error)
-        except Exception as error:  # noqa: BLE001 - a function of the host raises anything
-            problem = f"its reader raised {type(error).__name__}"
-        if not problem and not isinstance(turn, FirstTurn):
-            problem = f"its reader gave a {type(turn).__name__}, and no FirstTurn"
-        # Raised here, not in a handler: what was caught may name folders of the host.
+        text, problem = read_text(self._find_reader(workspace), image_id)
         if problem:
             raise self.frame.failed(f"the first turn: {problem}")
-        assert isinstance(turn, FirstTurn)
-        return first_turn_text(turn)
+        return text
 
     def _find_reader(self, workspace: object) -> FirstTurnReader:
         if callable(self.readers):
@@ -73,6 +61,19 @@ class FirstTurnOpening:
                 "the host lends no reader for this workspace", hint="HostParts(first_turn={…})"
             )
         return found
+
+
+def read_text(reader: FirstTurnReader, image_id: str) -> tuple[str, str]:
+    """The text for an image, and what went wrong in its place; names no folder of the host."""
+    try:
+        turn: object = reader(image_id)
+    except FlowError as error:
+        return "", str(error)
+    except Exception as error:  # noqa: BLE001 - a function of the host raises anything
+        return "", f"its reader raised {type(error).__name__}"
+    if not isinstance(turn, FirstTurn):
+        return "", f"its reader gave a {type(turn).__name__}, and no FirstTurn"
+    return first_turn_text(turn), ""
 
 
 def make_opening(frame: Frame, host: HostParts, opened: Opened) -> FirstTurnOpening | None:

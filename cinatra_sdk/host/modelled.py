@@ -161,7 +161,7 @@ def make_routes(database: Database, offer: Offer, host: HostParts = NO_PARTS) ->
         BRIDGE_ROUTE: LlmBridge(
             offer=offer,
             toolboxes=toolboxes,
-            ports_for=lend_files(database, offer),
+            ports_for=lend_files(database, offer, host),
             may_go_on=require_going(database),
         ),
         PASSTHROUGH_ROUTE: Passthrough.of(tools.values()),

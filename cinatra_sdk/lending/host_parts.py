@@ -20,11 +20,13 @@ from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.lending.langchain_tools import as_function
 
 if TYPE_CHECKING:
+    from cinatra_sdk.attachments import AsyncAttachmentPorts, AttachmentPorts
     from cinatra_sdk.effects.door import Verdict
     from cinatra_sdk.effects.effect import Effect, Usage
     from cinatra_sdk.effects.ledger import Ledger
     from cinatra_sdk.first_turn import FirstTurn
     from cinatra_sdk.models.choosing import ApiKeyFor, Models
+    from cinatra_sdk.models.config import ModelConfig
     from cinatra_sdk.models.totals import Price
     from cinatra_sdk.platform.protocol import Credentials, Platform
 
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
 FirstTurnReader: TypeAlias = "Callable[[str], FirstTurn]"
 """From an image's id to the context of a first turn, such as `read_context` with its workspace."""
 FirstTurnReaders: TypeAlias = "FirstTurnReader | Mapping[str, FirstTurnReader]"
+AttachmentsFor: TypeAlias = (
+    "Callable[[RunIdentity, ModelConfig], AttachmentPorts | AsyncAttachmentPorts | None]"
+)
+"""From a run and the model that it asks to the ports for the run's files; None: it has none."""
 
 
 class LentFlow(Protocol):
@@ -97,6 +103,12 @@ class HostParts:
     """Reads what a model is told before its prompt, where a file asks for it (`metadata.cinatra.firstTurn`):
     a function, or functions by the workspace that the file names, `*` for every other.  The host
     decides which folder a workspace is.
+    """
+    attachments_for: AttachmentsFor | None = field(default=None, repr=False)
+    """Lends what is needed to send a run's files to its model (`metadata.cinatra.attachments`, and what
+    callers of the bridge attach).  Its ports read the files of the run's own tenant and no others; a run
+    without a tenant gets none.  None: of a stored run the files that `AttachmentStore` has, else none,
+    and the model is told of each file that it cannot read.
     """
     toolboxes: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the models of the local platform's bridge may call, by the id of a toolbox: a function, a

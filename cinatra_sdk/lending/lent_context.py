@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from cinatra_sdk.effects.door import Door
@@ -34,7 +35,16 @@ def lend_context(given: HostContext | None, run: RunIdentity, *lent: HostParts) 
     door = host.door
     for parts in lent:
         door = lend_door(door, parts, run)
-    return host if door is host.door else replace(host, door=door)
+    files = host.files or _lend_files(run, lent)
+    if door is host.door and files is host.files:
+        return host
+    return replace(host, door=door, files=files)
+
+
+def _lend_files(run: RunIdentity, lent: Sequence[HostParts]) -> Any:
+    """From the model that a node asks to the ports for the run's files; None where nobody lends any."""
+    own = next((parts.attachments_for for parts in lent if parts.attachments_for), None)
+    return None if own is None else partial(own, run)
 
 
 def lend_door(door: Door, parts: HostParts, run: RunIdentity) -> Door:

@@ -57,9 +57,15 @@ class ModelQuestion:
     outputs: tuple[TypedPort, ...]
     before: tuple[BaseMessage, ...] = field(default=(), repr=False)
     """What was said before the prompt; the prompt is empty where nothing comes after it."""
+    attached: tuple[BaseMessage, ...] | None = field(default=None, repr=False)
+    """The messages with files in them; None where the question has no files."""
+    arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What goes along beside the messages."""
 
     @property
     def messages(self) -> list[BaseMessage]:
+        if self.attached is not None:
+            return [*self.attached]
         last = [HumanMessage(self.prompt)] if self.prompt or not self.before else []
         return [*self.before, *last]
 
@@ -102,6 +108,7 @@ class Live:
 class _Ask:
     messages: list[BaseMessage]
     schema: dict[str, Any] | None
+    arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,19 +173,20 @@ async def aask(
 
 def _converse(question: ModelQuestion) -> _Conversation:
     """Ask, and ask once more where the answer cannot be used."""
-    asked = question.messages
+    asked, more = question.messages, question.arguments
     if question.is_text:
-        reply = yield _Ask(messages=asked, schema=None)
+        reply = yield _Ask(messages=asked, schema=None, arguments=more)
         text = "" if reply.message is None else str(reply.message.text)
         return ModelAnswer(
             outputs={question.outputs[0].title: text}, usage=add_usage([reply.message])
         )
     schema = question.schema
-    first = yield _Ask(messages=asked, schema=schema)
+    first = yield _Ask(messages=asked, schema=schema, arguments=more)
     outputs, problem = _read_outputs(question, first)
     if not problem:
         return ModelAnswer(outputs=outputs, usage=add_usage([first.message]))
-    second = yield _Ask(messages=[*asked, *_ask_to_mend(first, problem)], schema=schema)
+    again = [*asked, *_ask_to_mend(first, problem)]
+    second = yield _Ask(messages=again, schema=schema, arguments=more)
     outputs, problem = _read_outputs(question, second)
     usage = add_usage([first.message, second.message])
     if problem:
@@ -305,13 +313,18 @@ class _JsonText:
 def _choose_form(
     model: BaseChatModel, wanted: _Ask, live: Live | None
 ) -> SpokenText | _Structured | _JsonText:
+    more = wanted.arguments
     if wanted.schema is None:
-        return SpokenText(model, wanted.messages, live)
+        return SpokenText(_bind(model, more), wanted.messages, live)
     try:
-        runnable = model.with_structured_output(wanted.schema, include_raw=True)
+        runnable = model.with_structured_output(wanted.schema, include_raw=True, **more)
     except NotImplementedError:
-        return _JsonText(model, wanted.messages, wanted.schema)
+        return _JsonText(_bind(model, more), wanted.messages, wanted.schema)
     return _Structured(runnable, wanted.messages)
+
+
+def _bind(model: Any, arguments: Mapping[str, Any]) -> Any:
+    return model.bind(**arguments) if arguments else model
 
 
 def _read_structured(found: Any) -> _Reply:

@@ -15,7 +15,7 @@ import json
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -27,6 +27,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import PrivateAttr
 
 _SHOWN: Final = 200
+_OWN: Final = frozenset({"scripted_tools", "scripted_schema"})
 _PIECE: Final = 8
 """Characters of a chunk, where a reply does not say its chunks."""
 
@@ -43,6 +44,8 @@ class AskedModel:
     tools: tuple[Any, ...] = ()
     schema: Any = None
     """Of a structured output; None for a text."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What was bound to the model besides."""
 
     @property
     def text(self) -> str:
@@ -188,6 +191,7 @@ class ScriptedModel(BaseChatModel):
             messages=tuple(messages),
             tools=tuple(bound.get("scripted_tools", ())),
             schema=bound.get("scripted_schema"),
+            arguments={key: value for key, value in bound.items() if key not in _OWN},
         )
         with self._lock:
             number = len(self._asked)

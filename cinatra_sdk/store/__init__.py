@@ -18,6 +18,7 @@ work/               one worker at a time on a run
 following.py        the events of a run, read and followed;  settling.py  calls that may have happened
 artifacts.py        `ArtifactStore`: artifacts, the candidates of a slot;  loading.py  many at once
 attachments.py      `AttachmentStore`: attached files;  attachment_rows.py  their rows and bytes
+attachment_lending.py  what stored runs read of them
 attachment_ports.py the resolver's ports of one tenant;  attachment_uploads.py  what providers have
 saved_objects.py    objects that runs save by tools, in versions
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from cinatra_sdk.advancing import Graph
+    from cinatra_sdk.attachments import AnswerRule
 
 GROUP: Final = "oasflow.flow_loader"
 """Group of entry points, named by the kind of flow: functions `(source, *, host) -> DurableFlow`."""
@@ -146,6 +147,15 @@ def load_declared_slots(source: bytes, *, digest: str) -> DeclaredSlots:
         )
     declared: DeclaredSlots = reader.load()(source)
     return declared
+
+
+def load_answer_rules(source: bytes) -> tuple[AnswerRule, ...]:
+    """Which person's answers the flow in `source` takes with files, and in which calls."""
+    if split_source(source)[0] != OAS:
+        return ()  # a hand-written graph says nothing of its calls
+    reader = next(iter(importlib.metadata.entry_points(group=FACTS, name="answer_rules")), None)
+    rules: tuple[AnswerRule, ...] = () if reader is None else reader.load()(source)
+    return rules
 
 
 def values_of(row: Row, own: Mapping[str, str]) -> dict[str, str]:

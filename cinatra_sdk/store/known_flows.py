@@ -22,6 +22,7 @@ from cinatra_sdk.lending.lent_context import lend_context
 from cinatra_sdk.models.totals import Price
 from cinatra_sdk.postgres.connection import Row, Rows
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.attachment_lending import lend_stored_files
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.made_flows import MadeFlows
 from cinatra_sdk.store.recent import Recent
@@ -48,6 +49,7 @@ class KnownFlows:
 
     def __init__(self, database: Database, host: HostParts) -> None:
         self._host = host
+        self._database = database
         # By run and not by file: two tenants' flows may have the same bytes but different
         # placeholder values, tools and credentials.
         self._given: Recent[str, DurableFlow] = Recent(KNOWN_FLOWS)
@@ -75,7 +77,8 @@ class KnownFlows:
         """
         known = flow or self._given.get(run.id)
         own = () if known is None else (known.host,)
-        return lend_context(context, run, *own, self._host)
+        files = lend_stored_files(self._database, (*own, self._host)[0])
+        return lend_context(context, run, *own, self._host, HostParts(attachments_for=files))
 
     def remember(self, run_id: str, flow: DurableFlow) -> DurableFlow:
         """Keep the flow that a caller gave for a run."""

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from datetime import timedelta
-from typing import TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import Status
 from cinatra_sdk.events.event import RunEvent
@@ -20,7 +20,7 @@ from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.decision_record import DecisionRecord
 from cinatra_sdk.store.effect_record import EffectRecord, EffectStatus
-from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.flows import DurableFlow, load_answer_rules
 from cinatra_sdk.store.following import make_follower
 from cinatra_sdk.store.in_thread import Threads, in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
@@ -28,6 +28,9 @@ from cinatra_sdk.store.paging import PAGE, GatePage, Page, read_cursor, read_pag
 from cinatra_sdk.store.rows import load_row, read_open_gates, run_of
 from cinatra_sdk.store.settling import Settlement, UnknownEffect, list_settlements, list_unknown
 from cinatra_sdk.store.short_names import the_one_meant
+
+if TYPE_CHECKING:
+    from cinatra_sdk.attachments import AnswerRule
 
 Runs: TypeAlias = list[Run]
 Names: TypeAlias = list[str]
@@ -239,6 +242,13 @@ class RunReader:
         assert stored is not None  # the run's row refers to this flow
         return bytes(stored["source"])
 
+    def answer_rules(self, run_id: str, *, tenant: str | None = None) -> tuple[AnswerRule, ...]:
+        """The gates of a run whose answer reaches a call of the bridge together with files.
+
+        `wrap_answer` of `cinatra_sdk.attachments` takes them.  Raises: `RunNotFound`.
+        """
+        return load_answer_rules(self.source(run_id, tenant=tenant))
+
     def events(
         self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
     ) -> Iterator[RunEvent]:
@@ -293,3 +303,4 @@ class RunReader:
     ausage = in_thread(usage)
     aflow = in_thread(flow)
     asource = in_thread(source)
+    aanswer_rules = in_thread(answer_rules)

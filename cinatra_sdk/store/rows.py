@@ -6,6 +6,7 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from psycopg.types.json import Json
@@ -76,7 +77,7 @@ def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
     """
     policy = DERIVED if row["policy"] is None else row["policy"]["policy"]
     host = bound_context(given, run_id=row["run_id"], tenant=row["tenant"])
-    return host_context(
+    activated = host_context(
         run_id=row["run_id"],
         tenant=row["tenant"],
         context_id=host.context_id,
@@ -91,6 +92,7 @@ def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
         on_effect=host.door.told,
         tell=host.tell,
     )
+    return replace(activated, files=host.files)
 
 
 def ending_of(stop: Stop) -> dict[str, Any]:

@@ -6,7 +6,7 @@
                   commands about files
     run.py gates.py runs.py stop.py settle.py follow.py db.py sweep.py doctor.py
                   commands about runs, and about the database that keeps them
-    platform.py   the local platform over HTTP
+    platform.py   the local platform over HTTP;  attach.py  files for models
     options.py    the options that several commands share;  context.py  `--context FILE`
     modelled.py   `--model NAME`
     hosting.py    `--host MODULE:FACTORY`;  sources.py  `--components FILE`, `--unblock-component`

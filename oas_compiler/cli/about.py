@@ -110,7 +110,10 @@ def _describe_platform(run: Run, own: Own, manner: Manner) -> list[str]:
     fills, beyond = "  fills context slots from this database", platform.get("beyond")
     if not isinstance(beyond, Mapping):
         return [fills]
-    return [f"{fills};", *(_prefix_verb(verb, addresses(beyond, own, manner), indent=""))]
+    pieces = addresses(beyond, own, manner)
+    if beyond.get("kind") == "routed":  # its pieces begin with a verb
+        return [f"{fills};", *pieces]
+    return [f"{fills};", *_prefix_verb(verb, pieces, indent="")]
 
 
 def _describe_own_platform(described: Mapping[str, Any]) -> list[str]:

@@ -115,7 +115,7 @@ def _version_of(distribution: str) -> str:
 
 _COMMANDS: Final = {
     "check": "check", "rule": "rule", "run": "run", "gates": "gates", "approve": "gates",
-    "reject": "gates", "deny": "gates", "answer": "gates", "follow": "follow", "settle": "settle", "runs": "runs", "show": "runs", "resume": "run", "stop": "stop",
+    "reject": "gates", "deny": "gates", "answer": "gates", "attach": "attach", "follow": "follow", "settle": "settle", "runs": "runs", "show": "runs", "resume": "run", "stop": "stop",
     "draw": "draw", "diff": "diff", "explain": "explain", "ir": "ir", "deps": "deps", "emit": "emit",
     "wire-context": "wire_context", "doctor": "doctor", "version": "app",
 }  # fmt: skip

@@ -43,13 +43,29 @@ def list_said(message: Mapping[str, JsonValue]) -> list[JsonValue]:
     return told
 
 
+def _read_answer_with_files(content: Any) -> tuple[str, str]:
+    """The text of an envelope, and the names of its files; empty for any other message."""
+    if not isinstance(content, str) or not content.startswith('{"text"'):
+        return "", ""
+    from cinatra_sdk.attachments import UserEnvelopeInvalid, read_user_envelope
+
+    try:
+        envelope = read_user_envelope(content, enabled=True)
+    except UserEnvelopeInvalid:
+        return "", ""
+    return envelope.text, ", ".join(ref.shown_name for ref in envelope.attachments or ())
+
+
 def message_view(content: Any, extent: Extent) -> RenderableType:
     """A message; a message that only carries a context selection to its gate is shown in one
-    line.
+    line, and an answer with files as its text and their names.
     """
     selector = offered_in(content)
     if selector is None:
-        return value_view(content, extent)
+        text, names = _read_answer_with_files(content)
+        if not names:
+            return value_view(content, extent)
+        return Group(value_view(text, extent), Text(f"with {clean(names)}", style="dim"))
     number = len(selector.candidates)
     what = "candidate" if number == 1 else "candidates"
     return Text(f'{number} {what} for the context slot "{clean(selector.slot_id)}"', style="dim")

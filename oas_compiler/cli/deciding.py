@@ -55,7 +55,14 @@ def ask_person(target: str, about: Decider) -> Exit:
     return answer_gate("answer", f"{run.id}/{gate_id}", decide_nothing, about)
 
 
-def answer_gate(command: str, target: str, decide: Decide, about: Decider) -> Exit:
+def answer_gate(
+    command: str,
+    target: str,
+    decide: Decide,
+    about: Decider,
+    *,
+    complete: Complete | None = None,
+) -> Exit:
     """Find the gate, decide, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
     given = about.given
@@ -63,6 +70,8 @@ def answer_gate(command: str, target: str, decide: Decide, about: Decider) -> Ex
         run, gate_id, gate = find_gate(store, target, given)
         # A gate that does not wait goes to the store, which reports who answered it, and when.
         decision = decide(gate, about.who)
+        if complete is not None and gate is not None:
+            decision = complete(store, run, gate_id, decision)
         to_reject = decision.kind == "rejected"
         call = TypedCommand(command, f"{run.id}/{gate_id}", about.words)
         drive = None
@@ -164,6 +173,8 @@ def find_waiting(run: Run, gate_id: str, given: GivenOptions) -> Gate | None:
 
 Decide: TypeAlias = "Callable[[Gate | None, str], Decision]"
 """Makes the decision from the gate (None when it does not wait) and the person's name."""
+Complete: TypeAlias = "Callable[[RunStore, Run, str, Decision], Decision]"
+"""Puts in what only the store knows, for a gate that waits; takes its id."""
 
 
 def decide_nothing(_gate: Gate | None, _who: str) -> Decision:

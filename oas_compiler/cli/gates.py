@@ -16,8 +16,11 @@ from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
     from cinatra_sdk.gates.decisions import Decision
     from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.runs import Run
+from oas_compiler.cli.attach import put_in, read_attached
 from oas_compiler.cli.deciding import (
     answer_gate,
     ask_person,
@@ -222,6 +225,10 @@ def answer(
     select_none: Annotated[
         bool, typer.Option("--select-none", help="Choose no artifact for a context slot.")
     ] = False,
+    attach: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="A file that goes with --text to a model; repeatable."),
+    ] = None,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
@@ -246,6 +253,7 @@ def answer(
     words = list_options(("--value", value), ("--value-file", value_file), ("--text", text))
     words += list_options(*(("--select", one) for one in select or ()))
     words += ("--select-none",) if select_none else ()
+    words += list_options(*(("--attach", one) for one in attach or ()))
     about = name_decider(by, given, reason, as_json, *words)
     ids = select or ([] if select_none else None)
     ways = (value, value_file, text, select or None, True if select_none else None)
@@ -254,6 +262,9 @@ def answer(
         return ask_person(target, about)
     if number != 1:
         raise Halt("give one of --select, --select-none, --value, --value-file and --text")
+    if attach and text is None:
+        raise Halt("--attach goes with --text")
+    files = [read_attached(path) for path in attach or ()]
     answered = None if ids is not None else _read_answer_value(value, value_file, text)
 
     def decide(gate: Gate | None, who: str) -> Decision:
@@ -264,7 +275,12 @@ def answer(
         chosen = answered if gate is None or ids is None else _make_selection(gate, ids)
         return Decision.approve(by=who, reason=reason, value=chosen)
 
-    return answer_gate("answer", target, decide, about)
+    def wrap(store: RunStore, run: Run, gate_id: str, decision: Decision) -> Decision:
+        if not files:
+            return decision
+        return put_in(store, (run.id, gate_id), decision, files=files, tenant=tenant)
+
+    return answer_gate("answer", target, decide, about, complete=wrap)
 
 
 def _read_answer_value(value: str | None, file: str | None, text: str | None) -> Any:

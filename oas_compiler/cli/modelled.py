@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oas_compiler.cli.exits import Halt
-from oas_compiler.cli.opening import Own, PlatformOptions
+from oas_compiler.cli.opening import USUAL_ORG, Own, PlatformOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from cinatra_sdk.routed import RoutedPlatform, RunOwner
     from oas_compiler.cli.context import Context
     from oas_compiler.lower.flow import Flow
-
-USUAL_ORG = "local"
-"""Organisation of a run whose person names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

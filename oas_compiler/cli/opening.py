@@ -10,7 +10,7 @@ import getpass
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,13 +23,16 @@ from oas_compiler.cli.terminal import Terminal
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.engine.runtime_context import HostContext
-    from cinatra_sdk.lending.host_parts import HostParts
+    from cinatra_sdk.lending.host_parts import AttachmentsFor, HostParts, RunIdentity
+    from cinatra_sdk.models.config import ModelConfig
     from cinatra_sdk.platform import Platform
     from cinatra_sdk.store.flows import DurableFlow
     from oas_compiler.ir import ApiNode
     from oas_compiler.lower.flow import Flow
 
 ALLOW: Final = "OASFLOW_ALLOW"
+USUAL_ORG: Final = "local"
+"""Organisation of a run whose person names none."""
 RUN_TOKEN: Final = "CINATRA_RUN_TOKEN"  # noqa: S105 - the name of a variable
 
 
@@ -157,6 +160,7 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
     from cinatra_sdk import RunStore
     from cinatra_sdk.lending.host_parts import NO_PARTS
     from cinatra_sdk.postgres.server import LocalServer, LocalServerError
+    from cinatra_sdk.store.attachment_lending import lend_stored_files
 
     if not dsn and not os.environ.get("DATABASE_URL"):
         try:
@@ -165,7 +169,17 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
         except LocalServerError:
             pass  # opening the store reports the error in detail
     host = NO_PARTS.with_parts(settings=Own().settings) if own is None else own.lend()
-    return RunStore.open(dsn or None, host=host)
+    late: list[AttachmentsFor] = []
+
+    def lend(run: RunIdentity, config: ModelConfig) -> Any:
+        """A run without a tenant is one of this machine's own person."""
+        return late[0](run if run.tenant else replace(run, tenant=USUAL_ORG), config)
+
+    if host.attachments_for is None:
+        host = host.with_parts(attachments_for=lend)
+    opened = RunStore.open(dsn or None, host=host)
+    late.append(lend_stored_files(opened.database, host))
+    return opened
 
 
 def refuse_unknown_flow(opened: RunStore, name: str) -> None:

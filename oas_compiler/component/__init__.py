@@ -15,6 +15,6 @@ site.py           `Site`: a component in its flow, as the builder of its kind is
 ports.py          inputs and outputs -> `ir.Port`
 inference.py      ports and branches that follow from templates, subflows, tools and agents
 requests.py       the fields that describe one HTTP request
-metadata.py       `metadata.cinatra`: its keys, and reading them;  first_turn.py  one of them
+metadata.py       `metadata.cinatra`: its keys, and reading them;  first_turn.py, attached.py  two of them
 patterns.py       regular expressions;  script_words.py  templates that were written as JavaScript
 """

@@ -23,6 +23,8 @@ from oas_compiler.component.agent import LoadedAgent
 from oas_compiler.component.agent_toolboxes import MadeToolbox
 from oas_compiler.component.agent_transforms import build_transforms
 from oas_compiler.component.agent_words import AGAIN, ASK, CALLS, END, MODEL, START
+from oas_compiler.component.attached import KEY as ATTACHMENTS
+from oas_compiler.component.attached import attached_input, read_attached
 from oas_compiler.component.first_turn import KEY, named_inputs, read_first_turn
 from oas_compiler.component.inference import template_inputs
 from oas_compiler.component.requests import report_retry_policy
@@ -126,6 +128,7 @@ def build_part(
         greeting=_read_greeting(agent, offered, f"{prefix}{ASK}"),
         shortened_by=tuple(node.id for node in transforms),
         first_turn=_read_first_turn(site, agent, inputs),
+        attached=_read_attached(site, agent, inputs),
     )
     calls = ir.AgentCallsNode(
         id=f"{prefix}{CALLS}",
@@ -175,6 +178,18 @@ def _read_first_turn(
         if is_own or named_inputs(component) & titles:
             return read_first_turn(site, component, inputs)
     return None
+
+
+def _read_attached(site: Site, agent: LoadedAgent, inputs: tuple[Port, ...]) -> str:
+    """By the same rule as `_read_first_turn`."""
+    titles = {port.title for port in inputs}
+    for component in (site.component, agent.shown, agent.component):
+        if component.cinatra.get(ATTACHMENTS) is None:
+            continue
+        is_own = component is agent.component or component is agent.shown
+        if is_own or attached_input(component) & titles:
+            return read_attached(site, component, inputs)
+    return ""
 
 
 def _read_greeting(agent: LoadedAgent, offered: tuple[AgentTool, ...], ask: str) -> str:

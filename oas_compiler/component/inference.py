@@ -17,6 +17,7 @@ from typing import Final
 
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.text.spelling import did_you_mean
+from oas_compiler.component.attached import attached_input
 from oas_compiler.component.component import Component
 from oas_compiler.component.first_turn import named_inputs
 from oas_compiler.component.script_words import cure
@@ -223,6 +224,7 @@ def template_inputs(
     if also is not None and read.valid and not inferred:
         used = read.names.keys() | _plain_names(component, (*fields, *also))
         used |= named_inputs(component) | named_inputs(site.component)
+        used |= attached_input(component) | attached_input(site.component)
         for port in declared:
             if port.title not in used:
                 site.findings.error(

@@ -26,12 +26,10 @@ from cinatra_sdk.context.slots import AgentContextSlot, read_slots
 from oas_compiler.build.flows import build
 from oas_compiler.control.slots import KEY, list_agreements
 from oas_compiler.document.load import load
-from oas_compiler.document.scope import Document
-from oas_compiler.findings.finding import Findings
+from oas_compiler.facts.reading import open_document
 from oas_compiler.ir import FlowIR, FlowNode, Node, UnknownNode
 from oas_compiler.kinds.registry import find_kind, find_refusal
 from oas_compiler.text.bounds import MAX_NODES
-from oas_compiler.text.source import read_source
 
 _Agreements: TypeAlias = dict[str, tuple[str, str]]
 """Slot of one child → the (package, slot) whose selection the child receives."""
@@ -83,12 +81,9 @@ def collect_declared_slots(root: FlowIR) -> DeclaredSlots:
 
 def _read_flow(source: bytes) -> FlowIR:
     """The flow in these bytes, without its checks."""
-    findings = Findings()
-    read = read_source(source, findings)
-    if read is None or not isinstance(read.value, dict):
+    document = open_document(source)
+    if document is None:
         raise ContextError("oas_missing", "the stored flow is no JSON or YAML document")
-    # Misspelt members are not corrected as for checking: nothing is believed that is a guess.
-    document = Document(read, read.value, findings)
     root = document.root
     if root is None or root.component_type != "Flow":
         raise ContextError("oas_missing", "the stored document is not a flow")

@@ -72,7 +72,8 @@ class AgentModelNode(Node):
     shortened_by: tuple[str, ...] = ()
     """Ids of the nodes that make summaries of the conversation, in their order."""
     first_turn: tuple[str, str] | None = None
-    """As of an LlmNode."""
+    attached: str = ""
+    """Both as of an LlmNode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

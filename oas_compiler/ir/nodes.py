@@ -219,6 +219,8 @@ class LlmNode(Node):
     """Where the model is told a first turn's context: the input with the image's id, and the
     workspace, which is an input or a word of the host.
     """
+    attached: str = ""
+    """The input with refs of files that the model is sent; empty: there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,8 @@ from oas_compiler import ir
 from oas_compiler.component.agent import LoadedAgent, LoadedSwarm
 from oas_compiler.component.agent_tools import requires_approval
 from oas_compiler.component.agents import build_agent_flow
+from oas_compiler.component.attached import ATTACHMENT_KEYS, read_attached
+from oas_compiler.component.attached import KEY as ATTACHMENTS
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.first_turn import FIRST_TURN_KEYS, KEY, read_first_turn
 from oas_compiler.component.inference import next_only, specialised
@@ -41,7 +43,7 @@ def make_agent(
         flow = site.subflows[0]
     else:
         return build_unknown(site)
-    _check_first_turn(site, flow.inputs)
+    _check_told(site, flow.inputs)
     return node(
         **common(site),
         inputs=specialised(site, "inputs", flow.inputs, "agent"),
@@ -53,13 +55,18 @@ def make_agent(
     )
 
 
-def _check_first_turn(site: Site, inputs: tuple[ir.Port, ...]) -> None:
-    """Report what the node says wrong of it; the agents inside read it where it is right."""
+def _check_told(site: Site, inputs: tuple[ir.Port, ...]) -> None:
+    """Report what the node says wrong of what its model is told; the agents inside read it where it
+    is right.
+    """
     if isinstance(site.agent, LoadedAgent | LoadedSwarm):
         if site.component is not site.agent.shown:
             read_first_turn(site, site.component, inputs)
-    elif site.component.cinatra.get(KEY) is not None:
-        cinatra_error(site, KEY, "at a node whose agent has a model of this file")
+            read_attached(site, site.component, inputs)
+        return
+    for key in (KEY, ATTACHMENTS):
+        if site.component.cinatra.get(key) is not None:
+            cinatra_error(site, key, "at a node whose agent has a model of this file")
 
 
 def _read_facts(site: Site) -> ir.Behind:
@@ -96,6 +103,6 @@ AGENT = NodeKind(
     behind="agent",
     shows_screens=True,
     caption=_describe,
-    metadata={**NODE_KEYS, **CHILD_KEYS, **FIRST_TURN_KEYS},
+    metadata={**NODE_KEYS, **CHILD_KEYS, **FIRST_TURN_KEYS, **ATTACHMENT_KEYS},
     lowering="oas_compiler.lower.nodes.agent:lower_agent",
 )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler import ir
+from oas_compiler.component.attached import read_attached
 from oas_compiler.component.fields import PLUGIN_FIELDS, Field
 from oas_compiler.component.first_turn import read_first_turn
 from oas_compiler.component.inference import next_only, template_inputs
@@ -52,6 +53,7 @@ def build_extended_llm(site: Site) -> ir.Node:
         prompt_template=last,
         llm_config=read_config(site),
         first_turn=read_first_turn(site, site.component, inputs),
+        attached=read_attached(site, site.component, inputs),
         before=tuple(before),
         says=site.component.flag("send_message", default=False),
     )

@@ -6,6 +6,7 @@ prompt "About {{ topic }}"   ->  input "topic", output "generated_text": string
 from __future__ import annotations
 
 from oas_compiler import ir
+from oas_compiler.component.attached import ATTACHMENT_KEYS, read_attached
 from oas_compiler.component.fields import NODE_FIELDS, Field
 from oas_compiler.component.first_turn import FIRST_TURN_KEYS, read_first_turn
 from oas_compiler.component.inference import next_only, template_inputs
@@ -30,6 +31,7 @@ def build_llm(site: Site) -> ir.Node:
         prompt_template=site.component.text("prompt_template"),
         llm_config=read_config(site),
         first_turn=read_first_turn(site, site.component, inputs),
+        attached=read_attached(site, site.component, inputs),
     )
 
 
@@ -56,6 +58,6 @@ LLM = NodeKind(
         ),
     },
     behind="llm_config",
-    metadata={**NODE_KEYS, **FIRST_TURN_KEYS},
+    metadata={**NODE_KEYS, **FIRST_TURN_KEYS, **ATTACHMENT_KEYS},
     lowering="oas_compiler.lower.nodes.llm:lower_llm",
 )

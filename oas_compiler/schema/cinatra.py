@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from cinatra_sdk.contract import RESOLUTION_MODES, SELECTION_MODES
+from oas_compiler.component.attached import ATTACHMENT_KEYS
 from oas_compiler.component.first_turn import FIRST_TURN_KEYS
 from oas_compiler.component.metadata import ANY, FLAG, NODE_KEYS, TEXT, TEXTS, Schema
 from oas_compiler.kinds.registry import find_kind
@@ -48,7 +49,7 @@ _KEYS: Final[Mapping[str, Mapping[str, Schema]]] = {
         "parentSatisfiedContextSlots": {"type": "array"},
     },
     "A2AAgent": NODE_KEYS,
-    "Agent": {**NODE_KEYS, **FIRST_TURN_KEYS},
+    "Agent": {**NODE_KEYS, **FIRST_TURN_KEYS, **ATTACHMENT_KEYS},
 }
 """Of components that are no nodes."""
 OTHER_KEYS: Final[Mapping[str, Schema]] = {

@@ -53,5 +53,6 @@ CINATRA: Final[Mapping[str, str]] = {
     "a2uiSurfaceIdOverride": "The surface that takes the place of the child agent's own.",
     "hitlOwnedBy": "Whose screens are shown: the child agent's or this one's own.",
     "firstTurn": "The model is told tastes, brief, notes and recent work on an image before its prompt.",
+    "attachments": "The input with a list of refs of files, which the model is sent.",
     "sideEffects": "Whether the step acts on the world.",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from cinatra_sdk.blocks.host_node import ending
 from cinatra_sdk.blocks.llm_step import llm_step
 from cinatra_sdk.engine.runtime_context import host_context
 from cinatra_sdk.errors import NodeFailed, ValueRefused
+from cinatra_sdk.first_turn import FirstTurn, read_context
 from cinatra_sdk.governed.state import seal
 from cinatra_sdk.platform import PlatformOutputError, PlatformResponseError
 from cinatra_sdk.templates.rendering import TemplateError
 from tests.blocks.block_samples import CONFIG, Seen, graph_of
+from tests.first_turn.trees import build_tree
 
 VERDICT: Any = {"verdict": {"type": "string"}}
 
@@ -248,3 +251,45 @@ def test_an_authored_output_schema_goes_out_as_it_is() -> None:
     platform = Seen()
     graph_of(asking(platform, options={"output_schema": {"type": "object"}})).invoke({}, CONFIG)
     assert platform.seen[0].body["output_schema"] == {"type": "object"}  # type: ignore[index, call-overload]
+
+
+def test_a_step_may_begin_with_the_context_of_a_first_turn(tmp_path: Path) -> None:
+    build_tree(tmp_path, {"img/brief.md": "Show the blue."})
+    effects: list[Any] = []
+
+    def reader(image_id: str) -> FirstTurn:
+        return read_context(tmp_path, image_id, tastes_dir=tmp_path / "tastes")
+
+    def ask(**more: Any) -> Any:
+        platform = Seen()
+        step = asking(platform, first_turn=reader, image_id="{{ input_params.goal }}", **more)
+        context = host_context(run_id="r1", spend=effects.append)
+        graph_of(step).invoke({"goal": "img"}, CONFIG, context=context)
+        return platform.seen[0].body["system"]  # type: ignore[index, call-overload]
+
+    assert ask().startswith("# Context of the first turn, version 1\n")
+    told = ask(system="Be brief.")
+    assert "> Show the blue." in told
+    assert told.endswith("\nBe brief.")
+    (tmp_path / "img" / "notes.md").write_text("more")
+    awaited = Seen()
+    step = asking(awaited, first_turn=reader, image_id="img")
+    asyncio.run(graph_of(step).ainvoke({"goal": "cats"}, CONFIG))
+    assert "> more" in awaited.seen[0].body["system"]  # type: ignore[index, call-overload, operator]
+    ask(system="Be brief.")
+    assert effects[1].request_sha256 == effects[-1].request_sha256, "no other effect"
+    assert "Show the blue" not in str(effects[1].arguments)
+
+
+def test_an_image_that_is_not_there_fails_the_step_before_the_call(tmp_path: Path) -> None:
+    platform = Seen()
+    step = asking(platform, first_turn=lambda id_: read_context(tmp_path, id_), image_id="gone")
+    with pytest.raises(NodeFailed, match="the first turn: no image"):
+        graph_of(step).invoke({}, CONFIG)
+    assert platform.seen == []
+
+
+@pytest.mark.parametrize("more", [{"image_id": "img"}, {"first_turn": lambda _id: FirstTurn()}])
+def test_the_reader_and_the_image_go_together(more: Any) -> None:
+    with pytest.raises(ValueError, match="go together"):
+        asking(Seen(), **more)

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from cinatra_sdk import HostParts
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -142,6 +144,18 @@ WAYS = (
         outputs={"receipt": "receipt-A-17"},
     ),
     Way(
+        name="photo",
+        agent="photo-agent",
+        params={"image_id": "img-7"},
+        answers=("Yes.",),
+        gates=("ask_editor",),
+        calls=(("look",), ("write",)),
+        outputs={
+            "plan": "Darken the background.",
+            "letter": "Please darken the background by a third.",
+        },
+    ),
+    Way(
         name="complaint",
         agent="complaint-agent",
         params={"complaint": "Where is my parcel?"},
@@ -164,6 +178,13 @@ def program(path: str) -> ModuleType:
         sys.modules[name] = module
         spec.loader.exec_module(module)
     return sys.modules[name]
+
+
+def host_of(agent: str) -> HostParts:
+    """What an agent needs of its host, beside tools."""
+    if agent != "photo-agent":
+        return HostParts()
+    return HostParts(first_turn=program("photo-agent/parts.py").read_photo)
 
 
 def tools_of(agent: str) -> Mapping[str, Callable[..., Any]]:

@@ -21,6 +21,7 @@ from tests.examples.agents import (
     SECOND_TEXT,
     WAYS,
     Way,
+    host_of,
     program,
     tools_of,
 )
@@ -33,7 +34,7 @@ NEWSLETTER, *_ = WAYS
 
 
 def compiled(agent: str) -> Flow:
-    return compile_flow(EXAMPLES / agent, tools=tools_of(agent))
+    return compile_flow(EXAMPLES / agent, host=host_of(agent), tools=tools_of(agent))
 
 
 def driven(way: Way, answers: Any) -> Result:

@@ -18,6 +18,7 @@ from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.testing import adrive, drive, sampled_inputs
 from oas_compiler import CompileError, Flow, compile_flow
+from tests.examples.agents import host_of
 from tests.flow.random_flows import counting_tools, random_flow
 from tests.flows import api, branching, end, flow_node, flow_of, gate, message, node, port, start
 from tests.samples import CINATRA
@@ -211,7 +212,7 @@ def test_a_run_begun_one_way_is_resumed_the_other_way(fused_first: bool) -> None
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.parents[1].name)
 @pytest.mark.parametrize("xray", [False, True])
 def test_pictures_are_the_same(file: Path, xray: bool) -> None:
-    flow = compile_flow(file)
+    flow = compile_flow(file, host=host_of(file.parents[1].name))
     fused = flow.graph().get_graph(xray=xray)
     plain = flow.graph(fuse=False).get_graph(xray=xray)
     assert fused.draw_mermaid() == plain.draw_mermaid()

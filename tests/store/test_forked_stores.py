@@ -11,11 +11,14 @@ from typing import Any
 from cinatra_sdk import RunStore
 from tests.store.forking import RUNS, SIDES
 
+QUIET = ("-W", "ignore:This process:DeprecationWarning")
+"""From 3.12 on, Python warns of every fork of a process with threads."""
+
 
 def test_both_sides_of_a_fork_read_and_start_runs(fresh_database: str, tmp_path: Path) -> None:
     # A process of its own, which cannot be held up for ever by two that speak on one connection.
     done = subprocess.run(
-        [sys.executable, "-m", "tests.store.forking", fresh_database, str(tmp_path)],
+        [sys.executable, *QUIET, "-m", "tests.store.forking", fresh_database, str(tmp_path)],
         capture_output=True, encoding="utf-8", check=False, timeout=120,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

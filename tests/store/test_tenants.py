@@ -30,6 +30,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "usage": lambda store, run, tenant: store.usage(run, tenant=tenant),
         "flow": lambda store, run, tenant: store.flow(run, tenant=tenant),
         "source": lambda store, run, tenant: store.source(run, tenant=tenant),
+        "answer_rules": lambda store, run, tenant: store.answer_rules(run, tenant=tenant),
         "decide": lambda store, run, tenant: store.decide(run, "a", ANN, tenant=tenant),
         "work": lambda store, run, tenant: store.work(run, tenant=tenant),
         "answer": lambda store, run, tenant: store.answer(run, "a", ANN, tenant=tenant),

@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from cinatra_sdk.effects import EffectResult, aperform, perform
 from cinatra_sdk.effects.effect import Usage
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.flow.attaching import FilesInput, QuestionFiles, make_files_input, read_files
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
 from cinatra_sdk.flow.frame import Frame
@@ -34,6 +35,7 @@ from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 if TYPE_CHECKING:
+    from cinatra_sdk.attachments import AttachedMessages
     from cinatra_sdk.models.asking import Live, ModelAnswer, ModelQuestion
 
 CONVERSATION: Final = "conversation"
@@ -56,15 +58,19 @@ class LlmQuestion(NodeWork):
     """The model and its settings: an LlmConfig of Agent Spec."""
     first_turn: Opened = None
     """Where the model is told a first turn's context before everything else."""
+    attached: str = ""
+    """The input with refs of files that the model is sent; empty: there is none."""
 
     def make_body(self, site: NodeSite) -> NodeBody:
         return make_llm(site.frame, self._make_settings(site))
 
     def _make_settings(self, site: NodeSite) -> LlmSettings:
+        model, host = read_model_settings(site.wiring, self.llm), site.wiring.host
         return LlmSettings(
             render=make_render(site.frame, self.prompt, "prompt"),
-            model=read_model_settings(site.wiring, self.llm),
-            opening=make_opening(site.frame, site.wiring.host, self.first_turn),
+            model=model,
+            files=make_files_input(site.frame, host, self.attached, model.config),
+            opening=make_opening(site.frame, host, self.first_turn),
         )
 
 
@@ -98,6 +104,7 @@ class LlmSettings:
     """The prompt, from the values of the inputs."""
     model: ModelSettings
     opening: FirstTurnOpening | None = None
+    files: FilesInput | None = None
     before: tuple[MessageSettings, ...] = ()
     """What the model is told before the prompt, which is left out where it is empty."""
     says: bool = False
@@ -127,6 +134,7 @@ def make_llm(frame: Frame, settings: LlmSettings) -> NodeBody:
             prompt=settings.render(values),
             before=tuple(_list_before(settings.before, values, state, runtime.context)),
             opened=opened,
+            files=read_files(settings.files, values, runtime.context),
         )
         return asker.prepare(state, runtime.context, query)
 
@@ -189,6 +197,7 @@ class LlmQuery:
     before: tuple[BaseMessage, ...] = field(default=(), repr=False)
     opened: str = field(default="", repr=False)
     """The context of a first turn, which is no part of what the query is known by."""
+    files: QuestionFiles | None = None
 
     @property
     def declared(self) -> tuple[DeclaredOutput, ...]:
@@ -203,19 +212,27 @@ class LlmQuery:
         question = self._question()
         if not question.is_text:
             asked["schema"] = question.schema
+        if self.files is not None:
+            asked["attachments"] = self.files.describe()
         return asked
 
     def ask(self, model: Any, rules: CallRetryPolicy, live: Live | None) -> tuple[JsonValue, Usage]:
         from cinatra_sdk.models.asking import ask
 
-        return self._read(ask(model, self._question(), rules, live))
+        question = self._question()
+        if self.files is not None:
+            question = _put_in(question, self.files.attach(question.messages))
+        return self._read(ask(model, question, rules, live))
 
     async def aask(
         self, model: Any, rules: CallRetryPolicy, live: Live | None
     ) -> tuple[JsonValue, Usage]:
         from cinatra_sdk.models.asking import aask
 
-        return self._read(await aask(model, self._question(), rules, live))
+        question = self._question()
+        if self.files is not None:
+            question = _put_in(question, await self.files.aattach(question.messages))
+        return self._read(await aask(model, question, rules, live))
 
     def read_simulated(self, call: PlatformCall, response: JsonValue) -> JsonValue:
         found = declared_outputs(call, response)
@@ -245,6 +262,10 @@ class LlmQuery:
                     f"the model's answer, output '{port.title}': {error}"
                 ) from None
         return values, answer.usage
+
+
+def _put_in(question: ModelQuestion, files: AttachedMessages) -> ModelQuestion:
+    return replace(question, attached=tuple(files.messages), arguments=files.arguments)
 
 
 def declare(port: TypedPort) -> DeclaredOutput:

@@ -4,6 +4,7 @@ file.py             `FileToUpload` in, `CachedFile` out: the one method that all
 openai_files.py     OpenAI's files
 anthropic_files.py  Anthropic's files, which are in beta
 gemini_files.py     Gemini's resumable upload, and the wait until a file can be used
+choosing.py         the one for a model, under the model's key
 client.py           one exchange with a provider: what is sent, and what may be told of a failure
 multipart.py        the body of a form with one file, which is never whole in memory
 
@@ -14,6 +15,7 @@ key it has.  No key is in an error, a log or a repr.
 from __future__ import annotations
 
 from cinatra_sdk.models.uploads.anthropic_files import AnthropicFiles
+from cinatra_sdk.models.uploads.choosing import open_provider_files
 from cinatra_sdk.models.uploads.client import UploadFailed
 from cinatra_sdk.models.uploads.file import FileToUpload, ProviderFiles
 from cinatra_sdk.models.uploads.gemini_files import GeminiFiles
@@ -26,4 +28,5 @@ __all__ = [
     "AnthropicFiles",
     "GeminiFiles",
     "UploadFailed",
+    "open_provider_files",
 ]

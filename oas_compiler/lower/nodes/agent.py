@@ -56,6 +56,7 @@ def _lower_model(node: AgentModelNode) -> AgentStep:
         greeting=(ASK, node.greeting) if node.greeting else None,
         optional=(ASK,),
         first_turn=node.first_turn,
+        attached=node.attached,
     )
 
 

@@ -19,8 +19,14 @@ def lower_llm(site: PlanSite) -> LlmQuestion:
             before=node.before,
             says=node.says,
             first_turn=node.first_turn,
+            attached=node.attached,
         )
-    return LlmQuestion(prompt=node.prompt_template, llm=node.llm_config, first_turn=node.first_turn)
+    return LlmQuestion(
+        prompt=node.prompt_template,
+        llm=node.llm_config,
+        first_turn=node.first_turn,
+        attached=node.attached,
+    )
 
 
 def lower_choice(site: PlanSite) -> ModelChoice:

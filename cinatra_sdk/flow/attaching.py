@@ -1,0 +1,149 @@
+"""The files that go with the question of a node that asks a model.
+
+In: the input of a node's record that holds refs, and what the host lends.  Out: the messages with the
+files, as the provider of the node's model takes them.
+
+    "files"   {"files": [{"artifactId": "att_1", …}]}   ->   [HumanMessage([text, file])]
+
+The refs are part of what the effect is known by.  The ports are asked when the model is, and not where
+a ledger has the answer already; what a provider has of a file is kept nowhere in the run.
+Without refs nothing is asked, and the request is what it was without the input.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pydantic import JsonValue
+
+from cinatra_sdk.attachments import (
+    MAX_REFS,
+    AsyncAttachmentPorts,
+    AttachedMessages,
+    AttachmentPorts,
+    AttachmentRef,
+    AttachmentRefInvalid,
+    aattach_files,
+    attach_files,
+    read_refs,
+)
+from cinatra_sdk.engine.runtime_context import context_of
+from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.lending.host_parts import AttachmentsFor, HostParts, RunIdentity
+from cinatra_sdk.models.config import ModelConfig
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+LendPorts: TypeAlias = "Callable[[ModelConfig], AttachmentPorts | AsyncAttachmentPorts | None]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesInput:
+    """Reads the refs of one node."""
+
+    frame: Frame
+    title: str
+    config: ModelConfig
+    """The model of the node."""
+    lent: AttachmentsFor | None = field(default=None, repr=False)
+
+    def read(self, values: Mapping[str, Any], context: object) -> QuestionFiles | None:
+        """The files of one visit, None where there are none; values: those of the node's inputs.
+
+        Raises: `NodeFailed`.
+        """
+        value, problem = values.get(self.title), ""
+        refs: Sequence[AttachmentRef] = ()
+        try:
+            refs = () if value is None else read_refs(value, where=self.title)
+        except AttachmentRefInvalid as error:
+            problem = str(error)
+        if len(refs) > MAX_REFS:
+            problem = f"{self.title} has {len(refs)} files, and {MAX_REFS} may be at most"
+        if problem:
+            raise self.frame.failed(f"its files: {problem}")
+        if not refs:
+            return None
+        host, lent = context_of(context), self.lent
+        run = RunIdentity(id=host.run_id, tenant=host.tenant)
+        lend = host.files or (None if lent is None else partial(lent, run))
+        return QuestionFiles(refs=tuple(refs), about=self, lend=lend)
+
+    def open_ports(self, lend: LendPorts | None) -> AttachmentPorts | AsyncAttachmentPorts | None:
+        """What the host lends to the run; None where it lends nothing.
+
+        Raises: `NodeFailed`.
+        """
+        if lend is None:
+            return None
+        try:
+            return lend(self.config)
+        except Exception as error:  # noqa: BLE001 - a function of the host raises anything
+            name = type(error).__name__
+        # Out here: what was caught may hold what the host does not show.
+        raise self.frame.failed(f"its files: the host's attachments_for raised {name}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionFiles:
+    """The files of one question."""
+
+    refs: tuple[AttachmentRef, ...]
+    about: FilesInput
+    lend: LendPorts | None = field(default=None, repr=False)
+    """Of the run; None where nobody lends anything."""
+
+    def describe(self) -> list[JsonValue]:
+        """For the arguments of the effect."""
+        return [ref.wire() for ref in self.refs]
+
+    def attach(self, messages: Sequence[BaseMessage]) -> AttachedMessages:
+        """The messages as the model gets them.
+
+        Raises: `NodeFailed`; `TypeError` for ports that have to be awaited.
+        """
+        config: Any = self.about.config
+        ports: Any = self.about.open_ports(self.lend)
+        return attach_files(
+            messages,
+            provider=config.provider,
+            model=config.model,
+            request_refs=self.refs,
+            ports=ports,
+        )
+
+    async def aattach(self, messages: Sequence[BaseMessage]) -> AttachedMessages:
+        """As `attach`, for an event loop."""
+        config = self.about.config
+        ports = await asyncio.to_thread(self.about.open_ports, self.lend)
+        return await aattach_files(
+            messages,
+            provider=config.provider,
+            model=config.model,
+            request_refs=self.refs,
+            ports=ports,
+        )
+
+
+def make_files_input(
+    frame: Frame, host: HostParts, title: str, config: ModelConfig
+) -> FilesInput | None:
+    """None for a node without such an input.
+
+    A host that lends no ports is no error: the model is told of each file that it cannot read.
+    """
+    if not title:
+        return None
+    return FilesInput(frame=frame, title=title, config=config, lent=host.attachments_for)
+
+
+def read_files(
+    files: FilesInput | None, values: Mapping[str, Any], context: object
+) -> QuestionFiles | None:
+    """The files of one visit; None where the node has no such input, or nothing is in it."""
+    return None if files is None else files.read(values, context)

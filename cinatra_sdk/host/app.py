@@ -28,6 +28,7 @@ from cinatra_sdk.host.listed import (
     RESOLVE,
     ForwardedRoute,
     is_local,
+    list_methods,
     matched,
     path_in,
     read_routes,
@@ -152,7 +153,8 @@ def local_app(
                 status, value = await (
                     _answer(reply, asked) if in_thread else _answer_here(reply, asked)
                 )
-            await send_json(send, status, value, used.total())
+            allowed = list_methods(listed, path_in(scope)[0]) if status == 405 else ()
+            await send_json(send, status, value, used.total(), allowed=allowed)
 
     return app
 
@@ -182,8 +184,10 @@ def _forward_request(
     identity = check_caller(headers, routes.bridge_token, routes.verify_bearer)
     path, sent = path_in(scope)
     route = matched(listed, scope["method"], path)
-    if route is None or sent != path:
+    if sent != path:
         return _NOT_FOUND
+    if route is None:
+        return _refuse_method(listed, path)
     if content is None:
         return _TOO_LARGE
     if _proves_twice(scope["headers"]):
@@ -198,6 +202,15 @@ def _forward_request(
         return _NOT_JSON
     query = scope["query_string"].decode("latin-1")
     return forwarded(beyond, route, query, headers, content, asker=asker, now=now)
+
+
+def _refuse_method(listed: Iterable[ForwardedRoute], path: str) -> Reply:
+    """The answer where no route has the method and the path; it names no method for an unknown path."""
+    methods = list_methods(listed, path)
+    if not methods:
+        return _NOT_FOUND
+    message = f"the route takes {' and '.join(methods)}"
+    return 405, {"error": "method_not_allowed", "message": message}
 
 
 def _asks_for_no_proof(routes: ContextRoutes) -> bool:
@@ -223,7 +236,7 @@ def _route_local_request(
     if not is_local(path):
         return _NOT_FOUND
     if scope["method"] != "POST":
-        return 405, {"error": "method_not_allowed", "message": "the route takes POST"}
+        return _refuse_method((), path)
     if content is None:
         return _TOO_LARGE
     route = routes.resolve if decoded_segments(path) == RESOLVE else routes.finalize
@@ -262,9 +275,14 @@ async def _receive_body(
 
 
 async def send_json(
-    send: Send, status: int, value: JsonValue, used: ModelUse | None = None
+    send: Send,
+    status: int,
+    value: JsonValue,
+    used: ModelUse | None = None,
+    *,
+    allowed: Iterable[str] = (),
 ) -> None:
-    """used: what the answer took of a language model, told in a header of ours."""
+    """used: what the answer took of a language model, told in a header of ours.  allowed: methods."""
     content = json.dumps(value, separators=(",", ":")).encode()
     headers = [
         (b"content-type", b"application/json"),
@@ -273,6 +291,8 @@ async def send_json(
     ]
     if used is not None:
         headers.append((USAGE_HEADER.lower().encode(), used.write_header().encode()))
+    if methods := ", ".join(allowed):
+        headers.append((b"allow", methods.encode()))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})
 

@@ -90,6 +90,12 @@ def matched(routes: Iterable[ForwardedRoute], method: str, path: str) -> Forward
     return next((route for route in routes if (route.method, route.path) == (method, path)), None)
 
 
+def list_methods(routes: Iterable[ForwardedRoute], path: str) -> tuple[str, ...]:
+    """The methods that a path takes; empty where there is no such path."""
+    own = {"POST"} if is_local(path) else set()
+    return tuple(sorted(own | {route.method for route in routes if route.path == path}))
+
+
 def path_in(scope: Mapping[str, object]) -> tuple[str, str]:
     """The path of an ASGI request below the app's mount point: decoded, and as it was sent.
 

@@ -28,12 +28,20 @@ _BODIES: Final[dict[str, tuple[type[BaseModel], str]]] = {
     "/api/context-resolve": (ResolveBody, "What a context slot may take."),
     "/api/context-finalize": (FinalizeBody, "Record what was chosen for a slot."),
 }
+_NO_MEDIA: Final = {
+    "type": "object",
+    "description": "Media without an address is no media.",
+    "properties": {"url": {"enum": ["", None]}, "kind": {}},
+    "additionalProperties": False,
+}
 _REFUSALS: Final = {
     400: "The body breaks a rule; nothing was done.",
     403: "The caller may not do this.",
     404: "There is no such run, tool or route.",
+    405: "The route takes another method.",
     409: "The choice cannot be recorded any more.",
     413: "The body is too large.",
+    415: "The body is no JSON.",
     422: "The choice does not fit the slot.",
     500: "The model, or a tool, failed.",
     501: "The platform does not have what the route needs.",
@@ -56,6 +64,7 @@ def make_document() -> dict[str, JsonValue]:
         schemas.update(found.pop("$defs", {}))
         schemas[model.__name__] = found
         paths[path] = {"post": _describe_route(path, model.__name__, about)}
+    schemas[BridgeBody.__name__]["properties"]["media"]["anyOf"].append(_NO_MEDIA)
     return {
         "openapi": "3.1.0",
         "info": {"title": "oasflow local platform", "version": "1"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,7 @@ from cinatra_sdk.host import (
     RunScope,
     local_app,
 )
+from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
 
@@ -409,6 +411,33 @@ def test_other_paths_methods_and_sizes_are_refused_and_parts_are_put_together(ar
     assert ask(local, "context-resolve", b" " * 1_048_577, parts=3)[0] == 413
     assert ask(local, "context-resolve", body(), parts=5)[0] == 200
     assert ask(local, "context-resolve/", body())[0] == 200
+
+
+def test_another_method_of_a_route_is_told_which_it_takes(artifacts):
+    async def allowed(local: Any, path: str, method: str) -> tuple[int, Any]:
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b""}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        about = {"type": "http", "method": method, "path": path, "query_string": b""}
+        await local({**about, "headers": [(b"host", b"127.0.0.1")]}, receive, send)
+        return sent[0]["status"], dict(sent[0]["headers"]).get(b"allow")
+
+    platform = SimulatedPlatform(fallback={})
+    routes = ["POST /api/llm-bridge", "GET /api/models", "PUT /api/models"]
+    local = app(artifacts, beyond=platform, hands_on=routes)
+    for path, method, expected in (
+        ("/api/context-resolve", "TRACE", (405, b"POST")),
+        ("/api/llm-bridge", "DELETE", (405, b"POST")),
+        ("/api/models", "POST", (405, b"GET, PUT")),
+        ("/api/other", "POST", (404, None)),
+        ("/api/models/", "POST", (404, None)),
+    ):
+        assert asyncio.run(allowed(local, path, method)) == expected, path
 
 
 def test_an_error_does_not_echo_a_token_that_was_put_where_a_name_belongs(artifacts):

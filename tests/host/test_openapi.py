@@ -103,6 +103,7 @@ def body_of(path: str) -> Any:
 
 # Threads of the served app draw random numbers meanwhile, which Hypothesis takes for the strategy's.
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
 @pytest.mark.parametrize("path", list(DOCUMENT["paths"]))
 def test_no_body_makes_a_route_fail_and_a_refused_one_asks_no_model(
     app: Any, model: ScriptedModel, path: str

@@ -181,7 +181,7 @@ EXPORTED = {
         "UploadFailed",
         "open_provider_files",
     ],
-    "cinatra_sdk.passthrough": ["NamedCall", "NamedTool", "Passthrough"],
+    "cinatra_sdk.passthrough": ["ChildAgents", "NamedCall", "NamedTool", "Passthrough"],
     "cinatra_sdk.platform": [
         "BASE_URL_PLACEHOLDER",
         "Credentials",

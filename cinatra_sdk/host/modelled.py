@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -29,6 +30,7 @@ from cinatra_sdk.host.files import lend_files
 from cinatra_sdk.host.going import require_going
 from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.models.config import ModelConfig
+from cinatra_sdk.passthrough.child_agents import ChildAgents
 from cinatra_sdk.passthrough.drafts import drafts_tool
 from cinatra_sdk.passthrough.named import NamedCall, NamedTool
 from cinatra_sdk.passthrough.objects import object_tools
@@ -45,7 +47,9 @@ from cinatra_sdk.store.saved_objects import SavedObjects
 SCRIPTED: Final = "scripted:"
 MODELS: Final = "models"
 SCRIPTS: Final = "scripts"
+AGENTS: Final = "agents"
 KIND: Final = "routed"
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _ABSENT: Final = {
     "POST /api/auditor/run-skills": "runs the skills of an auditor",
     "POST /api/auditor/exclude": "keeps what a review excludes",
@@ -102,13 +106,18 @@ def modelled(
     identify: Callable[[PlatformCall], RunOwner],
     host: HostParts = NO_PARTS,
     beyond: Platform | None = None,
+    children: ChildAgents | None = None,
 ) -> RoutedPlatform:
-    """The platform of a host.  identify: whose call it is; beyond: for every other call.
+    """The platform of a host.  identify: whose call it is; beyond: for every other call; children:
+    agents that flows may call by the name of their package.
 
     Raises: `ValueError` for tools of the host whose names clash.
     """
-    routes = make_routes(database, models.offer, host)
-    return RoutedPlatform(routes, beyond=beyond, identify=identify, described=models.describe())
+    routes = make_routes(database, models.offer, host, children)
+    described = models.describe()
+    if children is not None:
+        described[AGENTS] = children.describe()
+    return RoutedPlatform(routes, beyond=beyond, identify=identify, described=described)
 
 
 def owned_by(actor: Actor) -> Callable[[PlatformCall], RunOwner]:
@@ -123,12 +132,13 @@ def remade_models(
     *,
     host: HostParts | None,
     beyond: Platform | None,
+    children: ChildAgents | None = None,
 ) -> RoutedPlatform:
-    """The platform that `describe()` described.
+    """The platform that `describe()` described.  children: as `read_children` gives them.
 
     Raises: `ValueError`, which says what is wrong with the description, or what this process lacks.
     """
-    unknown = sorted(set(description) - {"kind", MODELS, SCRIPTS, "beyond"})
+    unknown = sorted(set(description) - {"kind", MODELS, SCRIPTS, AGENTS, "beyond"})
     names, scripts = description.get(MODELS), description.get(SCRIPTS)
     if unknown:
         raise ValueError(f'a platform of kind "{KIND}" has no setting "{unknown[0]}"')
@@ -144,10 +154,36 @@ def remade_models(
             raise ValueError(f'"{SCRIPTS}" of a stored platform lacks the digest of a script')
     lent = host or NO_PARTS
     models = read_models(names, lent, digests=scripts)
-    return modelled(database, models, identify=owned_by(actor), host=lent, beyond=beyond)
+    return modelled(
+        database, models, identify=owned_by(actor), host=lent, beyond=beyond, children=children
+    )
 
 
-def make_routes(database: Database, offer: Offer, host: HostParts = NO_PARTS) -> dict[str, Handler]:
+def read_children(
+    description: Mapping[str, Any], database: Database, host: HostParts | None
+) -> ChildAgents | None:
+    """The child agents that a platform was described with; None where it has none.
+
+    Raises: `ValueError`.
+    """
+    digests = description.get(AGENTS)
+    if digests is None:
+        return None
+    if not isinstance(digests, Mapping) or not all(
+        isinstance(one, str) and _DIGEST.fullmatch(one) for one in digests.values()
+    ):
+        raise ValueError(
+            f'"{AGENTS}" of a stored platform gives each package the digest of its flow'
+        )
+    return ChildAgents(database=database, digests=dict(digests), host=host or NO_PARTS)
+
+
+def make_routes(
+    database: Database,
+    offer: Offer,
+    host: HostParts = NO_PARTS,
+    children: ChildAgents | None = None,
+) -> dict[str, Handler]:
     """The functions of all routes.
 
     Raises: `ValueError` for two tools of one name in the toolbox `cinatra-mcp`.
@@ -164,7 +200,9 @@ def make_routes(database: Database, offer: Offer, host: HostParts = NO_PARTS) ->
             ports_for=lend_files(database, offer, host),
             may_go_on=require_going(database),
         ),
-        PASSTHROUGH_ROUTE: Passthrough.of(tools.values()),
+        PASSTHROUGH_ROUTE: Passthrough.of(
+            [*(() if children is None else children.tools()), *tools.values()]
+        ),
         **absent,
     }
 

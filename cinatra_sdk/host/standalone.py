@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cinatra_sdk.host.modelled import KIND, remade_models
+from cinatra_sdk.host.modelled import KIND, read_children, remade_models
 from cinatra_sdk.host.platform import LocalPlatform
 from cinatra_sdk.host.settings import (
     HANDS_ON,
@@ -23,6 +23,7 @@ from cinatra_sdk.host.settings import (
 )
 from cinatra_sdk.host.stored_runs import StoredRuns
 from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.passthrough import ChildAgents
 from cinatra_sdk.platform import platform_from
 from cinatra_sdk.platform.own_settings import NO_SETTINGS
 from cinatra_sdk.platform.protocol import Platform
@@ -81,20 +82,28 @@ def remade(
     settings = read_settings(description)
     other = description.get("beyond")
     beyond: Platform | None = None
+    children: ChildAgents | None = None
     if isinstance(other, Mapping) and other.get("kind") == KIND:
         further = other.get("beyond")
+        children = read_children(other, database, host)
         beyond = remade_models(
             other,
             database,
             settings.owner,
             host=host,
+            children=children,
             beyond=None
             if further is None
             else platform_from(further, env=env, record=record, allow=allow),
         )
     elif other is not None:
         beyond = platform_from(other, env=env, record=record, allow=allow)
-    return standalone(database, settings, beyond=beyond, hands_on=_read_route_entries(description))
+    platform = standalone(
+        database, settings, beyond=beyond, hands_on=_read_route_entries(description)
+    )
+    if children is not None:
+        children.work_on(platform)
+    return platform
 
 
 def _read_route_entries(description: Mapping[str, Any]) -> list[str] | None:

@@ -8,7 +8,7 @@
                   commands about runs, and about the database that keeps them
     platform.py   the local platform over HTTP;  attach.py  files for models
     options.py    the options that several commands share;  context.py  `--context FILE`
-    modelled.py   `--model NAME`
+    modelled.py   `--model NAME`;  packages.py  `--packages DIR`
     hosting.py    `--host MODULE:FACTORY`;  sources.py  `--components FILE`, `--unblock-component`
     mend.py       the dialogue of commands that change files
     explained.py explained_nodes.py explained_pieces.py

@@ -10,8 +10,10 @@ The run's row keeps the names, and of a script its path and digest: any process 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.opening import USUAL_ORG, Own, PlatformOptions
@@ -23,10 +25,13 @@ if TYPE_CHECKING:
     from cinatra_sdk.host.modelled import ModelNames
     from cinatra_sdk.host.settings import LocalSettings
     from cinatra_sdk.lending.host_parts import HostParts
+    from cinatra_sdk.passthrough import ChildAgents
     from cinatra_sdk.platform import Platform, PlatformCall
     from cinatra_sdk.routed import RoutedPlatform, RunOwner
     from oas_compiler.cli.context import Context
     from oas_compiler.lower.flow import Flow
+
+NO_AGENTS: Final[Mapping[str, Flow]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,34 +42,63 @@ class Models:
     parts: HostParts
     beyond: Platform | None
     """The platform of the options, for calls that the local one has no route for."""
+    agents: Mapping[str, Flow] = field(default_factory=dict)
+    """Child agents by the name of their package."""
 
     def on(
         self, store: RunStore, flow: Flow, filled: Context | None, *, tenant: str, by: str
-    ) -> Flow:
-        """`flow` on a platform of this process.  by: who started the run."""
+    ) -> tuple[Flow, ChildAgents | None]:
+        """`flow` on a platform of this process, and its children, which are to work on the platform
+        that the flow has at last.  by: who started the run.
+        """
         from cinatra_sdk.host.modelled import owned_by
         from cinatra_sdk.host.standalone import standalone
 
         settings = make_settings(tenant, by) if filled is None else filled.file.settings
+        children = keep_agents(store, self.agents, self.parts)
         routed = make_platform(
-            store, self.names, self.parts, owned_by(settings.owner), beyond=self.beyond
+            store,
+            self.names,
+            self.parts,
+            owned_by(settings.owner),
+            beyond=self.beyond,
+            children=children,
         )
-        if filled is not None:
-            return flow.with_platform(routed)  # the context file puts its own platform around it
-        return flow.with_platform(standalone(store.database, settings, beyond=routed))
+        if filled is not None:  # the context file puts its own platform around it
+            return flow.with_platform(routed), children
+        made = flow.with_platform(standalone(store.database, settings, beyond=routed))
+        return made, children
 
 
-def named(options: PlatformOptions, own: Own, beyond: Platform | None) -> Models | None:
+def named(
+    options: PlatformOptions,
+    own: Own,
+    beyond: Platform | None,
+    agents: Mapping[str, Flow] = NO_AGENTS,
+) -> Models | None:
     """The models that the options name; None where they name none.
+
+    agents: those of `--packages`.
 
     Raises: `Halt`.
     """
     if not options.models:
+        if agents:
+            raise Halt("--packages goes with --model: the agents are called through this process")
         return None
     if options.simulate:
         raise Halt("--simulate asks no model: leave out --simulate or --model")
     names = read_names(options.models, own)
-    return Models(names=names, parts=own.lend(), beyond=beyond)
+    return Models(names=names, parts=own.lend(), beyond=beyond, agents=agents)
+
+
+def keep_agents(
+    store: RunStore, agents: Mapping[str, Flow], parts: HostParts
+) -> ChildAgents | None:
+    """The child agents, stored; None where there are none."""
+    from cinatra_sdk.passthrough import ChildAgents
+
+    return ChildAgents.keep(store.database, agents, parts) if agents else None
 
 
 def read_names(models: tuple[str, ...], own: Own) -> ModelNames:
@@ -84,12 +118,20 @@ def make_platform(
     identify: Callable[[PlatformCall], RunOwner],
     *,
     beyond: Platform | None = None,
+    children: ChildAgents | None = None,
 ) -> RoutedPlatform:
     """Raises: `Halt` for tools of `--host` whose names clash."""
     from cinatra_sdk.host.modelled import modelled
 
     try:
-        return modelled(store.database, names, identify=identify, host=parts, beyond=beyond)
+        return modelled(
+            store.database,
+            names,
+            identify=identify,
+            host=parts,
+            beyond=beyond,
+            children=children,
+        )
     except ValueError as error:
         raise Halt(f"--host: {error}") from None
 

@@ -87,6 +87,14 @@ Model: TypeAlias = Annotated[
         help="Answer the flow's model calls here: provider:model or scripted:FILE; repeatable.",
     ),
 ]
+Packages: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--packages",
+        metavar="DIR",
+        help="Agents that flows may call by the name of their package, in and below; repeatable.",
+    ),
+]
 Host: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -11,12 +11,15 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from oas_compiler.cli import modelled, opening, options
 from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.packages import read_agents
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.host.modelled import ModelNames
     from cinatra_sdk.host.settings import LocalSettings
     from oas_compiler.cli.opening import Own
+    from oas_compiler.lower.flow import Flow
 
 BRIDGE_TOKEN: Final = "CINATRA_BRIDGE_TOKEN"  # noqa: S105 - the name of a variable
 ATTEST_KEY: Final = "CINATRA_CONTEXT_ATTEST_KEY"
@@ -35,6 +39,7 @@ _MOST_PORT: Final = 65_535
 def serve(
     model: options.Model = None,
     *,
+    packages: options.Packages = None,
     bind: Annotated[
         str, typer.Option(metavar="ADDRESS:PORT", help="Where to listen; port 0: any free one.")
     ] = _USUAL,
@@ -62,9 +67,11 @@ def serve(
     given = options.given(None, "", None, "", tenant=tenant, db=db, host=host)
     names = modelled.read_names(tuple(model or ()), given.own)
     filled = _read_context(context_file)
+    agents = read_agents(packages or (), given.own)
     with opening.store(terminal, db, given.own) as store:
         settings = _load_context(store, filled, tenant, opening.person(by))
-        app = make_app(store, names, settings, given.own, tenant=tenant)
+        served = Served(names=names, agents=agents, own=given.own, tenant=tenant)
+        app = make_app(store, settings, served)
         with _listen(address, port) as listening:
             where = f"http://{address if ':' not in address else f'[{address}]'}"
             url = f"{where}:{listening.getsockname()[1]}"
@@ -79,17 +86,32 @@ def serve(
     return Exit.OK
 
 
-def make_app(
-    store: RunStore, names: ModelNames, settings: LocalSettings, own: Own, *, tenant: str
-) -> Any:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """What the options let this process serve."""
+
+    names: ModelNames
+    own: Own
+    agents: Mapping[str, Flow] = field(default_factory=dict)
+    tenant: str = ""
+
+
+def make_app(store: RunStore, settings: LocalSettings, served: Served) -> Any:
     """The ASGI app over the runs of one tenant of the store."""
     from cinatra_sdk.host import local_app
     from cinatra_sdk.host.openapi import described
     from cinatra_sdk.host.served_runs import ServedRuns, identify_by
+    from cinatra_sdk.host.standalone import standalone
     from cinatra_sdk.store.artifacts import ArtifactStore
 
-    runs = ServedRuns.of(store.database, settings, tenant=tenant)
-    routed = modelled.make_platform(store, names, own.lend(), identify_by(runs))
+    runs = ServedRuns.of(store.database, settings, tenant=served.tenant)
+    parts = served.own.lend()
+    children = modelled.keep_agents(store, served.agents, parts)
+    routed = modelled.make_platform(
+        store, served.names, parts, identify_by(runs), children=children
+    )
+    if children is not None:
+        children.work_on(standalone(store.database, settings, beyond=routed))
     return described(
         local_app(
             ArtifactStore(store.database),

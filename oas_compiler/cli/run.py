@@ -11,6 +11,7 @@ from oas_compiler.cli import context, inputs, modelled, opening, options
 from oas_compiler.cli.about import tell_services
 from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.packages import read_agents
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.simulating import admit_tools_of_simulation, mention_made_up_context
 from oas_compiler.cli.terminal import Terminal
@@ -72,6 +73,7 @@ def run(
         ),
     ] = "",
     model: options.Model = None,
+    packages: options.Packages = None,
     env: options.Env = None,
     components: options.Components = None,
     unblock_component: options.Unblock = None,
@@ -117,7 +119,9 @@ def run(
         admit_tools_of_simulation(terminal, flow, host, yes=yes)
     flow = flow.with_platform(opening.platform(flow, chosen))
     beyond = flow.platform if chosen.base_url or chosen.allow else None
-    models = modelled.named(chosen, given.own, beyond)
+    models = modelled.named(
+        chosen, given.own, beyond, read_agents(packages or (), given.own, path=path)
+    )
     mention_made_up_context(terminal, flow, chosen)
     params = inputs.params(flow.input_schema, input_file, settings or [])
     if simulate:
@@ -249,10 +253,13 @@ def _start_run(
                 raise Halt(
                     f"there is a run '{run_id}' already", exit=Exit.CONFLICT, code="run_exists"
                 )
+        children = None
         if models is not None:
-            flow = models.on(store, flow, filled, tenant=given.tenant, by=by)
+            flow, children = models.on(store, flow, filled, tenant=given.tenant, by=by)
         if filled is not None:
             flow = filled.on(store, flow, terminal)
+        if children is not None:
+            children.work_on(flow.platform)
         terminal.say(f"run {clean(name)}  {clean(flow.name)}")
         tell_services(terminal, flow, given.own)
         drive = Drive(

@@ -86,7 +86,9 @@ def classify(objects: SavedObjects, call: NamedCall) -> JsonValue:
 def list_of_run(objects: SavedObjects, call: NamedCall) -> JsonValue:
     org, kind = call.require_tenant(), call.text("typeHint", needed=False)
     found = objects.of_run(call.owner.run_id, org_id=org, kind=kind)
-    return {"objects": [show(one) for one in found]}
+    listed: dict[str, JsonValue] = {"objects": [show(one) for one in found]}
+    left_out = objects.count_of_run(call.owner.run_id, org_id=org, kind=kind) - len(found)
+    return listed | ({"leftOut": left_out} if left_out > 0 else {})
 
 
 def add_version(

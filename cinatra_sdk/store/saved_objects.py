@@ -161,6 +161,14 @@ class SavedObjects:
             rows = every(connection, "list_saved_objects_of_run", asked)
         return [SavedObject.of(row) for row in rows]
 
+    def count_of_run(self, run_id: str, *, org_id: str, kind: str = "") -> int:
+        """How many objects `of_run` would give without its bounds."""
+        asked = {"org_id": org_id, "run_id": run_id, "type": kind}
+        with self.database.connection() as connection:
+            row = one(connection, "count_saved_objects_of_run", asked)
+        assert row is not None  # a count always is
+        return int(row["number"])
+
     def _add(self, connection: Rows, by: _Saver, content: ObjectContent) -> SavedObject:
         if len(content.content) > MOST_BYTES:
             raise ValueRefused(f"an object has at most {MOST_BYTES} bytes")

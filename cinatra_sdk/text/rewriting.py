@@ -73,6 +73,13 @@ def _replace(place: int, name: str, content: bytes, mode: int) -> None:
         file.flush()
         os.fsync(descriptor)
     os.rename(beside, name, src_dir_fd=place, dst_dir_fd=place)
+    # The name, too, is to outlive a power cut; some file systems cannot say so.
+    with contextlib.suppress(OSError):
+        folder = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=place)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from cinatra_sdk.passthrough.drafts import format_document
 from cinatra_sdk.platform import PlatformResponseError
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.routed import RoutedPlatform
+from cinatra_sdk.store import saved_objects
 from cinatra_sdk.store.saved_objects import SavedObjects
 from cinatra_sdk.text.documents import read_document
 from tests.bridge.bridge_world import WAYS, ask, opened, outcome, own
@@ -107,6 +108,22 @@ def test_an_object_is_classified_updated_listed_and_read(database: Database) -> 
     (listed,) = use("objects_list", typeHint="@x/b")["objects"]
     assert listed == use("objects_get", objectId=id_)["object"]
     assert (listed["version"], listed["rawData"]) == (3, {"a": 2, "cinatra_agent_run_id": "r1"})
+
+
+def test_a_list_says_how_many_objects_it_leaves_out(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved_objects, "MOST_LISTED_BYTES", 10)
+    asked = platform(database)
+
+    def use(tool: str, **given: Any) -> Any:
+        return asked.call(calling({"tool": tool, "agent_run_id": "r1", "input": given}))
+
+    use("objects_save", typeHint="@x/a", rawData={"a": 1})
+    assert "leftOut" not in use("objects_list")
+    use("objects_save", typeHint="@x/a", rawData={"a": 2})
+    listed = use("objects_list")
+    assert (len(listed["objects"]), listed["leftOut"]) == (1, 1)
 
 
 def test_a_host_lends_a_tool_in_place_of_one_that_is_missing(database: Database) -> None:

@@ -114,6 +114,9 @@ def test_a_list_has_a_bound_of_bytes_and_keeps_the_last_saved(
         for size in (1, 5, 6, 4)
     ]
     assert objects.of_run("r1", org_id="acme") == [made[3], made[2]]
+    assert objects.count_of_run("r1", org_id="acme") == 4
+    assert objects.count_of_run("r1", org_id="acme", kind="@x/b") == 0
+    assert objects.count_of_run("r1", org_id="other") == 0
     large = ObjectContent(type="@x/a", mime="text/plain", content=b"x" * 11)
     last = objects.save(large, org_id="acme", run_id="r1")
     assert objects.of_run("r1", org_id="acme") == [last], "the last one, whatever it has"

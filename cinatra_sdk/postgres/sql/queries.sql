@@ -1437,6 +1437,15 @@ where o.id = %(id)s and o.org_id = %(org_id)s
   and (%(key)s::text = '' or v.key = %(key)s)
 order by v.version desc limit 1;
 
+-- name: count_saved_objects_of_run
+-- How many objects a run saved whose newest version has the type.
+select count(*) as number from (
+    select distinct on (o.id) o.id, v.type
+    from saved_objects o join saved_object_versions v on v.object_id = o.id
+    where o.org_id = %(org_id)s and o.run_id = %(run_id)s
+    order by o.id, v.version desc
+) newest where %(type)s::text = '' or type = %(type)s;
+
 -- name: list_saved_objects_of_run
 -- The newest version of each object of a type that a run saved, the last saved first, as far as they
 -- have so many bytes together; the first one, whatever it has.

@@ -105,6 +105,8 @@ def _format_facts(node: NodeFacts, full: bool) -> Table:
         table.add_row(word("calls"), _format_call(node))
     if node.confirmed:
         table.add_row(word("asks"), Text("a person, each time before it works"))
+    for what in node.told:
+        table.add_row(word("tells"), Text(clean(what)))
     if full and node.prompt:
         table.add_row(word("prompt"), Text(clean(node.prompt, lines=True)))
     if len(node.ways) == 1:

@@ -150,6 +150,7 @@ class _Explaining:
             role=_describe_role(node),
             confirmed=node.behind.asks_person,
             prompt=_find_prompt(node),
+            told=tuple(_list_told(node)),
         )
 
     def outputs(self) -> tuple[Write, ...]:
@@ -240,3 +241,15 @@ def _find_prompt(node: Node) -> str:
     if isinstance(node, ir.AgentModelNode):
         return node.system_prompt
     return node.prompt_template if isinstance(node, ir.LlmNode) else ""
+
+
+def _list_told(node: Node) -> Iterator[str]:
+    """What the model of a node gets beside its prompt."""
+    if not isinstance(node, ir.AgentModelNode | ir.LlmNode):
+        return
+    if node.first_turn is not None:
+        image, workspace = node.first_turn
+        where = f", workspace {workspace}" if workspace else ""
+        yield f'the first turn of "{image}"{where}'
+    if node.attached:
+        yield f'the files of "{node.attached}"'

@@ -201,6 +201,8 @@ class NodeFacts:
     """Whether a person confirms each call or each work of it; in JSON left out where it is false."""
     prompt: str = ""
     """The template that a model is asked with; in JSON left out where it is empty."""
+    told: tuple[str, ...] = ()
+    """What a model gets beside its prompt: `the files of "plans"`; in JSON left out where it is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,7 +306,7 @@ class Explanation:
         return described
 
 
-_RARE: Final = ("flows", "role", "confirmed", "prompt")
+_RARE: Final = ("flows", "role", "confirmed", "prompt", "told")
 """Facts that few nodes have."""
 
 

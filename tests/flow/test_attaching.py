@@ -12,9 +12,11 @@ from cinatra_sdk import HostParts
 from cinatra_sdk.models import ScriptedModel, ScriptedReply
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import check, compile_flow
+from oas_compiler.explain import explain
 from tests.agents.agent_flows import SEARCH, TEXT, agent, agent_flow
 from tests.attachments.samples import RecordingPorts, ref
 from tests.flow.test_opening import LLM
+from tests.flow.test_opening import llm_flow as opened_flow
 from tests.flows import end, flow_of, node, port, start
 from tests.models.llm_flows import ask_flow
 
@@ -200,6 +202,13 @@ def test_what_the_host_raises_is_not_shown() -> None:
 def test_what_is_written_wrong_is_found(use: Any, told: str) -> None:
     found = [one for one in check(llm_flow(use)) if one.code == "OAS038"]
     assert [told in one.message for one in found] == [True]
+
+
+def test_what_a_model_gets_beside_its_prompt_is_explained() -> None:
+    (ask,) = [one for one in explain(llm_flow()).nodes if one.type == "LlmNode"]
+    assert ask.told == ('the files of "files"',)
+    (ask,) = [one for one in explain(opened_flow()).nodes if one.type == "LlmNode"]
+    assert ask.told == ('the first turn of "image_id", workspace photos',)
 
 
 def test_files_that_only_the_model_is_sent_are_no_unused_input() -> None:

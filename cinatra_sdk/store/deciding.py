@@ -27,6 +27,7 @@ from cinatra_sdk.store.decisions import (
     gate_closed,
     open_gate,
     refuse_credentials,
+    refuse_ended_above,
     refuse_withdrawn,
 )
 from cinatra_sdk.store.flows import DurableFlow
@@ -128,6 +129,7 @@ def _record(connection: Rows, row: Row, decisions: Decisions, made: DurableFlow 
     about = {"run_id": row["run_id"]}
     locked = one(connection, "lock_run_row", about)
     assert locked is not None  # runs are never removed
+    refuse_ended_above(connection, row)
     at = locked.pop("now")
     now = {**row, **locked, "open_gates": every(connection, "list_open_gates", about)}
     gates = {gate_id: open_gate(connection, now, gate_id) for gate_id in decisions}

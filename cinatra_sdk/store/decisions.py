@@ -16,7 +16,7 @@ from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.context.refs import ContextSelection
-from cinatra_sdk.contract import SETUP_STEP
+from cinatra_sdk.contract import ENDED, SETUP_STEP
 from cinatra_sdk.engine.runtime_context import HostContext, host_context
 from cinatra_sdk.errors import (
     AnswerInvalid,
@@ -213,6 +213,22 @@ def standing_of(connection: Rows, run_id: str) -> RunStanding:
     if row is None:
         return RunStanding("", "", 0)
     return RunStanding(row["status"], row["rejected_at_gate"] or "", row["fence"] or 0)
+
+
+def refuse_ended_above(connection: Rows, row: Row) -> None:
+    """Refuse a decision in a run whose caller was rejected or stopped.
+
+    Raises: `RunEnded`.
+    """
+    if not row["parent_run_id"]:
+        return
+    above = standing_of(connection, row["parent_run_id"])
+    if above.rejected_at or (above.status in ENDED and above.status != "completed"):
+        what = f"rejected at gate '{above.rejected_at}'" if above.rejected_at else above.status
+        raise RunEnded(
+            f"run '{row['run_id']}' was begun by run '{row['parent_run_id']}', which was {what}",
+            hint="no further call is made; oasflow stop ends it for good",
+        )
 
 
 def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:

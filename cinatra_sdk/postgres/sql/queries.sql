@@ -96,12 +96,9 @@ with held as materialized (
 select r.status, clock_timestamp() as now from runs r join held using (run_id) for no key update of r;
 
 -- name: load_standing
--- The status of a run, the gate of its first rejection, which no status takes back, and its fence.
-select status, (
-  select gate_id from decisions d where d.run_id = runs.run_id and kind = 'rejected'
-  order by decided_at, gate_id limit 1
-) as rejected_at_gate, (select fence from work w where w.run_id = runs.run_id) as fence
-from runs where run_id = %(run_id)s;
+-- How a run stands (`015_children.sql`), and its fence.
+select now.status, now.rejected_at_gate, (select fence from work w where w.run_id = r.run_id) as fence
+from runs r cross join lateral oasflow_standing(r.run_id) as now where r.run_id = %(run_id)s;
 
 -- name: list_runs
 select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,

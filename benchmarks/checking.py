@@ -49,6 +49,7 @@ _FRESH = """
 import json, sys, time
 start = time.perf_counter()
 import oas_compiler
+oas_compiler.check  # a name is imported when it is first used
 imported = time.perf_counter()
 light = sorted({name.split(".")[0] for name in sys.modules})
 checking = time.perf_counter()
@@ -65,6 +66,7 @@ _OURS = """
 import json, sys, time
 start = time.perf_counter()
 import oas_compiler
+oas_compiler.check
 took = time.perf_counter() - start
 rows, files = {}, sys.argv[1:]
 first_of_a_kind = {path.rpartition(".")[2]: path for path in reversed(files)}

@@ -32,6 +32,7 @@ _IMPORT = """
 import json, sys, time
 start = time.perf_counter()
 import oas_compiler
+oas_compiler.compile_ir  # a name is imported when it is first used
 took = time.perf_counter() - start
 oas_compiler.compile_ir(sys.argv[1])
 print(json.dumps({"seconds": took, "langgraph": "langgraph" in sys.modules}))

@@ -110,7 +110,7 @@ def fuzz(
         done = subprocess.run(
             [schemathesis, "run", f"{url}/openapi.json", "--checks", CHECKS, "--no-color", "--header",
              header, "--continue-on-failure", "--warnings", "off", *options],
-            env=env, cwd=ROOT, check=False, capture_output=True, encoding="utf-8",
+            env=env, cwd=home, check=False, capture_output=True, encoding="utf-8",
         )  # fmt: skip
         tried = re.search(r"(\d+) generated", done.stdout)
         seed = re.search(r"Seed: (\d+)", done.stdout)

@@ -23,6 +23,7 @@ The folders and modules, from the ground up; each imports only those above it he
     agents            a model that calls tools until it has an answer, as nodes of a flow
     runs advancing    one run as records; driven from stop to stop
     blocks            nodes for graphs that are written by hand
+    governance        governed runs: packs, policies, the gateway, decision records
     testing           driving a flow in memory
     postgres          connections, tables, the embedded server
     store             every run in Postgres
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "errors", "contract", "text", "values", "first_turn", "templates", "governed", "context", "platform",
-    "events", "effects", "attachments", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "testing", "postgres", "store", "routed", "bridge", "passthrough", "host",
+    "events", "effects", "attachments", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "governance", "testing", "postgres", "store", "routed", "bridge", "passthrough", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

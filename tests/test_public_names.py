@@ -230,6 +230,7 @@ DEFINED = {
         "context_selection",
         "graph",
     ],
+    "governed_run": ["HOST_NODE", "INPUTS", "build", "build_graph", "flow"],
     "from_oas": ["DEFAULT_FLOW", "flow_path", "graph_of", "make_graph"],
     "orchestrator_v1": [
         "AGENT",

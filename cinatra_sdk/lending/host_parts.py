@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.effects.effect import Effect, Usage
     from cinatra_sdk.effects.ledger import Ledger
     from cinatra_sdk.first_turn import FirstTurn
+    from cinatra_sdk.governance.governance import Governance
     from cinatra_sdk.models.choosing import ApiKeyFor, Models
     from cinatra_sdk.models.config import ModelConfig
     from cinatra_sdk.models.totals import Price
@@ -152,6 +153,8 @@ class HostParts:
     """Told what an effect used up."""
     price: Price = field(default=None, repr=False)
     """Money for what a model (`openai/gpt-5`) used up, for totals of a run."""
+    governance: Governance | None = field(default=None, repr=False)
+    """Packs, planner and ports of governed runs: see `cinatra_sdk.governance`."""
     credentials_for: Callable[[RunIdentity], Credentials] | None = field(default=None, repr=False)
     """The tokens of a run that is driven without a context of its own: by a worker, or by whoever
     goes on with it.

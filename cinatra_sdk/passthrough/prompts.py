@@ -14,7 +14,7 @@ from cinatra_sdk.passthrough.named import NamedCall, NamedTool
 from cinatra_sdk.postgres.connection import every
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.routed.call import RouteError
-from cinatra_sdk.store.decision_record import DecisionRecord
+from cinatra_sdk.store.gate_decision import GateDecision
 
 _MOST: Final = 500
 _WORDS: Final = ("approvalNote", "userResponse")
@@ -30,13 +30,13 @@ def prompts_tool(database: Database) -> NamedTool:
             raise RouteError(403, "run_mismatch", "a run lists the answers of itself alone")
         with database.connection() as connection:
             rows = every(connection, "list_decisions", {"run_id": call.owner.run_id, **_ALL})
-        found = [DecisionRecord.of(row) for row in rows]
+        found = [GateDecision.of(row) for row in rows]
         return {"prompts": [_describe(one) for one in found if one.kind != "auto_skipped"]}
 
     return NamedTool(name="agent_run_hitl_prompts_list", run=run)
 
 
-def _describe(decision: DecisionRecord) -> dict[str, JsonValue]:
+def _describe(decision: GateDecision) -> dict[str, JsonValue]:
     answer: dict[str, Any] = dict(decision.answer)
     words = (answer.get(name) for name in _WORDS)
     return {

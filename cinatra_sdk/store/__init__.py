@@ -4,7 +4,7 @@ run_store.py        `RunStore`: create, decide, work, and their short forms star
 reading.py          what it tells of its runs;  in_thread.py  its methods for `await`
 creating.py         a new run, stored;  deciding.py  decisions of people, recorded
 rows.py             rows of the table `runs`;  short_names.py  runs by a shortened id;  paging.py  pages of a list
-decisions.py        decisions in the database;  decision_record.py, effect_record.py  as an auditor reads them
+decisions.py        decisions in the database;  gate_decision.py, effect_record.py  as an auditor reads them
 flows.py            the flow of a stored run, rebuilt;  known_flows.py  the flows in this process
 made_flows.py       flows compiled from stored bytes, once for many runs;  recent.py  what was used last
 flow_kinds.py       the kind in front of a flow's bytes;  graph_flow.py  a hand-written graph as a flow

@@ -18,10 +18,10 @@ from cinatra_sdk.models.totals import ModelUsage, total_usage
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store.decision_record import DecisionRecord
 from cinatra_sdk.store.effect_record import EffectRecord, EffectStatus
 from cinatra_sdk.store.flows import DurableFlow, load_answer_rules
 from cinatra_sdk.store.following import make_follower
+from cinatra_sdk.store.gate_decision import GateDecision
 from cinatra_sdk.store.in_thread import Threads, in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
 from cinatra_sdk.store.paging import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Runs: TypeAlias = list[Run]
 Names: TypeAlias = list[str]
-DecisionRecords: TypeAlias = list[DecisionRecord]
+GateDecisions: TypeAlias = list[GateDecision]
 Events: TypeAlias = list[RunEvent]
 UnknownEffects: TypeAlias = list[UnknownEffect]
 Settlements: TypeAlias = list[Settlement]
@@ -160,17 +160,17 @@ class RunReader:
             rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})
         return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)
 
-    def decisions(self, run_id: str, *, tenant: str | None = None) -> DecisionRecords:
+    def decisions(self, run_id: str, *, tenant: str | None = None) -> GateDecisions:
         """Every decision of a run, in order, with the skipped gates; `decisions_page` cuts them."""
         none = {"after_at": None, "after_gate": "", "after_sha256": "", "limit": None}
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
             rows = every(connection, "list_decisions", {"run_id": run_id, **none})
-        return [DecisionRecord.of(row) for row in rows]
+        return [GateDecision.of(row) for row in rows]
 
     def decisions_page(
         self, run_id: str, *, limit: int = PAGE, after: str = "", tenant: str | None = None
-    ) -> Page[DecisionRecord]:
+    ) -> Page[GateDecision]:
         """As `decisions`, a page of at most `limit`.
 
         Raises: `RunNotFound`; `InputInvalid` for another list's cursor.
@@ -185,7 +185,7 @@ class RunReader:
             },
             lambda row: write_cursor(row["decided_at"], row["gate_id"], row["payload_sha256"]),
         )  # fmt: skip
-        return Page(items=[DecisionRecord.of(row) for row in rows], next=following)
+        return Page(items=[GateDecision.of(row) for row in rows], next=following)
 
     def effects(
         self,

@@ -2,6 +2,7 @@
 
 types.py ports.py json_text.py   what flows between nodes: types, ports, JSON as an author wrote it
 port_schemas.py                 JSON Schemas of inputs and outputs, from ports
+version_ranges.py               version ranges of npm
 references.py                   how a file refers to what stands elsewhere
 sensitive.py                    sensitive fields: names in a file, values of the host
 json_values.py strict_json.py   what is JSON

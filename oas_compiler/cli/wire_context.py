@@ -22,7 +22,7 @@ from oas_compiler.cli.terminal import Terminal
 from oas_compiler.edit.fix.planning import FileChange
 from oas_compiler.edit.unified import unified
 from oas_compiler.edit.wire.dependency import RANGE, manifest_edits
-from oas_compiler.edit.wire.planning import CannotWire, Plan, plan
+from oas_compiler.edit.wire.planning import CannotWire, WirePlan, plan
 from oas_compiler.edit.wire.template import node_id
 from oas_compiler.findings.finding import Edit, Finding, Findings
 from oas_compiler.package.package import Package, find_package
@@ -87,7 +87,7 @@ def _read_package_name(package: Package | None) -> str:
 
 
 def _make_changes(
-    source: Source, package: Package | None, wiring: Plan, wanted: str
+    source: Source, package: Package | None, wiring: WirePlan, wanted: str
 ) -> list[FileChange]:
     """What becomes of the flow file and of package.json; files that stay are left out."""
     files: list[tuple[str, bytes, Sequence[Edit]]] = [(source.file, source.raw, wiring.edits)]
@@ -113,7 +113,7 @@ class _Wiring:
     terminal: Terminal
     mender: Mender
     file: str
-    plan: Plan
+    plan: WirePlan
 
     def go(self, changes: Sequence[FileChange]) -> Exit:
         before, after = self._findings(changes)

@@ -1,9 +1,9 @@
 """Plans the wiring of context slots: slots without a FlowNode, their consumers, and the edits.
 
-In: the `Source` of a flow.  Out: a `Plan`: the wired slots and the edits of the file; without a
+In: the `Source` of a flow.  Out: a `WirePlan`: the wired slots and the edits of the file; without a
 slot to wire, there are no edits.
 
-    plan(source)  ->  Plan(wired=(Wired(slot="brand", flow="writer", consumers=(("write",
+    plan(source)  ->  WirePlan(wired=(Wired(slot="brand", flow="writer", consumers=(("write",
                            "contextSlotBindings"),)),), edits=(Edit(…), …))
 
 Error tree
@@ -41,7 +41,7 @@ class Wired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class WirePlan:
     """The planned change of a flow file."""
 
     wired: tuple[Wired, ...] = ()
@@ -70,7 +70,7 @@ class CannotWire(Exception):
         super().__init__("\n".join(f"{one.message}; {one.advice}" for one in obstacles))
 
 
-def plan(source: Source, *, only: str = "", package_name: str = "") -> Plan:
+def plan(source: Source, *, only: str = "", package_name: str = "") -> WirePlan:
     """The plan that wires the slots of a flow.
 
     Args:
@@ -109,7 +109,7 @@ def plan(source: Source, *, only: str = "", package_name: str = "") -> Plan:
             message = f'the flow "{one.flow.id[:80]}" cannot be added to: {reason}'
             flaw = Obstacle(message=message, advice=_CHECK, place=one.flow.place)
             raise CannotWire([flaw]) from None
-    return Plan(
+    return WirePlan(
         wired=tuple(
             Wired(slot=slot, flow=one.flow.id, consumers=consumers)
             for one in ready

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DecisionRecord(Mapping[str, Any]):
+class GateDecision(Mapping[str, Any]):
     """Who decided what at which visit of a gate, when and why.  The row never changes.
 
     Its members can be read by name as well: `record["decided_by"]`, `dict(record)`.
@@ -59,4 +59,4 @@ class DecisionRecord(Mapping[str, Any]):
         return len(_NAMES)
 
 
-_NAMES = tuple(field.name for field in fields(DecisionRecord))
+_NAMES = tuple(field.name for field in fields(GateDecision))

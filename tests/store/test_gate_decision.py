@@ -13,7 +13,7 @@ import pytest
 
 from cinatra_sdk import Decision, Run, RunStore, SimulatedPlatform
 from cinatra_sdk.errors import RunNotFound
-from cinatra_sdk.store.decision_record import DecisionRecord
+from cinatra_sdk.store.gate_decision import GateDecision
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 
@@ -37,7 +37,7 @@ def test_a_record_has_every_column_of_the_table(fresh_database: str) -> None:
 
 
 def test_a_record_cannot_be_changed_and_has_no_other_names(fresh_database: str) -> None:
-    record = DecisionRecord.of({field.name: "" for field in fields(DecisionRecord)})
+    record = GateDecision.of({field.name: "" for field in fields(GateDecision)})
     with pytest.raises(FrozenInstanceError):
         record.decided_by = "bob"  # type: ignore[misc]
     with pytest.raises(KeyError):
@@ -46,8 +46,8 @@ def test_a_record_cannot_be_changed_and_has_no_other_names(fresh_database: str) 
 
 
 def test_a_record_is_written_as_json(fresh_database: str) -> None:
-    given = {field.name: "" for field in fields(DecisionRecord)}
-    record = DecisionRecord.of(given | {"decided_at": datetime(2026, 1, 2, tzinfo=UTC)})
+    given = {field.name: "" for field in fields(GateDecision)}
+    record = GateDecision.of(given | {"decided_at": datetime(2026, 1, 2, tzinfo=UTC)})
     assert json.loads(json.dumps(record.to_json()))["decided_at"] == "2026-01-02T00:00:00+00:00"
 
 

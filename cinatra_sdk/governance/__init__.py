@@ -1,0 +1,21 @@
+"""Governed runs: the ContextOS execution contract as rules over the same graphs, runs and effects.
+
+contracts/      the records that cross the borders, frozen and strict
+canonical.py    canonical JSON (RFC 8785) and hashes;  refusals.py  every reason, with its code
+governance.py ports.py    what the host lends
+registry.py compatibility.py    packs by pinned references
+rulebook.py policy.py facts.py arguments.py    what the packs allow: a pure function
+conditions/     JsonLogic that guesses nothing
+admission.py compiling.py tokens.py    from a request to a run, and to its context
+gateway.py evidence.py usage.py delegating.py    one call: rules, approvals, budget, children
+results.py tracing.py deadlines.py    what came of a call
+planning.py references.py critic.py    plans, and what is said of them
+recording.py signing.py    decision records
+loop/           the canonical loop as nodes of a graph (`graphs.governed_run`)
+
+    admit(envelope, HostWord(tenant="acme"), FolderRegistry("packs"))   ->  Admitted(run=…, book=…)
+    Gateway(book, run, facts, ports=…, usage=RunUsage()).examine(call)     ->  Examined(refusal=None, gates=…)
+
+Governance is no second runtime: a governed call is an effect of the run (`cinatra_sdk.effects`), a
+person is asked at a gate (`cinatra_sdk.gates`), and the record is kept with the run.
+"""

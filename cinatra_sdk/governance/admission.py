@@ -1,0 +1,288 @@
+"""Admission: from an envelope that anybody may have sent to the context of a governed run.
+
+    admit(envelope, host, ports)  ->  Admitted(run=RunContext(…), packs=(…), book=…)
+
+The host says who asks (`HostWord`); the envelope is checked against it and never believed beyond it.
+Nothing is compiled, and nothing is stored, for a request that is refused here.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.compatibility import require_compatible
+from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, is_elided, rank
+from cinatra_sdk.governance.contracts.identity import (
+    AgentIdentity,
+    IdentityClaim,
+    Principal,
+    UserClaims,
+    UserDelegation,
+)
+from cinatra_sdk.governance.contracts.invoke import Attachment, InvokeAgent
+from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.contracts.run_context import BucketTokens, RunBudget, RunContext
+from cinatra_sdk.governance.evidence import Evidence, resolve_evidence
+from cinatra_sdk.governance.ports import GovernancePorts
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.registry import PackRegistry, Published, require_pinned
+from cinatra_sdk.governance.rulebook import Rulebook, make_rulebook
+
+MAX_PAYLOAD_BYTES: Final = 1_048_576
+"""Of an envelope, where neither pack nor request says less."""
+DEFAULT_BUDGET: Final = RunBudget(
+    total_tokens=12_000,
+    bucket_tokens=BucketTokens(
+        policy=1800, tool=1500, evidence=3500, memory=1500, business=1500, session=2200
+    ),
+    max_tool_calls=8,
+    max_replan_attempts=2,
+    wall_clock_ms=30_000,
+    max_cost_cents=25.0,
+)
+"""Of a run whose packs name none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostWord:
+    """What the host itself knows about a request; it wins over the envelope."""
+
+    tenant: str
+    run_id: str = ""
+    """Empty: one is minted."""
+    safety_mode: ApprovalMode | None = None
+    """None: as the packs say.  Never riskier than they allow."""
+    budget: RunBudget | None = None
+    """The most that the tenant allows."""
+    governed: bool = True
+    """Whether an identity claim is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """A request that may run."""
+
+    envelope: InvokeAgent
+    run: RunContext
+    book: Rulebook
+    attachments: tuple[Evidence, ...] = field(default=(), repr=False)
+
+
+def read_envelope(given: JsonValue | str | InvokeAgent) -> InvokeAgent:
+    """Raises: `GovernanceRefused` (INVALID_ENVELOPE)."""
+    if isinstance(given, InvokeAgent):
+        return given
+    return InvokeAgent.read_json_text(given) if isinstance(given, str) else InvokeAgent.read(given)
+
+
+def admit(
+    given: JsonValue | str | InvokeAgent,
+    host: HostWord,
+    registry: PackRegistry,
+    ports: GovernancePorts | None = None,
+) -> Admitted:
+    """Raises: `GovernanceRefused`; the first rule of the list in `docs/governance.md` that is broken."""
+    doors = ports or GovernancePorts()
+    envelope = read_envelope(given)
+    for index, ref in enumerate(envelope.context_pack_refs):
+        require_pinned(ref, f"context_pack_refs/{index}")
+    _require_size(envelope, MAX_PAYLOAD_BYTES)
+    _require_one_tenant(envelope, host)
+    packs = load_packs(envelope.context_pack_refs, registry, host.tenant)
+    book = make_rulebook(packs)
+    defaults = [one.pack_meta.environment_defaults for one in packs if isinstance(one, ContextPack)]
+    _require_size(
+        envelope,
+        min(
+            [one.max_payload_bytes for one in defaults if one.max_payload_bytes is not None]
+            + [envelope.runtime.max_payload_bytes or MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES]
+        ),
+    )
+    if envelope.mode == "long_running" and not envelope.session_id:
+        raise GovernanceRefused(
+            "SESSION_REQUIRED", "mode is long_running, and session_id is missing"
+        )
+    run_id = host.run_id or _claimed_run(envelope) or f"run_{uuid.uuid4().hex[:16]}"
+    agent = _admit_agent(envelope, host, run_id, doors)
+    run = RunContext(
+        run_id=run_id,
+        trace_id=envelope.trace.trace_id,
+        session_id=envelope.session_id or f"sess_{run_id}",
+        tenant_id=host.tenant,
+        user=_admit_user(envelope.user, doors),
+        agent=agent,
+        intent=envelope.input.intent,
+        locale=envelope.input.locale,
+        safety_mode=min([book.safety_mode, host.safety_mode or book.safety_mode], key=rank),
+        run_budget=limit_budget(envelope, defaults, host.budget),
+        metadata={"ephemeral": envelope.session_id is None, "request_id": envelope.request_id},
+    )
+    attachments = _admit_attachments(envelope.attachments, run, doors)
+    return Admitted(envelope=envelope, run=run, book=book, attachments=attachments)
+
+
+def load_packs(refs: Iterable[str], registry: PackRegistry, tenant: str) -> tuple[Published, ...]:
+    """The packs and catalogs, in the order of their references, each once, fit for each other."""
+    packs = tuple(registry.load(ref, tenant=tenant) for ref in dict.fromkeys(refs))
+    require_compatible(packs)
+    return packs
+
+
+def _require_size(envelope: InvokeAgent, most: int) -> None:
+    size = len(json.dumps(envelope.to_json(), ensure_ascii=False).encode())
+    if size > most:
+        raise GovernanceRefused(
+            "PAYLOAD_TOO_LARGE",
+            f"the envelope has {size} bytes; {most} are allowed",
+            hint="send large parts as attachments, by reference",
+        )
+
+
+def _require_one_tenant(envelope: InvokeAgent, host: HostWord) -> None:
+    claim = envelope.agent.identity_claim
+    named: list[tuple[str, Any]] = [("tenant_id", envelope.tenant_id)]
+    named.append(("user.tenant_id", envelope.user.tenant_id))
+    for place, chain in (
+        ("agent.principal_chain", envelope.agent.principal_chain),
+        ("agent.identity_claim.principal_chain", claim.principal_chain if claim else None),
+    ):
+        named += [(place, one.tenant_id) for one in chain or ()]
+    if claim is not None:
+        named.append(("agent.identity_claim.tenant_id", claim.tenant_id))
+    for place, tenant in named:
+        if tenant is not None and tenant != host.tenant:
+            raise GovernanceRefused("TENANT_MISMATCH", f"{place} is not the tenant of whoever asks")
+
+
+def _claimed_run(envelope: InvokeAgent) -> str:
+    claim = envelope.agent.identity_claim
+    return claim.run_id if claim is not None else ""
+
+
+def _admit_agent(
+    envelope: InvokeAgent, host: HostWord, run_id: str, ports: GovernancePorts
+) -> AgentIdentity:
+    agent, claim = envelope.agent, envelope.agent.identity_claim
+    urn = agent.agent_urn
+    if urn is None:
+        raise GovernanceRefused("IDENTITY_INVALID", "agent.agent_urn is missing")
+    if agent.lifecycle not in (None, "active"):
+        raise GovernanceRefused("IDENTITY_INVALID", f"the agent is {agent.lifecycle}")
+    if claim is None and ports.claim_for is not None:
+        claim = ports.claim_for(run_id, host.tenant, urn)
+        agent = agent.model_copy(update={"identity_claim": claim})
+    if claim is None and host.governed:
+        raise GovernanceRefused("IDENTITY_INVALID", "agent.identity_claim is missing")
+    if claim is not None:
+        require_claim(claim, urn=urn, run_id=run_id, ports=ports)
+    chain = (claim.principal_chain if claim else None) or agent.principal_chain
+    own = Principal(kind="agent", id=urn, tenant_id=host.tenant)
+    user = Principal(kind="user", id=envelope.user.user_id, tenant_id=host.tenant)
+    if chain and chain[-1].id != urn:
+        raise GovernanceRefused(
+            "IDENTITY_INVALID", "the chain of principals does not end at the agent"
+        )
+    # A token that the caller names is the caller's word: only the host names tokens.
+    return agent.model_copy(update={"principal_chain": chain or (user, own), "token_ref": None})
+
+
+def require_claim(claim: IdentityClaim, *, urn: str, run_id: str, ports: GovernancePorts) -> None:
+    """Raises: `GovernanceRefused` (IDENTITY_INVALID)."""
+    now = ports.clock().timestamp()
+    problem = ""
+    if claim.sub != urn:
+        problem = "its subject is another agent"
+    elif claim.run_id != run_id:
+        problem = "it is for another run"
+    elif claim.nbf is not None and now < claim.nbf:
+        problem = "it does not hold yet"
+    elif claim.exp is not None and now >= claim.exp:
+        problem = "it does not hold any more"
+    elif is_elided(claim.claim_hash):
+        problem = "its hash is elided"
+    elif ports.claim_holds is not None and ports.claim_holds(claim) is not True:
+        problem = "its signature does not hold"
+    if problem:
+        raise GovernanceRefused("IDENTITY_INVALID", f"agent.identity_claim: {problem}")
+
+
+def make_claim(run_id: str, tenant: str, urn: str, scopes: tuple[str, ...] = ()) -> IdentityClaim:
+    """The claim of a run that the host itself begins, where it signs none."""
+    body = {"sub": urn, "run_id": run_id, "tenant_id": tenant, "scopes": list(scopes)}
+    return IdentityClaim.read({**body, "claim_hash": hash_of(body)})
+
+
+def _admit_user(user: UserClaims, ports: GovernancePorts) -> UserClaims:
+    """The user with the token that the host keeps; what the caller names as one is left out."""
+    if user.delegation is None:
+        return user
+    return user.model_copy(
+        update={"delegation": admit_delegation(user.user_id, user.delegation, ports)}
+    )
+
+
+def admit_delegation(
+    user_id: str, delegation: UserDelegation, ports: GovernancePorts
+) -> UserDelegation:
+    token_ref = "" if ports.delegation_for is None else ports.delegation_for(user_id, delegation)
+    return delegation.model_copy(update={"token_ref": token_ref or None})
+
+
+def limit_budget(
+    envelope: InvokeAgent, defaults: Iterable[Any], tenant: RunBudget | None
+) -> RunBudget:
+    """The least of what packs, tenant and request say; a hint never raises anything."""
+    limits = [one.run_budget for one in defaults if one.run_budget is not None]
+    limits = limits or [DEFAULT_BUDGET]
+    limits += [] if tenant is None else [tenant]
+    hints = envelope.runtime
+    least = narrow_budgets(limits)
+    times = [one for one in (hints.max_session_duration_ms,) if one is not None]
+    return least.model_copy(
+        update={
+            "max_tool_calls": min(least.max_tool_calls, hints.max_tool_calls)
+            if hints.max_tool_calls is not None
+            else least.max_tool_calls,
+            "max_cost_cents": min(least.max_cost_cents, hints.max_cost_cents)
+            if hints.max_cost_cents is not None
+            else least.max_cost_cents,
+            "wall_clock_ms": min([least.wall_clock_ms, *times]),
+        }
+    )
+
+
+def narrow_budgets(limits: list[RunBudget]) -> RunBudget:
+    """The least of each."""
+    buckets = {
+        name: min(getattr(one.bucket_tokens, name) for one in limits)
+        for name in BucketTokens.model_fields
+    }
+    return RunBudget(
+        total_tokens=min(one.total_tokens for one in limits),
+        bucket_tokens=BucketTokens(**buckets),
+        max_tool_calls=min(one.max_tool_calls for one in limits),
+        max_replan_attempts=min(one.max_replan_attempts for one in limits),
+        wall_clock_ms=min(one.wall_clock_ms for one in limits),
+        max_cost_cents=float(min(one.max_cost_cents for one in limits)),
+    )
+
+
+def _admit_attachments(
+    attachments: Iterable[Attachment], run: RunContext, ports: GovernancePorts
+) -> tuple[Evidence, ...]:
+    """The files as evidence; each is the tenant's, with the bytes that the envelope says."""
+    refs = []
+    for one in attachments:
+        if is_elided(one.sha256):
+            raise GovernanceRefused(
+                "ATTACHMENT_FORBIDDEN", f"the hash of attachment '{one.artifact_id}' is elided"
+            )
+        refs.append(f"attachment:{one.artifact_id}#sha256:{one.sha256}")
+    return tuple(resolve_evidence(refs, run, ports.evidence, {}))

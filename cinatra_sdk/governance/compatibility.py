@@ -1,0 +1,49 @@
+"""Whether packs fit this runtime, and each other.
+
+    {"requires": {"oasflow": ">=0.1 <1", "ctxpack.base": "^2.1.0", "contextos.pack": "^2.0.0"}}
+
+A name that is neither a contract of this runtime nor a pack of the same request is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import version
+from typing import Final
+
+from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.registry import Published
+from cinatra_sdk.values.version_ranges import is_range, satisfies
+
+CONTRACTS: Final = {
+    "contextos.pack": "2.0.0",
+    "contextos.tool_call": "1.0.0",
+    "contextos.tool_result": "1.0.0",
+    "contextos.decision_record": "1.0.0",
+}
+"""What this runtime speaks."""
+
+
+def require_compatible(packs: Iterable[Published]) -> None:
+    """Raises: `GovernanceRefused` (PACK_INCOMPATIBLE), which names the pack and what it needs."""
+    every = tuple(packs)
+    there = {**CONTRACTS, "oasflow": version("oasflow")}
+    there.update(one.ref.rpartition("@")[::2] for one in every)
+    for one in every:
+        meta = (
+            one.contract_meta.compatibility if isinstance(one, ContextPack) else one.compatibility
+        )
+        for name, wanted in meta.requires.items():
+            found = there.get(name)
+            if found is None:
+                problem = "which is not there"
+            elif not is_range(wanted):
+                problem = "which is no range of versions"
+            elif not satisfies(found, wanted):
+                problem = f"and {found} is there"
+            else:
+                continue
+            raise GovernanceRefused(
+                "PACK_INCOMPATIBLE", f"'{one.ref}' needs {name[:100]} {wanted[:100]}, {problem}"
+            )

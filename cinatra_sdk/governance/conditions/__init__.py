@@ -1,0 +1,6 @@
+"""Conditions in JsonLogic, which guess nothing.
+
+reading.py    JSON -> a condition, and what it says of facts
+forms.py      operators that decide which of their arguments are evaluated: if, and, map, …
+plain.py      operators that only need the values of their arguments: ==, >, +, in, …
+"""

@@ -1,0 +1,256 @@
+"""Operators that decide which of their arguments are evaluated, and for what.
+
+`and` and `or` are decided by the argument that decides them, also where another cannot be decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from jsonlogic.core import JSONLogicSyntaxError, Operator
+from jsonlogic.evaluation import EvaluationContext
+from jsonlogic.registry import OperatorRegistry
+
+from cinatra_sdk.governance.conditions.plain import PLAIN, Undecided, is_truthy, name_kind
+
+MAX_STEPS: Final = 20_000
+"""Operators that one evaluation may run: `map` inside `map` multiplies."""
+
+
+class Facts(EvaluationContext):
+    """The facts, and how much of the evaluation is left."""
+
+    def __init__(self, facts: Any) -> None:
+        super().__init__(facts)
+        self.left = MAX_STEPS
+
+    def spend(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Undecided(f"it takes more than {MAX_STEPS} steps")
+
+    def look_up(self, path: str) -> Any:
+        """None where nothing stands there."""
+        found = self.data_stack.tail[0]
+        for part in path.split(".") if path else ():
+            if isinstance(found, Mapping):
+                found = found.get(part)
+            elif isinstance(found, list) and part.isdecimal() and part.isascii():
+                found = found[int(part)] if int(part) < len(found) else None
+            else:
+                return None
+        return found
+
+
+def evaluate(one: Any, context: Any) -> Any:
+    if isinstance(one, Operator):
+        return one.evaluate(context)
+    if isinstance(one, list):
+        return [evaluate(part, context) for part in one]
+    return one
+
+
+@dataclass
+class _Form(Operator):
+    """An operator with its arguments, which it evaluates itself."""
+
+    arguments: list[Any]
+    least = 0
+    most: int | None = None
+
+    @classmethod
+    def from_expression(cls, operator: str, arguments: list[Any]) -> Self:
+        count = len(arguments)
+        if count < cls.least or (cls.most is not None and count > cls.most):
+            bound = "any number of" if cls.most is None else str(cls.most)
+            raise JSONLogicSyntaxError(
+                f"'{operator}' has {count} arguments; it takes {cls.least} to {bound}"
+            )
+        return cls(operator, arguments)
+
+    def evaluate(self, context: Any) -> Any:
+        context.spend()
+        return self.work(context)
+
+    def work(self, context: Any) -> Any:
+        raise NotImplementedError
+
+    def values(self, context: Any) -> list[Any]:
+        return [evaluate(one, context) for one in self.arguments]
+
+    def items(self, context: Any) -> list[Any]:
+        """The list that the operator goes over; null has no elements."""
+        found = evaluate(self.arguments[0], context)
+        if found is None:
+            return []
+        if not isinstance(found, list):
+            raise Undecided(f"'{self.operator}' needs a list, not {name_kind(found)}")
+        return found
+
+    def over(self, context: Any, item: Any) -> Any:
+        """What the second argument gives for one element."""
+        with context.data_stack.push((item, None)):
+            return evaluate(self.arguments[1], context)
+
+
+class _Var(_Form):
+    least, most = 0, 2
+
+    def work(self, context: Any) -> Any:
+        values = self.values(context)
+        path = values[0] if values else ""
+        if path is None or isinstance(path, bool) or not isinstance(path, (str, int)):
+            path = "" if path is None else None
+        if path is None:
+            raise Undecided("'var' needs the name of a variable")
+        found = context.look_up(str(path))
+        return values[1] if found is None and len(values) > 1 else found
+
+
+class _Missing(_Form):
+    def work(self, context: Any) -> Any:
+        values = self.values(context)
+        names = values[0] if values and isinstance(values[0], list) else values
+        return _list_missing(names, context)
+
+
+class _MissingSome(_Form):
+    least, most = 2, 2
+
+    def work(self, context: Any) -> Any:
+        need, names = self.values(context)
+        if not isinstance(names, list) or name_kind(need) != "a number":
+            raise Undecided("'missing_some' needs a number and a list of names")
+        missing = _list_missing(names, context)
+        return [] if len(names) - len(missing) >= need else missing
+
+
+def _list_missing(names: Sequence[Any], context: Any) -> list[Any]:
+    return [one for one in names if context.look_up(str(one)) in (None, "")]
+
+
+class _If(_Form):
+    least = 1
+
+    def work(self, context: Any) -> Any:
+        rest = self.arguments
+        while len(rest) > 1:
+            if is_truthy(evaluate(rest[0], context)):
+                return evaluate(rest[1], context)
+            rest = rest[2:]
+        return evaluate(rest[0], context) if rest else None
+
+
+class _AndOr(_Form):
+    least = 1
+    deciding = False
+
+    def work(self, context: Any) -> Any:
+        value, undecided = None, None
+        for one in self.arguments:
+            try:
+                value = evaluate(one, context)
+            except Undecided as error:
+                undecided = undecided or error
+                continue
+            if is_truthy(value) is self.deciding:
+                return value
+        if undecided is not None:
+            raise undecided
+        return value
+
+
+class _And(_AndOr):
+    deciding = False
+
+
+class _Or(_AndOr):
+    deciding = True
+
+
+class _Map(_Form):
+    least, most = 2, 2
+
+    def work(self, context: Any) -> Any:
+        return [self.over(context, one) for one in self.items(context)]
+
+
+class _Filter(_Form):
+    least, most = 2, 2
+
+    def work(self, context: Any) -> Any:
+        return [one for one in self.items(context) if is_truthy(self.over(context, one))]
+
+
+class _Reduce(_Form):
+    least, most = 3, 3
+
+    def work(self, context: Any) -> Any:
+        made = evaluate(self.arguments[2], context)
+        for one in self.items(context):
+            made = self.over(context, {"current": one, "accumulator": made})
+        return made
+
+
+class _All(_Form):
+    least, most = 2, 2
+
+    def work(self, context: Any) -> Any:
+        items = self.items(context)
+        return bool(items) and all(is_truthy(self.over(context, one)) for one in items)
+
+
+class _Some(_Form):
+    least, most = 2, 2
+
+    def work(self, context: Any) -> Any:
+        return any(is_truthy(self.over(context, one)) for one in self.items(context))
+
+
+class _None(_Form):
+    least, most = 2, 2
+
+    def work(self, context: Any) -> Any:
+        return not any(is_truthy(self.over(context, one)) for one in self.items(context))
+
+
+_FORMS: Final[Mapping[str, type[_Form]]] = {
+    "var": _Var,
+    "missing": _Missing,
+    "missing_some": _MissingSome,
+    "if": _If,
+    "?:": _If,
+    "and": _And,
+    "or": _Or,
+    "map": _Map,
+    "filter": _Filter,
+    "reduce": _Reduce,
+    "all": _All,
+    "some": _Some,
+    "none": _None,
+}
+
+
+def _make_plain(fewest: int, largest: int | None, apply: Callable[..., Any]) -> type[_Form]:
+    """An operator that only needs the values of its arguments."""
+
+    class Plain(_Form):
+        least, most = fewest, largest
+
+        def work(self, context: Any) -> Any:
+            return apply(*self.values(context))
+
+    return Plain
+
+
+def _list_operators() -> Iterator[tuple[str, type[_Form]]]:
+    yield from _FORMS.items()
+    for name, (least, most, apply) in PLAIN.items():
+        yield name, _make_plain(least, most, apply)
+
+
+OPERATORS: Final = OperatorRegistry()
+for _name, _operator in _list_operators():
+    OPERATORS.register(_name, _operator)

@@ -1,0 +1,93 @@
+"""Conditions in JsonLogic, which guess nothing.
+
+    read_condition({">": [{"var": "args.amount"}, 2000]}).holds({"args": {"amount": 4200}})    True
+    …                                                   .holds({"args": {}})                   Undecided
+
+The operators are those of jsonlogic.com without `log`.  Where JavaScript would turn one kind of value
+into another to compare or to add, a policy would be guessing (`null < 5` and `"9" > 10` both hold
+there), so such a condition is `Undecided`; whoever asks takes the stricter way.  `and` and `or` are
+decided by the operand that decides them, whatever stands before it.
+
+A variable that is not there is null, as everywhere in JsonLogic: `!`, `!!`, `==`, `if` and a default
+(`{"var": ["tier", "none"]}`) handle it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from jsonlogic.core import JSONLogicExpression, JSONLogicSyntaxError
+from jsonlogic.registry import UnknownOperator
+from pydantic import JsonValue
+
+from cinatra_sdk.governance.canonical import canonical_json
+from cinatra_sdk.governance.conditions.forms import OPERATORS, Facts, evaluate
+from cinatra_sdk.governance.conditions.plain import Undecided, is_truthy
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.values.strict_json import read_json
+
+MAX_DEPTH: Final = 32
+MAX_NODES: Final = 2_000
+__all__ = ["ConditionInvalid", "ParsedCondition", "Undecided", "read_condition"]
+
+
+class ConditionInvalid(ValueError):
+    """The condition is no JsonLogic; says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedCondition:
+    """A condition that was read."""
+
+    root: Any
+
+    def value(self, facts: Mapping[str, Any]) -> Any:
+        """What the expression gives, of facts as plain JSON.  Raises: `Undecided`."""
+        context = Facts(facts)
+        return evaluate(self.root, context)
+
+    def holds(self, facts: Mapping[str, Any]) -> bool:
+        """Whether the condition is truthy, as JsonLogic counts it.  Raises: `Undecided`."""
+        return is_truthy(self.value(facts))
+
+
+def read_condition(logic: Any) -> ParsedCondition:
+    """Raises: `ConditionInvalid`."""
+    return _read(canonical_json(thaw(logic)))
+
+
+@lru_cache(maxsize=4096)
+def _read(text: bytes) -> ParsedCondition:
+    logic: JsonValue = read_json(text.decode())
+    _check_form(logic)
+    if not isinstance(logic, dict):
+        return ParsedCondition(logic)
+    try:
+        return ParsedCondition(JSONLogicExpression.from_json(logic).as_operator_tree(OPERATORS))
+    except UnknownOperator as error:
+        problem = f"there is no operator '{error.operator_id[:60]}'"
+    except JSONLogicSyntaxError as error:
+        problem = error.message
+    raise ConditionInvalid(problem)
+
+
+def _check_form(logic: JsonValue) -> None:
+    """Refuse what the library would read by halves: it takes the first operator of an object."""
+    stack: list[tuple[JsonValue, int]] = [(logic, 0)]
+    seen = 0
+    while stack:
+        one, depth = stack.pop()
+        seen += 1
+        if depth > MAX_DEPTH or seen > MAX_NODES:
+            raise ConditionInvalid(
+                f"the condition is deeper than {MAX_DEPTH}, or larger than {MAX_NODES}"
+            )
+        if isinstance(one, dict):
+            if len(one) != 1:
+                raise ConditionInvalid(f"an object of a condition has {len(one)} operators, not 1")
+            stack += [(child, depth + 1) for child in one.values()]
+        elif isinstance(one, list):
+            stack += [(child, depth + 1) for child in one]

@@ -1,0 +1,115 @@
+"""How a record of the governance contract is read, written and hashed.
+
+    context = RunContext.read({"run_id": "run_1", …})      strict; unknown members are refused
+    context.to_json()                                      the same JSON again
+    context.content_hash                                     over its canonical form
+
+Objects inside are frozen as well: a record that was hashed cannot change afterwards.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Self, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+)
+
+from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
+
+_MOST_NAMED = 3
+"""Problems that one error names."""
+
+
+def freeze(value: Any) -> Any:
+    """A JSON value that cannot be changed."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: freeze(one) for key, one in value.items()})
+    return tuple(freeze(one) for one in value) if isinstance(value, (list, tuple)) else value
+
+
+def thaw(value: Any) -> Any:
+    """A frozen value as plain JSON."""
+    if isinstance(value, Mapping):
+        return {key: thaw(one) for key, one in value.items()}
+    return [thaw(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+JsonObject: TypeAlias = Annotated[
+    dict[str, JsonValue],
+    AfterValidator(freeze),
+    PlainSerializer(thaw),
+    WithJsonSchema({"type": "object"}),
+]
+"""Any JSON object; read as a mapping that cannot be changed."""
+AnyJson: TypeAlias = Annotated[
+    JsonValue, AfterValidator(freeze), PlainSerializer(thaw), WithJsonSchema({})
+]
+"""Any JSON value, frozen."""
+
+
+class Contract(BaseModel):
+    """A frozen record with exactly the members that its contract names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    @classmethod
+    def read(cls, given: JsonValue | Mapping[str, Any], *, code: str = "INVALID_ENVELOPE") -> Self:
+        """The record in a JSON value.
+
+        Raises: `GovernanceRefused` with `code`, which names each place and rule, and no value.
+        """
+        problem = ""
+        try:
+            check_value(given, where=cls.__name__)
+            return cls.model_validate_json(json.dumps(thaw(given)))
+        except ValidationError as error:
+            problem = describe_problems(error)
+        except ValueRefused as error:
+            problem = str(error)
+        # Raised outside of the handlers: what was caught holds the values.
+        raise GovernanceRefused(code, f"{cls.__name__}: {problem}")
+
+    @classmethod
+    def read_json_text(cls, text: str, *, code: str = "INVALID_ENVELOPE") -> Self:
+        """As `read`, of a JSON text in which no name stands twice."""
+        try:
+            value = read_json(text)
+        except NotStrictJson as error:
+            problem = str(error)
+        else:
+            return cls.read(value, code=code)
+        raise GovernanceRefused(code, f"{cls.__name__}: {problem}")
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, without members that were not given."""
+        return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
+
+    @property
+    def content_hash(self) -> str:
+        """`sha256:…` of the record."""
+        return hash_of(self.to_json())
+
+
+def describe_problems(error: ValidationError) -> str:
+    """Where a value does not fit, and why; quotes no value."""
+    found = error.errors(include_url=False, include_input=False, include_context=False)
+    told = [
+        f"{'/'.join(str(part) for part in one['loc']) or 'it'}: {one['msg'][:200]}"
+        for one in found[:_MOST_NAMED]
+    ]
+    more = len(found) - len(told)
+    return "; ".join(told) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,89 @@
+"""What a run has to decide, and how it means to get there."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AliasChoices, Field
+
+from cinatra_sdk.governance.contracts.contract import AnyJson, Contract, JsonObject
+from cinatra_sdk.governance.contracts.identifiers import (
+    ApprovalMode,
+    CapabilityId,
+    EvidenceRef,
+    Id,
+    Semver,
+    Words,
+)
+
+
+class DecisionSpec(Contract):
+    """A decision of the catalog."""
+
+    decision_key: Id = Field(validation_alias=AliasChoices("decision_key", "decision_id"))
+    version: Semver
+    intents: tuple[str, ...] = ()
+    """Intents that end in this decision; empty: the key begins with the intent, `support.refund.execute`."""
+    owner_role: str | None = None
+    required_evidence: tuple[str, ...] = ()
+    """Beginnings of references to evidence."""
+    allowed_outcomes: tuple[str, ...] = ()
+    approval_mode: ApprovalMode = "read_only"
+    """The riskiest mode of its steps."""
+    inputs_schema_ref: str | None = None
+    outputs_schema_ref: str | None = None
+    outputs_schema: JsonObject | None = None
+    eligibility_rules: AnyJson = True
+    """JsonLogic: whether the decision is open to this request."""
+
+
+class PlanStep(Contract):
+    """One call that a planner means to make."""
+
+    id: Id
+    tool: CapabilityId
+    params: JsonObject = Field(default_factory=dict)
+    """`{"$from": "tool_1/output/id"}` takes a value of an earlier step."""
+    depends_on: tuple[Id, ...] = ()
+    approval_mode: ApprovalMode = "read_only"
+    requires: tuple[Id, ...] = ()
+    """Gates that the planner expects."""
+    evidence_refs: tuple[str, ...] = ()
+
+
+class DecisionCheckpoint(Contract):
+    decision_id: Id
+    after_step: Id
+
+
+class Alternative(Contract):
+    """A way that the planner thought of and left."""
+
+    description: Words
+    reason: Words = ""
+
+
+class Plan(Contract):
+    plan_id: Id
+    intent: Id
+    steps: Annotated[tuple[PlanStep, ...], Field(max_length=200)]
+    decision_checkpoints: tuple[DecisionCheckpoint, ...] = ()
+    outcome: str | None = None
+    """The outcome that the steps lead to, of those that the decision allows."""
+    outputs: JsonObject = Field(default_factory=dict)
+    """What the decision gives; values may be taken from steps, as params are."""
+    subject_ids: tuple[str, ...] = ()
+    strategy: str = ""
+    alternatives_considered: tuple[Alternative, ...] = ()
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class DecisionOutput(Contract):
+    """What a run gives to whoever called it: the decision alone."""
+
+    decision_key: Id = Field(
+        validation_alias=AliasChoices("decision_id", "decision_key"),
+        serialization_alias="decision_id",
+    )
+    outcome: str
+    evidence_refs: tuple[EvidenceRef, ...]

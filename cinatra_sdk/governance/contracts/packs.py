@@ -1,0 +1,158 @@
+"""ContextPack v2: everything that a governed run may know and do, published once per version."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from cinatra_sdk.governance.contracts.contract import Contract, JsonObject
+from cinatra_sdk.governance.contracts.decisions import DecisionSpec
+from cinatra_sdk.governance.contracts.identifiers import (
+    ApprovalMode,
+    EvidenceRef,
+    Id,
+    Semver,
+    Words,
+)
+from cinatra_sdk.governance.contracts.rules import (
+    Adapter,
+    ApprovalGate,
+    Condition,
+    Guardrails,
+    Permission,
+    PolicyBundle,
+)
+from cinatra_sdk.governance.contracts.run_context import Count, RunBudget
+
+Bucket = Literal["business", "policy", "tool", "evidence", "memory", "session"]
+WriteClass = Literal["evidence_link", "preference", "decision_outcome", "correction"]
+PackId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]+$", max_length=200)]
+
+
+class _Open(Contract):
+    """A layer to which publishers add members that this runtime does not read."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+
+
+class Compatibility(Contract):
+    requires: dict[str, str] = Field(default_factory=dict)
+    """Name of a contract or of a pack → range of versions: `{"oasflow": ">=0.1"}`."""
+
+
+class ContractMeta(_Open):
+    contract_name: str
+    contract_version: str
+    issuer: str
+    created_at: str
+    compatibility: Compatibility = Compatibility()
+
+
+class EnvironmentDefaults(_Open):
+    """What a run gets where nobody says otherwise, and at most."""
+
+    safety_mode: ApprovalMode = "read_only"
+    run_budget: RunBudget | None = None
+    plan_timeout_ms: Count | None = None
+    tool_timeout_ms: Count | None = None
+    max_session_duration_ms: Count | None = None
+    max_payload_bytes: Count | None = None
+    heartbeat_ttl_ms: Count | None = None
+
+
+class PackMeta(_Open):
+    pack_id: PackId
+    pack_version: Semver
+    tenant: Id
+    """`*` for a pack that every tenant may use."""
+    environment_defaults: EnvironmentDefaults = EnvironmentDefaults()
+    ttl_seconds: Count | None = None
+    data_classification: Literal["PUBLIC", "INTERNAL", "CONFIDENTIAL", "RESTRICTED"] = "INTERNAL"
+
+
+class PackBlock(Contract):
+    """A text for the model; dropped whole where its bucket is full, the lowest priority first."""
+
+    block_id: Id
+    content: Words
+    priority: int = 0
+    intents: tuple[str, ...] = ()
+    """Empty: for every intent."""
+    provenance_refs: tuple[EvidenceRef, ...] = ()
+
+
+class BusinessContext(_Open):
+    system: Words = ""
+    developer: Words = ""
+    blocks: tuple[PackBlock, ...] = ()
+
+
+class PolicyLayer(_Open):
+    bundles: tuple[PolicyBundle, ...] = ()
+    permissions: tuple[Permission, ...] = ()
+    approval_gates: tuple[ApprovalGate, ...] = ()
+    guardrails: Guardrails = Guardrails()
+
+
+class ToolingLayer(_Open):
+    adapters: tuple[Adapter, ...] = ()
+
+
+class DecisionLayer(_Open):
+    decisions: tuple[DecisionSpec, ...] = ()
+
+
+class MemoryLayer(_Open):
+    write_classes: tuple[WriteClass, ...] = ()
+    """What a run may propose to remember."""
+    blocks: tuple[PackBlock, ...] = ()
+    """Memory that a reviewer has promoted."""
+
+
+class Evaluator(Contract):
+    """A condition over what a run came to: `outputs`, `outcome`, `calls.<step>`, `evidence`, and the
+    facts of the run.
+    """
+
+    evaluator_id: Id
+    when: Condition
+    hard_fail: bool = False
+    """Whether a person has to look where the condition is not met."""
+
+
+class EvaluationLayer(_Open):
+    evaluators: tuple[Evaluator, ...] = ()
+
+
+class ContextPack(Contract):
+    """One version of a pack, which never changes once it is published."""
+
+    contract_meta: ContractMeta
+    pack_meta: PackMeta
+    intelligence_refs: JsonObject
+    business_context: BusinessContext
+    policy_layer: PolicyLayer
+    tooling_layer: ToolingLayer
+    decision_layer: DecisionLayer
+    memory_layer: MemoryLayer
+    evaluation_layer: EvaluationLayer
+    tone_and_comms: JsonObject
+
+    @property
+    def ref(self) -> str:
+        return f"{self.pack_meta.pack_id}@{self.pack_meta.pack_version}"
+
+
+class DecisionCatalog(Contract):
+    """Decisions that are published apart from a pack: `decision-catalog.support@2.1.0`."""
+
+    catalog_id: PackId
+    catalog_version: Semver
+    tenant: Id
+    decisions: tuple[DecisionSpec, ...]
+    compatibility: Compatibility = Compatibility()
+
+    @property
+    def ref(self) -> str:
+        return f"{self.catalog_id}@{self.catalog_version}"

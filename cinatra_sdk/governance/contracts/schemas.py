@@ -1,0 +1,61 @@
+"""The JSON Schemas of the governance contract, by name, under one version.
+
+    schema_of("ToolCallEnvelope")["$id"]    "urn:oasflow:governance:1:ToolCallEnvelope"
+
+A change that refuses what was accepted before gets a new version; `docs/schemas/governance` holds
+every version that was published, and a test compares the newest with the code.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
+from cinatra_sdk.governance.contracts.compiled import CompiledContext
+from cinatra_sdk.governance.contracts.contract import Contract
+from cinatra_sdk.governance.contracts.critics import CriticReport
+from cinatra_sdk.governance.contracts.decisions import DecisionOutput, DecisionSpec, Plan
+from cinatra_sdk.governance.contracts.identity import AgentIdentity, IdentityClaim
+from cinatra_sdk.governance.contracts.invoke import InvokeAgent, TraceContext
+from cinatra_sdk.governance.contracts.memory import MemoryProposal, MemoryReview
+from cinatra_sdk.governance.contracts.packs import ContextPack, DecisionCatalog
+from cinatra_sdk.governance.contracts.records import DecisionRecord
+from cinatra_sdk.governance.contracts.replays import ReplayPacket
+from cinatra_sdk.governance.contracts.rules import PolicyDecision
+from cinatra_sdk.governance.contracts.run_context import RunContext
+
+VERSION: Final = "1"
+CONTRACTS: Final[dict[str, type[Contract]]] = {
+    one.__name__: one
+    for one in (
+        RunContext,
+        InvokeAgent,
+        AgentIdentity,
+        IdentityClaim,
+        ToolCallEnvelope,
+        ToolResultEnvelope,
+        DecisionRecord,
+        CompiledContext,
+        ContextPack,
+        DecisionCatalog,
+        DecisionSpec,
+        DecisionOutput,
+        Plan,
+        PolicyDecision,
+        CriticReport,
+        MemoryProposal,
+        MemoryReview,
+        ReplayPacket,
+        TraceContext,
+    )
+}
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """The JSON Schema of a contract, with the name and version that it has for good."""
+    made = CONTRACTS[name].model_json_schema(by_alias=True)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:oasflow:governance:{VERSION}:{name}",
+        **made,
+    }

@@ -1,0 +1,331 @@
+"""The critic: says of a plan whether it may be carried out, and of its results whether they suffice.
+
+    verify(plan, case)             ->  Verification(verdict="ok" | "replan" | "reject", …)
+    score(plan, results, case)     ->  Score(verdict="accept" | "retry" | "replan" | "escalate", …)
+
+Both are pure functions, so that an auditor derives the same verdicts from the same record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cinatra_sdk.governance.arguments import find_argument_problem
+from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.critics import FindingKind, Score, Verification
+from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan, PlanStep
+from cinatra_sdk.governance.contracts.identifiers import at_most, rank
+from cinatra_sdk.governance.contracts.run_context import RunBudget
+from cinatra_sdk.governance.evidence import list_lacking
+from cinatra_sdk.governance.facts import make_call_facts
+from cinatra_sdk.governance.policy import decide, judge
+from cinatra_sdk.governance.references import Unresolved, fill, list_steps
+from cinatra_sdk.governance.rulebook import Rulebook
+from cinatra_sdk.governance.usage import Used
+from cinatra_sdk.values.json_schema import first_problem
+
+MAX_RETRIES = 2
+"""Times that a step which failed is tried again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What a critic has to know."""
+
+    book: Rulebook
+    decision: DecisionSpec | None
+    run_facts: Mapping[str, Any] = field(repr=False)
+    budget: RunBudget
+    used: Used
+    done: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What steps of earlier plans gave, by step."""
+    evidence: tuple[str, ...] = ()
+    """References that the run has already."""
+
+
+class _Finding(Exception):
+    def __init__(
+        self, kind: FindingKind, reason: str, step: str | None = None, *, final: bool = False
+    ) -> None:
+        super().__init__(reason)
+        self.kind: FindingKind = kind
+        self.step = step
+        self.final = final
+
+
+def verify(plan: Plan, case: Case) -> Verification:
+    """Whether the plan may be carried out; the first rule that it breaks."""
+    try:
+        _verify_decision(plan, case)
+        _verify_order(plan, case)
+        for step in plan.steps:
+            _verify_step(step, case)
+        _verify_budget(plan, case)
+        _verify_evidence(plan, case)
+    except _Finding as finding:
+        return Verification(
+            verdict="reject" if finding.final else "replan",
+            kind=finding.kind,
+            reasons=(str(finding),),
+            offending_step=finding.step,
+        )
+    return Verification(verdict="ok")
+
+
+def _verify_decision(plan: Plan, case: Case) -> None:
+    decision = case.decision
+    if plan.intent != case.run_facts["intent"]:
+        raise _Finding("violates_decision_spec", "the plan is for another intent")
+    if decision is None:
+        if plan.decision_checkpoints:
+            raise _Finding("violates_decision_spec", "no catalog has a decision for the intent")
+        return
+    if judge(decision.eligibility_rules, case.run_facts) != "met":
+        raise _Finding(
+            "violates_decision_spec",
+            f"the request is not eligible for '{decision.decision_key}'",
+            final=True,
+        )
+    allowed = decision.allowed_outcomes
+    if allowed and plan.outcome not in allowed:
+        raise _Finding(
+            "violates_decision_spec",
+            f"the outcome is none of {', '.join(allowed)}",
+        )
+    for checkpoint in plan.decision_checkpoints:
+        if checkpoint.decision_id != decision.decision_key:
+            raise _Finding(
+                "violates_decision_spec",
+                f"a checkpoint names a decision other than '{decision.decision_key}'",
+                checkpoint.after_step,
+            )
+        if checkpoint.after_step not in {step.id for step in plan.steps}:
+            raise _Finding(
+                "violates_decision_spec",
+                f"a checkpoint stands after '{checkpoint.after_step}', which is no step",
+            )
+
+
+def _verify_order(plan: Plan, case: Case) -> None:
+    """Each step once, after what it needs, and no call twice."""
+    seen: set[str] = set()
+    calls: set[str] = set()
+    for step in plan.steps:
+        if step.id in seen:
+            raise _Finding("loop_guard", f"the step '{step.id}' stands twice", step.id)
+        needed = {*step.depends_on, *list_steps(step.params)}
+        for name in sorted(needed):
+            if name not in seen and name not in case.done:
+                raise _Finding(
+                    "loop_guard",
+                    f"step '{step.id}' needs '{name}', which does not come before it",
+                    step.id,
+                )
+        same = hash_of([step.tool, thaw(step.params)])
+        if same in calls:
+            raise _Finding("loop_guard", f"step '{step.id}' repeats another call", step.id)
+        calls.add(same)
+        seen.add(step.id)
+    for name in sorted(list_steps(plan.outputs)):
+        if name not in seen and name not in case.done:
+            raise _Finding(
+                "violates_decision_spec", f"an output is taken from '{name}', which is no step"
+            )
+
+
+def _verify_step(step: PlanStep, case: Case) -> None:
+    book = case.book
+    declared = book.capabilities.get(step.tool)
+    if declared is None or not book.permits(declared):
+        raise _Finding("capability_unsurfaced", f"'{step.tool}' is not offered", step.id)
+    if not at_most(step.approval_mode, declared.highest):
+        raise _Finding(
+            "approval_mode_mismatch",
+            f"step '{step.id}' asks for {step.approval_mode}; '{step.tool}' is {declared.highest} at most",
+            step.id,
+        )
+    if (
+        rank(step.approval_mode) < rank(declared.mode)
+        and declared.writes
+        and step.approval_mode == "read_only"
+    ):
+        raise _Finding(
+            "approval_mode_mismatch",
+            f"step '{step.id}' says read_only; '{step.tool}' is {declared.mode}",
+            step.id,
+        )
+    decision = case.decision
+    if decision is not None and not at_most(declared.mode, decision.approval_mode):
+        raise _Finding(
+            "approval_mode_mismatch",
+            f"'{step.tool}' is {declared.mode}, above the {decision.approval_mode} of "
+            f"'{decision.decision_key}'",
+            step.id,
+        )
+    unknown = next((gate for gate in step.requires if gate not in book.gates), None)
+    if unknown is not None:
+        raise _Finding(
+            "approval_mode_mismatch",
+            f"step '{step.id}' waits at '{unknown}', which is no gate",
+            step.id,
+        )
+    _verify_rules(step, case)
+
+
+def _verify_rules(step: PlanStep, case: Case) -> None:
+    """What rules say of the call, as far as its arguments are known before it."""
+    try:
+        args = fill(step.params, case.done)
+    except Unresolved:
+        return  # the gateway reads the rules again, with the arguments
+    declared = case.book.capabilities[step.tool]
+    facts = make_call_facts(
+        case.run_facts,
+        capability=step.tool,
+        args=args,
+        approval_mode=step.approval_mode,
+        evidence=[*step.evidence_refs, *case.evidence],
+    )
+    decision, constraints = decide(case.book, declared, facts)
+    problem = find_argument_problem(declared, args, constraints)
+    if problem:
+        raise _Finding("arguments_invalid", f"step '{step.id}': {problem}", step.id)
+    if not decision.allowed:
+        raise _Finding("violates_decision_spec", f"step '{step.id}': {decision.reason}", step.id)
+
+
+def _verify_budget(plan: Plan, case: Case) -> None:
+    cost = sum(case.book.capabilities[step.tool].about.cost_cents for step in plan.steps)
+    calls = case.used.tool_calls + len(plan.steps)
+    if calls > case.budget.max_tool_calls:
+        raise _Finding(
+            "budget_exceeded",
+            f"{calls} tool calls; {case.budget.max_tool_calls} are allowed",
+        )
+    if case.used.cost_cents + cost > case.budget.max_cost_cents:
+        raise _Finding("budget_exceeded", "the calls cost more than the run may")
+
+
+def _verify_evidence(plan: Plan, case: Case) -> None:
+    """That what the decision rests on is there, or comes from a step."""
+    if case.decision is None:
+        return
+    coming = [*case.evidence]
+    for step in plan.steps:
+        coming += [*step.evidence_refs, f"tool:{step.tool}:{step.id}"]
+    lacking = list_lacking(case.decision.required_evidence, coming)
+    if lacking:
+        raise _Finding(
+            "missing_evidence",
+            f"'{case.decision.decision_key}' rests on '{lacking[0]}', which no step brings",
+        )
+
+
+def score(
+    plan: Plan,
+    results: Mapping[str, ToolResultEnvelope],
+    case: Case,
+    *,
+    outputs: Mapping[str, Any] | None,
+    retries: Mapping[str, int],
+    calls: Mapping[str, Any],
+) -> Score:
+    """Whether the results carry the decision.
+
+    results: of each step that was carried out.  outputs: of the decision; None where a value of them
+    is missing.  retries: of each step.  calls: `{step: {"capability", "args", "status"}}`, for evaluators.
+    """
+    for step in plan.steps:
+        result = results.get(step.id)
+        if result is None:
+            return Score(
+                verdict="replan",
+                reasons=(f"step '{step.id}' was not carried out",),
+                offending_step=step.id,
+            )
+        told = _score_result(step, result, retries)
+        if told is not None:
+            return told
+    if outputs is None:
+        return Score(verdict="replan", reasons=("an output is taken from what no step gave",))
+    decision = case.decision
+    if decision is not None:
+        lacking = list_lacking(decision.required_evidence, case.evidence)
+        if lacking:
+            return Score(
+                verdict="replan", reasons=(f"missing_evidence: nothing of '{lacking[0]}' is there",)
+            )
+        schema = decision.outputs_schema
+        problem = first_problem(thaw(schema), thaw(outputs)) if schema is not None else ""
+        if problem:
+            return Score(verdict="replan", reasons=(f"violates_decision_spec: outputs: {problem}",))
+    return _evaluate(plan, case, outputs, calls)
+
+
+def _score_result(
+    step: PlanStep, result: ToolResultEnvelope, retries: Mapping[str, int]
+) -> Score | None:
+    """None where the step did what it should."""
+    if result.status in ("ok", "completed"):
+        return None
+    error = thaw(result.error) or {}
+    reason = f"step '{step.id}' is {result.status}: {error.get('code', 'no code')}"
+    if (
+        result.status == "failed"
+        and error.get("transient")
+        and retries.get(step.id, 0) < MAX_RETRIES
+    ):
+        return Score(verdict="retry", reasons=(reason,), offending_step=step.id)
+    if error.get("code") in (
+        "BUDGET_EXCEEDED",
+        "TIMEOUT",
+        "MODE_EXCEEDS_SAFETY",
+        "DELEGATION_REQUIRED",
+    ):
+        return Score(verdict="escalate", reasons=(reason,), offending_step=step.id)
+    return Score(verdict="replan", reasons=(reason,), offending_step=step.id)
+
+
+def _evaluate(
+    plan: Plan, case: Case, outputs: Mapping[str, Any], calls: Mapping[str, Any]
+) -> Score:
+    """What the evaluators of the packs say."""
+    facts = {
+        **case.run_facts,
+        "outputs": thaw(outputs),
+        "outcome": plan.outcome,
+        "calls": thaw(calls),
+        "evidence": list(case.evidence),
+    }
+    card: dict[str, float] = {}
+    failed: list[str] = []
+    for evaluator in case.book.evaluators:
+        name = evaluator.evaluator_id
+        met = judge(evaluator.when, facts) == "met"
+        card[name] = 1.0 if met else 0.0
+        if not met and evaluator.hard_fail:
+            failed.append(name)
+    if failed:
+        return Score(
+            verdict="escalate",
+            scorecard=card,
+            reasons=tuple(f"evaluator '{name}' is not met" for name in failed),
+        )
+    return Score(verdict="accept", scorecard=card)
+
+
+def list_evidence(
+    results: Iterable[ToolResultEnvelope], named: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """References that a run has: those that are named, and results that count."""
+    cited = [
+        citation.evidence_ref
+        for one in results
+        if one.status in ("ok", "completed")
+        for citation in one.citations
+    ]
+    return tuple(dict.fromkeys([*named, *cited]))

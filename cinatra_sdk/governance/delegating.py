@@ -1,0 +1,116 @@
+"""A child agent: it gets a part of what its parent may do, and never more.
+
+    narrow(run, child_agent, scopes=["orders.read"], budget=budget, used=usage.read())  ->  RunContext
+
+Scopes, safety mode, tenant and what is left of the budget only narrow, however deep the chain is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cinatra_sdk.governance.admission import make_claim, narrow_budgets
+from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, at_most
+from cinatra_sdk.governance.contracts.identity import AgentIdentity, Principal
+from cinatra_sdk.governance.contracts.run_context import RunBudget, RunContext
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.usage import Used
+
+MAX_CHAIN = 8
+"""Principals that may act for each other."""
+
+
+def narrow(
+    parent: RunContext,
+    child: AgentIdentity,
+    *,
+    run_id: str,
+    scopes: Iterable[str],
+    used: Used,
+    budget: RunBudget | None = None,
+    safety_mode: ApprovalMode | None = None,
+) -> RunContext:
+    """The context of a child's run.
+
+    scopes: what the child asks for.  used: what the parent has used up already.  budget, safety_mode:
+    what the child asks for; None: what the parent has left.
+    Raises: `GovernanceRefused` (DELEGATION_WIDENS, TENANT_MISMATCH).
+    """
+    asked = tuple(dict.fromkeys(scopes))
+    held = _list_scopes(parent)
+    wider = next((one for one in asked if one not in held), None)
+    if wider is not None:
+        raise _wider(f"the scope '{wider[:100]}'")
+    if safety_mode is not None and not at_most(safety_mode, parent.safety_mode):
+        raise _wider(f"the safety mode {safety_mode}")
+    left = what_is_left(parent.run_budget, used)
+    if budget is not None:
+        _require_within(budget, left)
+    chain = parent.agent.principal_chain or ()
+    if len(chain) >= MAX_CHAIN:
+        raise _wider(f"a chain of more than {MAX_CHAIN} principals")
+    urn = child.agent_urn
+    if urn is None:
+        raise GovernanceRefused("IDENTITY_INVALID", "the child agent has no agent_urn")
+    own = Principal(kind="agent", id=urn, tenant_id=parent.tenant_id)
+    for one in child.principal_chain or ():
+        if one.tenant_id not in (None, parent.tenant_id):
+            raise GovernanceRefused("TENANT_MISMATCH", "the child agent is another tenant's")
+    delegation = parent.user.delegation
+    user = parent.user
+    if delegation is not None:
+        kept = tuple(one for one in delegation.scopes if one in asked)
+        user = user.model_copy(
+            update={"delegation": delegation.model_copy(update={"scopes": kept})}
+        )
+    return parent.model_copy(
+        update={
+            "run_id": run_id,
+            "user": user,
+            "agent": child.model_copy(
+                update={
+                    "principal_chain": (*chain, own),
+                    "identity_claim": make_claim(run_id, parent.tenant_id, urn, asked),
+                    "token_ref": None,
+                }
+            ),
+            "safety_mode": safety_mode or parent.safety_mode,
+            "run_budget": narrow_budgets([left] if budget is None else [left, budget]),
+        }
+    )
+
+
+def _list_scopes(run: RunContext) -> set[str]:
+    """What a run may hand on: of its delegation, else of its claim."""
+    claim = run.agent.identity_claim
+    delegation = run.user.delegation
+    return {*(claim.scopes if claim else ()), *(delegation.scopes if delegation else ())}
+
+
+def what_is_left(budget: RunBudget, used: Used) -> RunBudget:
+    """The budget without what is used up; never below nothing."""
+    return budget.model_copy(
+        update={
+            "total_tokens": max(0, budget.total_tokens - used.tokens),
+            "max_tool_calls": max(0, budget.max_tool_calls - used.tool_calls),
+            "max_replan_attempts": max(0, budget.max_replan_attempts - used.replans),
+            "wall_clock_ms": max(0, budget.wall_clock_ms - used.wall_clock_ms),
+            "max_cost_cents": max(0.0, budget.max_cost_cents - used.cost_cents),
+        }
+    )
+
+
+def _require_within(asked: RunBudget, left: RunBudget) -> None:
+    for name in (
+        "total_tokens",
+        "max_tool_calls",
+        "max_replan_attempts",
+        "wall_clock_ms",
+        "max_cost_cents",
+    ):
+        if getattr(asked, name) > getattr(left, name):
+            raise _wider(f"more {name} than the parent has left")
+
+
+def _wider(what: str) -> GovernanceRefused:
+    return GovernanceRefused("DELEGATION_WIDENS", f"the child asks for {what}")

@@ -1,0 +1,107 @@
+"""Evidence: what a call rests on, by reference, and the hash over what a person was shown.
+
+    freeze_evidence("adp_payments.issue_refund", {"amount_inr": 4200}, [Evidence("kg:order:…", "sha256:…")])
+        ->  "sha256:b2a1…"
+
+A person approves the hash.  It is computed again before the call: another argument, another piece of
+evidence, or another content behind the same reference gives another hash, and voids the approval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.refusals import GovernanceRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What stands behind a reference now."""
+
+    ref: str
+    sha256: str = ""
+    """`sha256:…` of its content; empty where the reference itself pins it, as a snapshot does."""
+    tenant: str | None = None
+    """Whose it is; None: nobody's in particular."""
+    text: str = ""
+    """What a model may be told of it."""
+
+
+EvidenceReader: TypeAlias = Callable[[str, RunContext], Evidence | None]
+"""From a reference to what stands behind it for the run; None: there is no such thing."""
+
+
+def resolve_evidence(
+    refs: Iterable[str],
+    run: RunContext,
+    readers: Mapping[str, EvidenceReader],
+    recorded: Mapping[str, Evidence],
+) -> list[Evidence]:
+    """What stands behind each reference, in order, each once.
+
+    readers:  by the kind of reference (`kg`, `attachment`, `context`), `*` for every other.
+    recorded: what the run itself knows: results of its calls, rules, its session.
+    Raises: `GovernanceRefused`: EVIDENCE_MISSING where nothing stands there, TENANT_MISMATCH (or
+    ATTACHMENT_FORBIDDEN for a file) where it is another tenant's.
+    """
+    found: dict[str, Evidence] = {}
+    for ref in refs:
+        if ref not in found:
+            found[ref] = _resolve(ref, run, readers, recorded)
+    return list(found.values())
+
+
+def _resolve(
+    ref: str,
+    run: RunContext,
+    readers: Mapping[str, EvidenceReader],
+    recorded: Mapping[str, Evidence],
+) -> Evidence:
+    if ref in recorded:
+        return recorded[ref]
+    kind = ref.partition(":")[0]
+    reader = readers.get(kind) or readers.get("*")
+    evidence = None if reader is None else reader(ref, run)
+    if evidence is None or evidence.ref != ref:
+        if kind == "attachment":
+            raise GovernanceRefused("ATTACHMENT_FORBIDDEN", f"the run may not read '{ref[:200]}'")
+        raise GovernanceRefused(
+            "EVIDENCE_MISSING",
+            f"nothing stands behind '{ref[:200]}'",
+            hint="" if reader else f"the host gives no reader for '{kind}:'",
+        )
+    if evidence.tenant not in (None, run.tenant_id):
+        code = "ATTACHMENT_FORBIDDEN" if kind == "attachment" else "TENANT_MISMATCH"
+        raise GovernanceRefused(code, f"'{ref[:200]}' is another tenant's")
+    return evidence
+
+
+def list_lacking(required: Iterable[str], refs: Iterable[str]) -> list[str]:
+    """Required beginnings (`kg:order:`, `tool:adp_policy.eval`) that no reference has."""
+    known = list(refs)
+    return [one for one in required if not any(_begins(ref, one) for ref in known)]
+
+
+def _begins(ref: str, wanted: str) -> bool:
+    """`tool:a.b` is a beginning of `tool:a.b:t1`, and not of `tool:a.bc:t1`."""
+    return ref == wanted or (
+        ref.startswith(wanted) and (wanted[-1] in ":#" or ref[len(wanted)] in ":#/")
+    )
+
+
+def freeze_evidence(capability: str, args: Any, evidence: Iterable[Evidence], *, mode: str) -> str:
+    """The hash that a person approves.  Raises: `ValueRefused` for arguments without canonical JSON."""
+    frozen = sorted({one.ref: one.sha256 for one in evidence}.items())
+    return hash_of(
+        {
+            "capability": capability,
+            "arguments": thaw(args),
+            "approval_mode": mode,
+            "evidence": [{"evidence_ref": ref, "hash": sha256} for ref, sha256 in frozen],
+        }
+    )

@@ -1,0 +1,64 @@
+"""What conditions may read: the facts of a run, and of one call in it, as plain JSON.
+
+intent, tenant_id, session_id, mode, channel, locale, safety_mode
+input       {"intent", "message", "channel", "locale", "context"}: what was asked
+context     input.context: facts that the caller gives; its word, and no proof
+user        the claims about the person, with `scopes`, without any token
+agent       {"agent_id", "agent_urn", "role", "scopes"}
+capability  "adp_payments.issue_refund"; adapter "adp_payments"; args {…}; approval_mode "destructive"
+evidence    references to evidence of the call
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.invoke import AgentInput
+from cinatra_sdk.governance.contracts.run_context import RunContext
+
+
+def make_run_facts(run: RunContext, asked: AgentInput, *, mode: str = "batch") -> dict[str, Any]:
+    """The facts that are the same for every call of a run."""
+    claims = run.user.to_json()
+    delegation = claims.pop("delegation", None) or {}
+    claim = run.agent.identity_claim
+    given = asked.to_json()
+    return {
+        "intent": asked.intent,
+        "tenant_id": run.tenant_id,
+        "session_id": run.session_id,
+        "mode": mode,
+        "channel": asked.channel,
+        "locale": asked.locale or run.locale,
+        "safety_mode": run.safety_mode,
+        "input": given,
+        "context": given.get("context") or {},
+        "user": {**claims, "scopes": list(delegation.get("scopes", ()))},
+        "agent": {
+            "agent_id": run.agent.agent_id,
+            "agent_urn": run.agent.agent_urn,
+            "role": run.agent.role,
+            "scopes": [] if claim is None else list(claim.scopes),
+        },
+    }
+
+
+def make_call_facts(
+    run_facts: Mapping[str, Any],
+    *,
+    capability: str,
+    args: Any,
+    approval_mode: str,
+    evidence: Iterable[str],
+) -> dict[str, Any]:
+    """The facts of one call."""
+    return {
+        **run_facts,
+        "capability": capability,
+        "adapter": capability.partition(".")[0],
+        "args": thaw(args),
+        "approval_mode": approval_mode,
+        "evidence": list(evidence),
+    }

@@ -1,0 +1,365 @@
+"""The heart of the loop: one call at a time through the gateway, and the person before it.
+
+`step` examines the next call of the plan.  A call that needs a person goes to `gate`, with the hash over
+capability, arguments and evidence; after the answer `step` examines it anew, and makes it only if the
+hash is still the same.  A call is one effect: its key, its record and its replay are those of the door.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import get_runtime
+from pydantic import JsonValue
+
+from cinatra_sdk.contract import FALLBACK_RENDERER
+from cinatra_sdk.effects import Effect, EffectResult, perform
+from cinatra_sdk.effects.effect import EffectKind
+from cinatra_sdk.effects.failures import kind_of, read_failure
+from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.errors import (
+    EffectDiffers,
+    EffectRefused,
+    EffectUnknown,
+    FenceLost,
+    RunBusy,
+    RunEnded,
+)
+from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
+from cinatra_sdk.gates.gate import gate_id
+from cinatra_sdk.gates.hitl import Outcome, Question
+from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.decisions import PlanStep
+from cinatra_sdk.governance.deadlines import call_within
+from cinatra_sdk.governance.gateway import Examined, GovernedCall
+from cinatra_sdk.governance.loop.calling import (
+    CurrentCall,
+    calling,
+    find_function,
+    read_cost,
+    read_made,
+)
+from cinatra_sdk.governance.loop.case import LoopCase
+from cinatra_sdk.governance.loop.state import go_to, list_approvals, list_recorded
+from cinatra_sdk.governance.recording import format_time
+from cinatra_sdk.governance.references import Unresolved, fill
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.results import (
+    cite,
+    make_failed_result,
+    make_refused_result,
+    make_result,
+)
+from cinatra_sdk.governance.tracing import make_trace_context
+from cinatra_sdk.lending.host_parts import HostParts
+
+GATE: Final = "gate"
+KEY_ARGUMENT: Final = "idempotency_key"
+TOOL_TIMEOUT_MS: Final = 120_000
+_KINDS: Final[Mapping[str, EffectKind]] = {
+    "tool": "tool", "agent": "tool", "model": "model", "a2a": "a2a", "mcp": "mcp",
+    "http": "http", "openapi": "http",
+}  # fmt: skip
+_STOPS: Final = (GraphBubbleUp, EffectUnknown, RunBusy, RunEnded, FenceLost)
+"""What is no result of a call: the run itself stops."""
+
+
+def take_step(case: LoopCase, parts: HostParts) -> dict[str, Any]:
+    """Carry out the step at the cursor, or send it to a person."""
+    loop, plan = case.loop, case.plan
+    if loop["cursor"] >= len(plan.steps):
+        return go_to(loop, "score")
+    step = plan.steps[loop["cursor"]]
+    if _is_done(case, step):
+        return go_to(loop, "step", cursor=loop["cursor"] + 1)
+    late = _find_overdue(case)
+    if late:
+        return go_to(loop, "record", status="ESCALATED", reason=f"TIMEOUT: {late}")
+    try:
+        call = make_call(case, step)
+    except Unresolved as problem:
+        return go_to(loop, "record", status="ESCALATED", reason=f"ARGUMENTS_INVALID: {problem}")
+    examined = case.gateway.examine(call, list_recorded(loop))
+    pending = examined.list_pending(list_approvals(loop))
+    if examined.refusal is None and pending:
+        asked = {
+            "step": step.id,
+            "gate": pending[0],
+            "snapshot_hash": examined.snapshot_hash,
+            "capability": call.capability_id,
+            "arguments": case.gateway.redact(call.args),
+            "mode": examined.decision.effective_approval_mode if examined.decision else "",
+            "evidence": [one.ref for one in examined.evidence],
+        }
+        return go_to(loop, GATE, pending=asked)
+    return _act(case, parts, step, examined)
+
+
+def make_call(case: LoopCase, step: PlanStep) -> GovernedCall:
+    """The call that a step makes now.  Raises: `Unresolved`."""
+    loop, run = case.loop, case.run
+    args = fill(thaw(step.params), loop["done"])
+    attempt = loop["attempt"]
+    name = step.id if attempt == 1 else f"{step.id}_{attempt}"
+    declared = case.book.capabilities.get(step.tool)
+    key = args.get(KEY_ARGUMENT) if isinstance(args, dict) else None
+    if not isinstance(key, str) or not key:
+        # Of the call itself, so that another plan with the same call is the same call.
+        key = "ik_" + hash_of([run.run_id, step.tool, args])[len("sha256:") :][:16]
+    return GovernedCall(
+        capability_id=step.tool,
+        args=args,
+        tool_call_id=name,
+        idempotency_key=key if declared is not None and declared.writes else None,
+        mode_requested=step.approval_mode,
+        evidence_refs=step.evidence_refs,
+        gates=step.requires,
+        metadata={"step": step.id},
+    )
+
+
+def _is_done(case: LoopCase, step: PlanStep) -> bool:
+    """Whether an earlier plan made the very call."""
+    made = [one for one in case.loop["calls"] if one["step"] == step.id]
+    return (
+        step.id in case.loop["done"]
+        and bool(made)
+        and made[-1]["asked"] == hash_of([step.tool, thaw(step.params)])
+    )
+
+
+def _find_overdue(case: LoopCase) -> str:
+    """Why a long run may not go on: its session is over, or nobody renewed it."""
+    defaults = case.book.primary.pack_meta.environment_defaults
+    now = case.governance.ports.clock()
+    begun = _read_time(case.state["admitted"]["at"])
+    longest = [
+        one
+        for one in (defaults.max_session_duration_ms, case.envelope.runtime.max_session_duration_ms)
+        if one
+    ]
+    if longest and (now - begun).total_seconds() * 1000 > min(longest):
+        return f"the session is older than {min(longest)} ms"
+    beat, ttl = case.governance.ports.heartbeat, defaults.heartbeat_ttl_ms
+    if case.envelope.mode == "long_running" and ttl and beat is not None:
+        last = beat(case.run.run_id) or begun
+        if (now - last).total_seconds() * 1000 > ttl:
+            return f"nobody has renewed the session for {ttl} ms"
+    return ""
+
+
+def _read_time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _act(case: LoopCase, parts: HostParts, step: PlanStep, examined: Examined) -> dict[str, Any]:
+    loop = case.loop
+    if examined.envelope is None:
+        # Nothing declares the capability: there is no envelope to keep.
+        refusal = examined.refusal
+        assert refusal is not None
+        return go_to(loop, "record", status="REJECTED", reason=f"{refusal.code}: {refusal.message}")
+    began = time.monotonic()
+    try:
+        made = _perform(case, parts, examined)
+    except GovernanceRefused as refusal:
+        result = make_refused_result(examined.envelope, refusal, latency_ms=_since(began))
+    except EffectDiffers:
+        conflict = GovernanceRefused(
+            "IDEMPOTENCY_CONFLICT", f"'{step.tool}': the key was used with other arguments"
+        )
+        result = make_refused_result(examined.envelope, conflict)
+    except EffectRefused as refused:
+        denied = GovernanceRefused("POLICY_DENIED", refused.message)
+        result = make_refused_result(examined.envelope, denied)
+    except _STOPS:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises is a result of its call
+        result = make_failed_result(examined.envelope, _describe(error), latency_ms=_since(began))
+    else:
+        output = case.gateway.redact(made.get("output"))
+        case.usage.add(cost_cents=read_cost(made))
+        result = make_result(
+            examined, made, latency_ms=_since(began), approvals=list_approvals(loop),
+            redacted=output, retries=loop["retries"].get(step.id, 0),
+        )  # fmt: skip
+        return _keep(case, step, examined, result, output=made.get("output"))
+    return _keep(case, step, examined, result)
+
+
+def _since(began: float) -> int:
+    return max(0, round((time.monotonic() - began) * 1000))
+
+
+def _describe(error: Exception) -> dict[str, Any]:
+    """What a record may say of an error: its kind, and whether a later try may help."""
+    held = context_of(get_runtime(HostContext).context).credentials
+    failure = read_failure(error, (held.run_token, held.bearer_token))
+    return {
+        "code": failure.code,
+        "message": failure.message,
+        "transient": kind_of(error) == "transient",
+        "may_have_happened": failure.reached,
+    }
+
+
+def _perform(case: LoopCase, parts: HostParts, examined: Examined) -> dict[str, JsonValue]:
+    """Make the call through the door.  Raises: as `perform`; `GovernanceRefused`."""
+    call, declared, envelope = examined.call, examined.declared, examined.envelope
+    if declared is None or envelope is None or examined.refusal is not None:
+        assert examined.refusal is not None
+        raise examined.refusal
+    run = case.run
+    host = context_of(get_runtime(HostContext).context)
+    key = _make_effect_key(case, call)
+    decision = case.decision
+    trace = make_trace_context(
+        run, call.tool_call_id, pack=case.book.primary.ref,
+        decision=decision.decision_key if decision else "",
+    )  # fmt: skip
+    effect = Effect(
+        kind=_KINDS[declared.adapter.type],
+        capability=declared.id,
+        node="step",
+        path=f"step/{call.tool_call_id}",
+        arguments={"capability": declared.id, "args": dict(call.args)},
+        risk=envelope.approval_mode_effective,
+        key=key,
+        once=declared.about.at_most_once,
+        run_id=run.run_id,
+        secrets=(host.credentials.run_token, host.credentials.bearer_token),
+    )
+    current = CurrentCall(run=run, envelope=envelope, trace=trace)
+    longest = declared.about.timeout_ms or TOOL_TIMEOUT_MS
+
+    def do() -> EffectResult:
+        # Right before the call, and after the ledger: a call that was made is not counted again.
+        case.gateway.redeem(examined, list_approvals(case.loop))
+        function = find_function(declared, parts, current, key)
+        with calling(current):
+            made = call_within(longest, function, dict(call.args))
+        return EffectResult(value=dict(read_made(made, declared)))
+
+    made = perform(effect, do, host.door)
+    assert isinstance(made.value, dict)  # made by `do`, or stored from it
+    return made.value
+
+
+def _make_effect_key(case: LoopCase, call: GovernedCall) -> str:
+    """A writing call is known by its idempotency key, whichever plan makes it."""
+    parts = [case.run.run_id, call.capability_id]
+    parts += (
+        ["key", call.idempotency_key]
+        if call.idempotency_key
+        else ["call", call.tool_call_id, str(case.loop["retries"].get(call.tool_call_id, 0))]
+    )
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _keep(
+    case: LoopCase,
+    step: PlanStep,
+    examined: Examined,
+    result: ToolResultEnvelope,
+    *,
+    output: Any = None,
+    also: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Keep the transcript of the call, and go on with the next step or with the critic."""
+    loop, decision = case.loop, examined.decision
+    assert examined.envelope is not None
+    assert decision is not None
+    kept = {
+        "step": step.id,
+        "asked": hash_of([step.tool, thaw(step.params)]),
+        "call": examined.envelope.to_json(),
+        "decision": decision.to_json(),
+        "snapshot_hash": examined.snapshot_hash,
+        "result": result.to_json(),
+        "ref": cite(examined.envelope),
+        "sha256": hash_of(thaw(result.output)),
+    }
+    calls = [*loop["calls"], kept]
+    if result.status not in ("ok", "completed"):
+        return go_to(loop, "score", calls=calls, pending=None, **(also or {}))
+    done = {**loop["done"], step.id: output}
+    at = loop["cursor"] + 1
+    following = "step" if at < len(case.plan.steps) else "score"
+    return go_to(loop, following, calls=calls, done=done, cursor=at, pending=None)
+
+
+# ------------------------------------------------------------------ the person
+
+
+def ask_person(case: LoopCase) -> Question:
+    """What the person sees: the call, its arguments, what it rests on, and the hash of all three."""
+    loop, asked = case.loop, case.loop["pending"]
+    gate = case.book.gates[asked["gate"]]
+    visit = loop["gate_visits"] + 1
+    values: dict[str, JsonValue] = {
+        "call": asked["capability"],
+        "arguments": asked["arguments"],
+        "approval_gate": gate.gate_id,
+        "approval_mode": asked["mode"],
+        "evidence": asked["evidence"],
+        "evidence_snapshot_hash": asked["snapshot_hash"],
+        "intent": case.envelope.input.intent,
+    }
+    if gate.required_approver_role:
+        values["approver_role"] = gate.required_approver_role
+    if loop.get("wrong_approver"):
+        values["note"] = loop["wrong_approver"]
+    return Question(
+        values=values,
+        form=ConfirmationForm(output=GATE),
+        schema=CONFIRMATION_SCHEMA,
+        renderer=FALLBACK_RENDERER,
+        gate_id=gate_id(case.state, GATE, visit),
+        visit=visit,
+    )
+
+
+def write_answer(case: LoopCase, outcome: Outcome) -> dict[str, Any]:
+    """A yes leads back to the step, with the hash; a denial is a result; a rejection ends the run."""
+    loop, asked = case.loop, case.loop["pending"]
+    visits = loop["gate_visits"] + 1
+    if outcome.approved:
+        try:
+            case.gateway.require_approver(asked["gate"], outcome.by)
+        except GovernanceRefused as refused:
+            return go_to(loop, GATE, gate_visits=visits, wrong_approver=refused.message)
+    approval = {
+        "gate_id": asked["gate"],
+        "approver": outcome.by or "somebody",
+        "mode": asked["mode"],
+        "snapshot_hash": asked["snapshot_hash"],
+        "decided_at": format_time(_read_time(outcome.at)),
+        "decision": outcome.decision,
+        "reason": outcome.reason,
+        "step": asked["step"],
+    }
+    approvals = [*loop["approvals"], approval]
+    kept = {"approvals": approvals, "gate_visits": visits, "wrong_approver": ""}
+    if outcome.approved:
+        return go_to(loop, "step", **kept)
+    reason = f"GATE_REJECTED: {asked['gate']} {outcome.reason}".strip()
+    if outcome.denied:
+        return _keep_denial(case, reason, kept)
+    return go_to(loop, "record", status="REJECTED", reason=reason, pending=None, **kept)
+
+
+def _keep_denial(case: LoopCase, reason: str, kept: dict[str, Any]) -> dict[str, Any]:
+    """The call is not made, and the critic sees it as blocked."""
+    place = case.loop["cursor"]
+    step = case.plan.steps[place]
+    examined = case.gateway.examine(make_call(case, step), list_recorded(case.loop))
+    assert examined.envelope is not None  # it was shown to the person
+    refusal = GovernanceRefused("GATE_REJECTED", reason)
+    return _keep(case, step, examined, make_refused_result(examined.envelope, refusal), also=kept)

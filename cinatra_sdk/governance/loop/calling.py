@@ -1,0 +1,170 @@
+"""How a capability is called, by the type of its adapter.
+
+    tool        a Python function that the host lends: HostParts(tools={"issue_refund": issue_refund})
+    http, openapi    the capability binds to `POST https://…`; the arguments are the body
+    mcp         a tool of the server `endpoint_ref`, which the host lends: HostParts(mcp={…})
+    agent       a function behind an agent's name: HostParts(tools={"agent:acme/billing@1.0.0": …})
+
+Each call carries its idempotency key and its place in the trace (`current_call()`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import JsonValue
+
+from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope
+from cinatra_sdk.governance.contracts.invoke import TraceContext
+from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.results import ToolOutput
+from cinatra_sdk.governance.rulebook import DeclaredCapability
+from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.platform.protocol import PlatformCall
+from cinatra_sdk.values.json_values import bring_into_json_form, check_value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrentCall:
+    """The governed call that is running, for a tool that calls others."""
+
+    run: RunContext
+    """With the right to act for the user; a child gets a part of it: `delegating.narrow`."""
+    envelope: ToolCallEnvelope
+    trace: TraceContext
+    """Headers for whatever the tool calls."""
+
+
+_current: ContextVar[CurrentCall | None] = ContextVar("cinatra_governed_call", default=None)
+
+
+def current_call() -> CurrentCall | None:
+    """The governed call that is running; None outside of one."""
+    return _current.get()
+
+
+@contextmanager
+def calling(call: CurrentCall) -> Iterator[None]:
+    token = _current.set(call)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+_AS_FUNCTION: Final = ("tool", "agent", "model", "a2a")
+
+
+def find_function(
+    declared: DeclaredCapability, parts: HostParts, call: CurrentCall, key: str
+) -> Callable[[Mapping[str, Any]], Any]:
+    """The function that makes the call from its arguments; it may be asynchronous.
+
+    Raises: `NotConfigured` where the host lends nothing for it.
+    """
+    if declared.adapter.type in _AS_FUNCTION:
+        return _find_tool(declared, parts)
+    if declared.adapter.type == "mcp":
+        return _make_mcp(declared, parts, key)
+    return _make_http(declared, parts, call, key)
+
+
+def _find_tool(
+    declared: DeclaredCapability, parts: HostParts
+) -> Callable[[Mapping[str, Any]], Any]:
+    tool = parts.tools.get(declared.bound_to) or parts.tools.get(declared.id)
+    if tool is None:
+        raise NotConfigured(
+            f"the host lends no tool '{declared.bound_to}' for '{declared.id}'",
+            hint=f"HostParts(tools={{'{declared.bound_to}': …}})",
+        )
+    found = tool
+    return lambda args: found(**args)
+
+
+def _make_http(
+    declared: DeclaredCapability, parts: HostParts, call: CurrentCall, key: str
+) -> Callable[[Mapping[str, Any]], Any]:
+    method, _, url = declared.bound_to.partition(" ")
+    platform = parts.platform
+    if platform is None or not url:
+        raise NotConfigured(
+            f"'{declared.id}' cannot be called: the host lends no platform, or it binds to no request",
+            hint="binds_to: 'POST https://…'; HostParts(platform=HttpPlatform(…))",
+        )
+    found = platform
+    headers = {"traceparent": call.trace.traceparent}
+    headers |= {"tracestate": call.trace.tracestate} if call.trace.tracestate else {}
+    headers |= {"baggage": call.trace.baggage} if call.trace.baggage else {}
+
+    def send(args: Mapping[str, Any]) -> JsonValue:
+        return found.call(
+            PlatformCall(
+                node="step",
+                path=f"step/{call.envelope.tool_call_id}",
+                method=method.upper(),
+                url=url,
+                headers=headers,
+                body=dict(args),
+                run_id=call.run.run_id,
+                context_id=call.run.session_id or call.run.run_id,
+                idempotency_key=key,
+                once=declared.about.at_most_once,
+            )
+        )
+
+    return send
+
+
+def _make_mcp(
+    declared: DeclaredCapability, parts: HostParts, key: str
+) -> Callable[[Mapping[str, Any]], Any]:
+    name = declared.adapter.endpoint_ref
+    lent = parts.mcp.get(name) or parts.mcp.get("*")
+    if lent is None:
+        raise NotConfigured(
+            f"the host lends no MCP server '{name}' for '{declared.id}'", hint="HostParts(mcp={…})"
+        )
+
+    async def ask(args: Mapping[str, Any]) -> Any:
+        from cinatra_sdk.mcp.calling import RequestFailed, ServerLink, acall
+        from cinatra_sdk.mcp.results import read_text
+        from cinatra_sdk.mcp.server import McpServer
+
+        server = McpServer(name=name or declared.adapter.adapter_id, transport="streamable_http")
+        link = ServerLink(server=server, lent=lent, rules=server.retry)
+        result = await acall(link, declared.bound_to, dict(args), key)
+        if result.get("isError"):
+            raise RequestFailed(f"tool '{declared.bound_to}' says: {read_text(result)[:1000]}")
+        found = result.get("structuredContent")
+        return read_text(result) if found is None else found
+
+    return ask
+
+
+def read_made(made: Any, declared: DeclaredCapability) -> dict[str, JsonValue]:
+    """What a function gave: `{"output", "mutations", "artifacts", "cost_cents"}`.
+
+    Raises: `ValueRefused` for what is no JSON.
+    """
+    said = made if isinstance(made, ToolOutput) else ToolOutput(output=made)
+    where = f"what '{declared.id}' returned"
+    found: dict[str, JsonValue] = {
+        "output": bring_into_json_form(said.output, where=where),
+        "mutations": [str(one) for one in said.mutations],
+        "artifacts": bring_into_json_form(list(said.artifacts), where=where),
+        "cost_cents": float(said.cost_cents),
+    }
+    check_value(found, where=where)
+    return found
+
+
+def read_cost(made: Mapping[str, JsonValue]) -> float:
+    """What the call cost beyond what its adapter declares, in cents."""
+    cost = made.get("cost_cents")
+    return float(cost) if isinstance(cost, (int, float)) else 0.0

@@ -1,0 +1,123 @@
+"""What the nodes of the loop read from its state: the rules, the run, the gateway.
+
+The rules come from the registry anew in each process.  They have to be those that the run was admitted
+with: a pack whose content changed under the same version is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from cinatra_sdk.errors import FlowChanged
+from cinatra_sdk.governance.admission import Admitted, load_packs
+from cinatra_sdk.governance.contracts.compiled import CompiledContext
+from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan
+from cinatra_sdk.governance.contracts.invoke import InvokeAgent
+from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.critic import Case, list_evidence
+from cinatra_sdk.governance.evidence import Evidence
+from cinatra_sdk.governance.facts import make_run_facts
+from cinatra_sdk.governance.gateway import Gateway
+from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.loop.state import list_recorded
+from cinatra_sdk.governance.rulebook import Rulebook, make_rulebook
+from cinatra_sdk.governance.usage import RunUsage
+
+
+@dataclass(frozen=True)
+class LoopCase:
+    """The state of the loop, read."""
+
+    governance: Governance
+    state: Mapping[str, Any] = field(repr=False)
+    usage: RunUsage
+
+    @property
+    def loop(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.state["loop"]
+        return found
+
+    @cached_property
+    def envelope(self) -> InvokeAgent:
+        return InvokeAgent.read(self.state["admitted"]["envelope"])
+
+    @cached_property
+    def run(self) -> RunContext:
+        """With the budget that the host gives now, which may be more or less than before."""
+        run = RunContext.read(self.state["admitted"]["run"])
+        word = self.governance.read_word(self.state["run"])
+        if word.budget is None:
+            return run
+        return run.model_copy(update={"run_budget": word.budget})
+
+    @cached_property
+    def book(self) -> Rulebook:
+        """Raises: `FlowChanged`, `GovernanceRefused`."""
+        packs = load_packs(
+            self.envelope.context_pack_refs, self.governance.registry, self.run.tenant_id
+        )
+        book = make_rulebook(packs)
+        if book.sha256 != self.state["admitted"]["book"]:
+            raise FlowChanged(
+                "a pack of the run has another content now, under the same version",
+                hint="publish a new version, and leave the one that runs were started with as it was",
+            )
+        return book
+
+    @cached_property
+    def compiled(self) -> CompiledContext:
+        return CompiledContext.read(self.state["compiled"])
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        return make_run_facts(self.run, self.envelope.input, mode=self.envelope.mode)
+
+    @property
+    def decision(self) -> DecisionSpec | None:
+        return self.book.decision_for(self.envelope.input.intent)
+
+    @property
+    def admitted(self) -> Admitted:
+        attachments = tuple(
+            Evidence(one["ref"], one["sha256"], self.run.tenant_id)
+            for one in self.state["admitted"]["attachments"]
+        )
+        return Admitted(
+            envelope=self.envelope, run=self.run, book=self.book, attachments=attachments
+        )
+
+    @property
+    def gateway(self) -> Gateway:
+        return Gateway(
+            self.book, self.run, self.facts, ports=self.governance.ports, usage=self.usage
+        )
+
+    @property
+    def plan(self) -> Plan:
+        return Plan.read(self.loop["plan"])
+
+    @property
+    def case(self) -> Case:
+        """For the critic."""
+        return Case(
+            book=self.book,
+            decision=self.decision,
+            run_facts=self.facts,
+            budget=self.run.run_budget,
+            used=self.usage.read(),
+            done=self.loop["done"],
+            evidence=self.list_evidence(),
+        )
+
+    def list_evidence(self) -> tuple[str, ...]:
+        """References that the run has: what its calls rested on, and their results."""
+        named = [
+            ref
+            for one in self.loop["calls"]
+            if one["result"]["status"] in ("ok", "completed")
+            for ref in one["call"]["evidence_refs"]
+        ]
+        return list_evidence((), [*named, *list_recorded(self.loop)])

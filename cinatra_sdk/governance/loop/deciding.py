@@ -1,0 +1,177 @@
+"""The middle of the loop: a planner proposes, and a critic says whether the run goes on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.runtime import get_runtime
+
+from cinatra_sdk.effects import Effect, EffectResult, perform
+from cinatra_sdk.effects.effect import Usage as EffectUsage
+from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.decisions import Plan
+from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.critic import score, verify
+from cinatra_sdk.governance.deadlines import call_within
+from cinatra_sdk.governance.loop.case import LoopCase
+from cinatra_sdk.governance.loop.state import go_to
+from cinatra_sdk.governance.planning import Planned, PlanRequest
+from cinatra_sdk.governance.references import Unresolved, fill
+from cinatra_sdk.governance.refusals import GovernanceRefused
+
+PLAN_TIMEOUT_MS = 15_000
+"""Where neither pack nor request says less."""
+LONGEST_PLAN_MS = 30_000
+
+
+def make_plan(case: LoopCase) -> dict[str, Any]:
+    """Ask the planner, once for each attempt: after a crash its stored answer is read again."""
+    loop, planner = case.loop, case.governance.planner
+    if planner is None:
+        raise NotConfigured(
+            "a governed run needs a planner", hint="Governance(planner=ScriptedPlanner([…]))"
+        )
+    attempt = loop["attempt"] + 1
+    request = PlanRequest(
+        run=_hide_tokens(case),
+        compiled=case.compiled,
+        decision=case.decision,
+        attempt=attempt,
+        findings=tuple(loop["findings"]),
+        results=tuple(_list_results(loop)),
+    )
+    key = hashlib.sha256(f"{case.run.run_id}\nplan\n{attempt}".encode()).hexdigest()
+    effect = Effect(
+        kind="model",
+        capability="planner",
+        node="plan",
+        path="plan",
+        visit=attempt,
+        arguments={"attempt": attempt, "findings": list(request.findings)},
+        key=key,
+        run_id=case.run.run_id,
+    )
+
+    def ask() -> EffectResult:
+        made = call_within(_choose_timeout(case), planner, request)
+        planned = made if isinstance(made, Planned) else Planned(plan=made)
+        return EffectResult(
+            value={"plan": planned.plan.to_json(), "tokens": planned.tokens},
+            usage=EffectUsage(input_tokens=planned.tokens),
+        )
+
+    try:
+        case.usage.reserve(case.run.run_budget)
+        made = perform(effect, ask, context_of(get_runtime(HostContext).context).door)
+    except GovernanceRefused as refused:
+        return _escalate(case, refused, attempt=attempt)
+    assert isinstance(made.value, dict)  # made by `ask`, or stored from it
+    case.usage.add(tokens=int(str(made.value["tokens"])))
+    return go_to(loop, "verify", attempt=attempt, plan=made.value["plan"], findings=[])
+
+
+def _escalate(case: LoopCase, refused: GovernanceRefused, **changed: Any) -> dict[str, Any]:
+    reason = f"{refused.code}: {refused.message}"
+    if refused.code == "INVALID_ENVELOPE":
+        return ask_again(case, [f"the plan is malformed: {refused.message}"], **changed)
+    return go_to(case.loop, "record", status="ESCALATED", reason=reason, **changed)
+
+
+def _hide_tokens(case: LoopCase) -> Any:
+    """The run without the names of tokens, which no planner needs."""
+    user = case.run.user
+    if user.delegation is None:
+        return case.run
+    delegation = user.delegation.model_copy(update={"token_ref": None})
+    return case.run.model_copy(update={"user": user.model_copy(update={"delegation": delegation})})
+
+
+def _choose_timeout(case: LoopCase) -> int:
+    packs = [one for one in case.book.packs if isinstance(one, ContextPack)]
+    said = [one.pack_meta.environment_defaults.plan_timeout_ms for one in packs]
+    said.append(case.envelope.runtime.plan_timeout_ms)
+    return min([LONGEST_PLAN_MS, *(one for one in said if one)] if any(said) else [PLAN_TIMEOUT_MS])
+
+
+def _list_results(loop: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "step": one["step"],
+            "capability": one["call"]["capability_id"],
+            "status": one["result"]["status"],
+            "output": one["result"].get("output"),
+            "evidence_ref": one["ref"],
+        }
+        for one in loop["calls"]
+    ]
+
+
+def verify_plan(case: LoopCase) -> dict[str, Any]:
+    """`ok` begins the steps, `replan` asks the planner again, `reject` ends the run."""
+    found = verify(case.plan, case.case)
+    kept = {"verify": found.to_json()}
+    if found.verdict == "ok":
+        return go_to(case.loop, "step", cursor=0, pending=None, **kept)
+    reasons = [f"{found.kind}: {reason}" for reason in found.reasons]
+    if found.verdict == "reject":
+        return go_to(case.loop, "record", status="REJECTED", reason="; ".join(reasons), **kept)
+    return ask_again(case, reasons, **kept)
+
+
+def ask_again(case: LoopCase, findings: list[str], **changed: Any) -> dict[str, Any]:
+    """Another plan, as far as the budget allows one; else a person has to look."""
+    try:
+        case.usage.reserve(case.run.run_budget, replans=1)
+    except GovernanceRefused as refused:
+        reason = f"{refused.code}: {refused.message}; the last plan: {'; '.join(findings)}"
+        return go_to(case.loop, "record", status="ESCALATED", reason=reason, **changed)
+    return go_to(case.loop, "plan", findings=findings, pending=None, **changed)
+
+
+def score_results(case: LoopCase) -> dict[str, Any]:
+    """Whether the results carry the decision."""
+    loop, plan = case.loop, case.plan
+    newest = {one["step"]: one for one in loop["calls"]}
+    try:
+        outputs: Any = fill(thaw(plan.outputs), loop["done"])
+    except Unresolved:
+        outputs = None
+    found = score(
+        plan,
+        {name: ToolResultEnvelope.read(one["result"]) for name, one in newest.items()},
+        case.case,
+        outputs=outputs,
+        retries=loop["retries"],
+        calls={
+            name: {
+                "capability": one["call"]["capability_id"],
+                "args": one["call"]["args"],
+                "status": one["result"]["status"],
+            }
+            for name, one in newest.items()
+        },
+    )
+    kept = {"score": found.to_json()}
+    match found.verdict:
+        case "accept":
+            ended = {"status": "DECIDED", "outcome": plan.outcome or "completed"}
+            return go_to(loop, "consolidate", outputs=outputs, **ended, **kept)
+        case "retry":
+            step = str(found.offending_step)
+            retries = {**loop["retries"], step: loop["retries"].get(step, 0) + 1}
+            place = [one.id for one in plan.steps].index(step)
+            return go_to(loop, "step", cursor=place, retries=retries, **kept)
+        case "replan":
+            return ask_again(case, list(found.reasons), **kept)
+        case _:
+            reason = "; ".join(found.reasons)
+            return go_to(loop, "record", status="ESCALATED", reason=reason, **kept)
+
+
+def read_plan(loop: Mapping[str, Any]) -> Plan | None:
+    return None if loop["plan"] is None else Plan.read(loop["plan"])

@@ -1,0 +1,58 @@
+"""What a host gives to governed runs besides the packs; each may be left out.
+
+    GovernancePorts(evidence={"kg": read_order}, delegation_holds=tokens.is_alive,
+                    roles_of=directory.roles_of, signer=Signer.from_pem(…))
+
+Without a reader there is no evidence of that kind; without `roles_of` nobody has a role, so a gate that
+asks for one can be approved by nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from cinatra_sdk.governance.contracts.identity import IdentityClaim, UserDelegation
+from cinatra_sdk.governance.evidence import EvidenceReader
+from cinatra_sdk.governance.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from cinatra_sdk.governance.signing import Signer
+
+Clock: TypeAlias = Callable[[], datetime]
+
+
+def read_clock() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GovernancePorts:
+    """Safe to share between threads."""
+
+    evidence: Mapping[str, EvidenceReader] = field(default_factory=dict, repr=False)
+    """By the kind of reference, `*` for every other."""
+    delegation_for: Callable[[str, UserDelegation], str] | None = field(default=None, repr=False)
+    """From a user and the delegation that a request brings to the name of the token that the host
+    keeps for it; empty: it keeps none.  None: nobody acts for a person.
+    """
+    delegation_holds: Callable[[str, UserDelegation], bool] | None = field(default=None, repr=False)
+    """Whether the delegation of a user still holds; asked before every call that needs it, also when
+    a gate was answered days later.  None: as long as the run.
+    """
+    claim_holds: Callable[[IdentityClaim], bool] | None = field(default=None, repr=False)
+    """Whether the signature of a claim is good.  None: claims are not signed."""
+    claim_for: Callable[[str, str, str], IdentityClaim] | None = field(default=None, repr=False)
+    """From run, tenant and agent to the claim of a run that the host itself begins."""
+    roles_of: Callable[[str, str], Collection[str]] | None = field(default=None, repr=False)
+    """From tenant and person to the person's roles, for gates that ask for one."""
+    heartbeat: Callable[[str], datetime | None] | None = field(default=None, repr=False)
+    """From a run to the last time that its session was renewed, for long-running runs."""
+    estimate: Callable[[str], int] = field(default=estimate_tokens, repr=False)
+    """Tokens of a text."""
+    signer: Signer | None = field(default=None, repr=False)
+    """Signs decision records; None: they are chained and not signed."""
+    clock: Clock = field(default=read_clock, repr=False)
+    """With a time zone."""

@@ -1,0 +1,208 @@
+"""Decision records: made from the story of a run, chained, hashed, signed.
+
+    make_record(story)  ->  DecisionRecord(…, record_hash="sha256:…", previous_record_hash="sha256:…")
+
+A record refers only to what the run can show: a reference to a call that nobody made, or to a rule
+that no pack has, is refused (`RECORD_INVALID`) and not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
+from cinatra_sdk.governance.contracts.compiled import RuntimeControls
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.decisions import Alternative, DecisionSpec
+from cinatra_sdk.governance.contracts.records import (
+    BudgetUsage,
+    DecisionRecord,
+    Lineage,
+    Rationale,
+    RecordActor,
+    RecordApproval,
+    RecordIdentity,
+    RecordPolicyDecision,
+    RecordStatus,
+)
+from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.signing import Signer
+from cinatra_sdk.governance.usage import Used
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transcript:
+    """One call as the gateway saw it, and what came of it."""
+
+    call: ToolCallEnvelope
+    result: ToolResultEnvelope | None
+    """None where nobody knows yet."""
+    rule_ids: tuple[str, ...] = ()
+    """Of the policy decision."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStory:
+    """What a record is made from."""
+
+    run: RunContext
+    request_id: str
+    pack_ref: str
+    pack_refs: tuple[str, ...]
+    snapshot_version: str
+    compiled_context_hash: str
+    controls: RuntimeControls
+    decision: DecisionSpec | None
+    status: RecordStatus
+    outcome: str | None = None
+    outputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    reason: str = ""
+    transcripts: Sequence[Transcript] = ()
+    approvals: tuple[RecordApproval, ...] = ()
+    subject_ids: tuple[str, ...] = ()
+    confidence: float | None = None
+    strategy: str = ""
+    alternatives: tuple[Alternative, ...] = ()
+    reasons: tuple[str, ...] = ()
+    scorecard: Mapping[str, float] = field(default_factory=dict)
+    used: Used = field(default_factory=Used)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordLink:
+    """The place of a record in the chain of its run."""
+
+    sequence: int = 1
+    previous_hash: str | None = None
+    corrects: str | None = None
+
+
+def make_record(
+    story: RunStory, link: RecordLink, *, at: datetime, signer: Signer | None = None
+) -> DecisionRecord:
+    """Raises: `GovernanceRefused` (RECORD_INVALID) for a record that refers to nothing."""
+    run = story.run
+    claim = run.agent.identity_claim
+    decided = story.status == "DECIDED"
+    confidence = story.confidence if story.confidence is not None else (1.0 if decided else 0.0)
+    body: dict[str, Any] = {
+        "record_id": f"dr_{run.run_id}_{link.sequence}",
+        "decision_key": story.decision.decision_key if story.decision else (run.intent or "run"),
+        "decision_version": story.decision.version if story.decision else "0.0.0",
+        "timestamp": format_time(at),
+        "status": story.status,
+        "actor": RecordActor(type="AGENT", id=run.agent.agent_id).to_json(),
+        "agent_identity": RecordIdentity(
+            subject=run.agent.agent_urn or run.agent.agent_id,
+            claim_hash=claim.claim_hash if claim else "sha256:" + "0" * 64,
+            principal_chain=run.agent.principal_chain or (),
+        ).to_json(),
+        "intent_ref": run.intent or "",
+        "subject_ids": list(story.subject_ids),
+        "inputs_refs": {
+            "request": story.request_id,
+            "session": run.session_id,
+            "packs": list(story.pack_refs),
+            "compiled_context": story.compiled_context_hash,
+        },
+        "outputs": thaw(story.outputs),
+        "evidence_refs": list_record_evidence(story.transcripts),
+        "policy_decisions": [one.to_json() for one in _list_decisions(story.transcripts)],
+        "approvals": [one.to_json() for one in story.approvals],
+        "controls_active": {
+            "must_refuse": list(story.controls.must_refuse),
+            "must_escalate": list(story.controls.must_escalate),
+            "approval_gates_active": list(story.controls.approval_gates_active),
+            "redaction_rules_active": list(story.controls.redaction_rules_active),
+        },
+        "confidence": float(confidence),
+        "rationale": Rationale(
+            strategy=story.strategy or "policy_match_with_evidence",
+            alternatives_considered=story.alternatives,
+            reasons=story.reasons,
+        ).to_json(),
+        "budget_usage": BudgetUsage(
+            tokens=story.used.tokens,
+            tool_calls=story.used.tool_calls,
+            cost_usd_cents=story.used.cost_cents,
+            wall_clock_ms=story.used.wall_clock_ms,
+            replans=story.used.replans,
+        ).to_json(),
+        "lineage": Lineage(
+            pack_version=story.pack_ref, snapshot_version=story.snapshot_version
+        ).to_json(),
+        "trace_id": run.trace_id,
+        "scorecard": dict(story.scorecard),
+        "reason": story.reason,
+        "sequence": link.sequence,
+        "previous_record_hash": link.previous_hash,
+    }
+    if story.outcome is not None:
+        body["outcome"] = story.outcome
+    if link.corrects is not None:
+        body["corrects"] = link.corrects
+    record = DecisionRecord.read(body, code="RECORD_INVALID")
+    _require_true(record, story)
+    return seal_record(record, signer)
+
+
+def seal_record(record: DecisionRecord, signer: Signer | None) -> DecisionRecord:
+    """With its hash, and signed where there is a key."""
+    sealed = record.sealed()
+    if signer is None:
+        return sealed
+    assert sealed.record_hash is not None
+    return sealed.model_copy(update={"signature": signer.sign(sealed.record_hash)})
+
+
+def format_time(at: datetime) -> str:
+    """UTC, as records write it."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def list_record_evidence(transcripts: Iterable[Transcript]) -> list[str]:
+    """What the calls rested on, and the calls that count as evidence themselves."""
+    found: list[str] = []
+    for one in transcripts:
+        if one.result is None or one.result.status not in ("ok", "completed"):
+            continue
+        found += one.call.evidence_refs
+        found += [citation.evidence_ref for citation in one.result.citations]
+    return list(dict.fromkeys(found))
+
+
+def _list_decisions(transcripts: Iterable[Transcript]) -> list[RecordPolicyDecision]:
+    found: dict[str, RecordPolicyDecision] = {}
+    for one in transcripts:
+        name = one.call.policy_decision_id
+        if name is not None:
+            found[name] = RecordPolicyDecision(policy_decision_id=name, rule_ids=one.rule_ids)
+    return list(found.values())
+
+
+def _require_true(record: DecisionRecord, story: RunStory) -> None:
+    """Refuse what refers to nothing, and a decision without its outcome."""
+    made = {
+        f"tool:{one.call.capability_id}:{one.call.tool_call_id}"
+        for one in story.transcripts
+        if one.result is not None and one.result.status in ("ok", "completed")
+    }
+    for ref in record.evidence_refs:
+        if ref.startswith("tool:") and ref not in made:
+            raise _invalid(f"'{ref[:200]}' is no call of the run")
+    if record.status == "DECIDED" and record.outcome is None:
+        raise _invalid("it is DECIDED, and has no outcome")
+    allowed = story.decision.allowed_outcomes if story.decision else ()
+    if record.outcome is not None and allowed and record.outcome not in allowed:
+        raise _invalid(f"the outcome is none of {', '.join(allowed)}")
+    usage = record.budget_usage
+    if usage.tool_calls < len(made):
+        raise _invalid(f"it counts {usage.tool_calls} calls, and {len(made)} were made")
+
+
+def _invalid(why: str) -> GovernanceRefused:
+    return GovernanceRefused("RECORD_INVALID", f"the decision record does not hold: {why}")

@@ -1,0 +1,55 @@
+"""Values that a plan takes from results of earlier steps.
+
+{"amount_inr": {"$from": "look_up/total"}}     the member `total` of what the step `look_up` gave
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+FROM: Final = "$from"
+
+
+class Unresolved(LookupError):
+    """A reference to a step that gave nothing of the kind; says which."""
+
+
+def list_steps(value: Any) -> set[str]:
+    """The steps to which a value refers."""
+    if isinstance(value, Mapping):
+        path = value.get(FROM)
+        if set(value) == {FROM} and isinstance(path, str):
+            return {path.partition("/")[0]}
+        return {step for one in value.values() for step in list_steps(one)}
+    if isinstance(value, (list, tuple)):
+        return {step for one in value for step in list_steps(one)}
+    return set()
+
+
+def fill(value: Any, results: Mapping[str, Any]) -> Any:
+    """The value with results in place of references; plain JSON.
+
+    results: what each step gave.  Raises: `Unresolved`.
+    """
+    if isinstance(value, Mapping):
+        path = value.get(FROM)
+        if set(value) == {FROM} and isinstance(path, str):
+            return _look_up(path, results)
+        return {key: fill(one, results) for key, one in value.items()}
+    return [fill(one, results) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _look_up(path: str, results: Mapping[str, Any]) -> Any:
+    step, *parts = path.split("/")
+    if step not in results:
+        raise Unresolved(f"'{path[:100]}': the step has given nothing")
+    found = results[step]
+    for part in parts:
+        if isinstance(found, Mapping) and part in found:
+            found = found[part]
+        elif isinstance(found, (list, tuple)) and part.isdecimal() and int(part) < len(found):
+            found = found[int(part)]
+        else:
+            raise Unresolved(f"'{path[:100]}': there is no '{part[:60]}'")
+    return found

@@ -1,0 +1,139 @@
+"""Where packs come from: always one exact version, which never changes.
+
+    FolderRegistry("packs").load("ctxpack.support@5.2.0", tenant="acme")     ->  a ContextPack
+
+    packs/ctxpack.support@5.2.0.json            a pack
+    packs/decision-catalog.support@2.1.0.json   a catalog of decisions
+
+A pack in Postgres: `cinatra_sdk.store.packs`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias
+
+from cinatra_sdk.governance.contracts.identifiers import SEMVER
+from cinatra_sdk.governance.contracts.packs import ContextPack, DecisionCatalog
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.text.files import read_unlinked
+
+Published: TypeAlias = ContextPack | DecisionCatalog
+PACK_PREFIX: Final = "ctxpack."
+CATALOG_PREFIX: Final = "decision-catalog."
+EVERY_TENANT: Final = "*"
+MOST_BYTES: Final = 4_000_000
+_REF: Final = re.compile(rf"[A-Za-z0-9_.:-]+@{SEMVER}")
+
+
+class PackRegistry(Protocol):
+    """Safe to share between threads."""
+
+    def load(self, ref: str, *, tenant: str) -> Published:
+        """The pack, or catalog, that a pinned reference names.
+
+        Raises: `GovernanceRefused` (PACK_REF_UNPINNED, PACK_NOT_FOUND, PACK_TENANT_MISMATCH).
+        """
+        ...
+
+
+def require_pinned(ref: str, place: str = "") -> None:
+    """Raises: `GovernanceRefused` (PACK_REF_UNPINNED) unless `ref` is `id@1.2.3`."""
+    if len(ref) > 300 or not _REF.fullmatch(ref):
+        where = f"{place}: " if place else ""
+        raise GovernanceRefused(
+            "PACK_REF_UNPINNED",
+            f"{where}{_quote(ref)} names no exact version",
+            hint="write id@1.2.3: no range, no tag, no leading zeros",
+        )
+
+
+def read_published(ref: str, text: str) -> Published:
+    """The pack or catalog in a JSON text, by the prefix of its reference.
+
+    Raises: `GovernanceRefused`: PACK_NOT_FOUND for another prefix, PACK_INVALID for another content.
+    """
+    kind = kind_of(ref)
+    made = kind.read_json_text(text, code="PACK_INVALID")
+    if made.ref != ref:
+        raise GovernanceRefused("PACK_INVALID", f"'{ref}' holds '{made.ref}'")
+    return made
+
+
+def kind_of(ref: str) -> type[ContextPack | DecisionCatalog]:
+    if ref.startswith(PACK_PREFIX):
+        return ContextPack
+    if ref.startswith(CATALOG_PREFIX):
+        return DecisionCatalog
+    raise GovernanceRefused(
+        "PACK_NOT_FOUND",
+        f"{_quote(ref)} is of no known kind",
+        hint=f"the name of a pack begins with {PACK_PREFIX}, of a catalog with {CATALOG_PREFIX}",
+    )
+
+
+def owner_of(published: Published) -> str:
+    return published.pack_meta.tenant if isinstance(published, ContextPack) else published.tenant
+
+
+def require_tenant(published: Published, tenant: str) -> None:
+    """Raises: `GovernanceRefused` (PACK_TENANT_MISMATCH)."""
+    if owner_of(published) not in (tenant, EVERY_TENANT):
+        raise GovernanceRefused(
+            "PACK_TENANT_MISMATCH", f"'{published.ref}' is not for the tenant of the request"
+        )
+
+
+class MemoryRegistry:
+    """Packs that a program holds; the shipped double."""
+
+    def __init__(self, packs: Iterable[Published] = ()) -> None:
+        self._packs: Mapping[str, Published] = {one.ref: one for one in packs}
+
+    def load(self, ref: str, *, tenant: str) -> Published:
+        require_pinned(ref)
+        kind_of(ref)
+        found = self._packs.get(ref)
+        if found is None:
+            raise not_found(ref)
+        require_tenant(found, tenant)
+        return found
+
+
+class FolderRegistry:
+    """Packs in a folder, a JSON file each; read anew whenever one is asked for."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+
+    def load(self, ref: str, *, tenant: str) -> Published:
+        require_pinned(ref)
+        kind_of(ref)
+        # A pinned reference has no separator of folders, so the name stays in the folder.
+        problem = ""
+        try:
+            content = read_unlinked(self._folder / f"{ref}.json", MOST_BYTES + 1)
+            text = content.decode("utf-8")
+        except FileNotFoundError:
+            raise not_found(ref) from None
+        except UnicodeDecodeError:
+            problem = f"'{ref}' is no UTF-8"
+        except OSError as error:
+            problem = f"'{ref}' cannot be read: {error.strerror}"
+        else:
+            problem = f"it has more than {MOST_BYTES} bytes" if len(content) > MOST_BYTES else ""
+        if problem:
+            raise GovernanceRefused("PACK_INVALID", problem)
+        found = read_published(ref, text)
+        require_tenant(found, tenant)
+        return found
+
+
+def not_found(ref: str) -> GovernanceRefused:
+    return GovernanceRefused("PACK_NOT_FOUND", f"no registry has {_quote(ref)}")
+
+
+def _quote(ref: str) -> str:
+    return f"'{ref[:120]}'"

@@ -1,0 +1,292 @@
+"""The rules of the packs that a run was compiled from, put together and checked.
+
+    make_rulebook([pack, catalog])  ->  Rulebook(adapters=…, rules=…, gates=…, decisions=…)
+
+Several packs narrow each other: a call needs what each of them asks for, and what one forbids no other
+allows.  A pack that contradicts itself is refused before anything runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
+from cinatra_sdk.governance.contracts.contract import Contract
+from cinatra_sdk.governance.contracts.decisions import DecisionSpec
+from cinatra_sdk.governance.contracts.identifiers import MODES, ApprovalMode, at_most, rank
+from cinatra_sdk.governance.contracts.packs import ContextPack, Evaluator
+from cinatra_sdk.governance.contracts.rules import (
+    Adapter,
+    ApprovalGate,
+    Capability,
+    Guardrail,
+    Permission,
+    PolicyRule,
+    RedactionRule,
+)
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.registry import Published
+
+_T = TypeVar("_T", bound=Contract)
+ANY = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class BundledRule:
+    bundle_id: str
+    priority: int
+    rule: PolicyRule
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredCapability:
+    """A capability as its adapter declares it."""
+
+    adapter: Adapter
+    name: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.adapter.adapter_id}.{self.name}"
+
+    @property
+    def about(self) -> Capability:
+        return self.adapter.capability_metadata.get(self.name, Capability())
+
+    @property
+    def mode(self) -> ApprovalMode:
+        return self.about.approval_mode or self.adapter.approval_mode
+
+    @property
+    def highest(self) -> ApprovalMode:
+        """The riskiest mode that a call of the capability may count as."""
+        return self.mode
+
+    @property
+    def writes(self) -> bool:
+        """Whether a call changes something outside of the run."""
+        if self.about.kind is not None:
+            return self.about.kind == "write"
+        return self.mode != "read_only"
+
+    @property
+    def bound_to(self) -> str:
+        """What calls it in a flow; `*` for everything of the adapter's type."""
+        return self.about.binds_to if self.about.binds_to is not None else self.name
+
+
+@dataclass(frozen=True)
+class Rulebook:
+    """What is in force, from all packs.  Immutable, and safe to share."""
+
+    packs: tuple[Published, ...]
+    adapters: Mapping[str, Adapter]
+    rules: tuple[BundledRule, ...]
+    permissions: tuple[Permission, ...]
+    gates: Mapping[str, ApprovalGate]
+    must_refuse: tuple[Guardrail, ...]
+    must_escalate: tuple[Guardrail, ...]
+    redactions: tuple[RedactionRule, ...]
+    decisions: Mapping[str, DecisionSpec]
+    evaluators: tuple[Evaluator, ...]
+
+    @cached_property
+    def capabilities(self) -> Mapping[str, DeclaredCapability]:
+        """Every capability that an adapter declares, by its id."""
+        found = [
+            DeclaredCapability(adapter, name)
+            for adapter in self.adapters.values()
+            for name in adapter.capabilities
+        ]
+        return {one.id: one for one in found}
+
+    @cached_property
+    def sha256(self) -> str:
+        """Over the content of every pack."""
+        return hash_of({one.ref: one.content_hash for one in self.packs})
+
+    @property
+    def primary(self) -> ContextPack:
+        """The pack that was named first."""
+        return next(one for one in self.packs if isinstance(one, ContextPack))
+
+    @cached_property
+    def safety_mode(self) -> ApprovalMode:
+        """The least risky of what the packs allow without a person."""
+        modes = [
+            one.pack_meta.environment_defaults.safety_mode
+            for one in self.packs
+            if isinstance(one, ContextPack)
+        ]
+        return min(modes, key=rank)
+
+    def list_permissions(self, declared: DeclaredCapability) -> list[Permission]:
+        return [
+            one
+            for one in self.permissions
+            if one.adapter_id == declared.adapter.adapter_id
+            and one.capability in (ANY, declared.name)
+        ]
+
+    def surface(self) -> list[str]:
+        """The capabilities that a permission allows, and none forbids."""
+        return sorted(id_ for id_, declared in self.capabilities.items() if self.permits(declared))
+
+    def permits(self, declared: DeclaredCapability) -> bool:
+        said = self.list_permissions(declared)
+        return bool(said) and all(one.allow for one in said)
+
+    def decision_for(self, intent: str) -> DecisionSpec | None:
+        """The decision in which an intent ends: one that names it, else the first of its name."""
+        named = [one for one in self.decisions.values() if intent in one.intents]
+        named += [
+            one
+            for key, one in sorted(self.decisions.items())
+            if key == intent or key.startswith(f"{intent}.")
+        ]
+        return named[0] if named else None
+
+
+def make_rulebook(packs: Sequence[Published]) -> Rulebook:
+    """Raises: `GovernanceRefused` (PACK_INVALID, PACK_NOT_FOUND where none of them is a pack)."""
+    full = [one for one in packs if isinstance(one, ContextPack)]
+    if not full:
+        raise GovernanceRefused("PACK_NOT_FOUND", "no reference names a context pack")
+    policies = [one.policy_layer for one in full]
+    bundles = [bundle for layer in policies for bundle in layer.bundles]
+    decisions = [one for pack in full for one in pack.decision_layer.decisions]
+    decisions += [
+        one for other in packs if not isinstance(other, ContextPack) for one in other.decisions
+    ]
+    _join(bundles, "bundle", lambda one: one.bundle_id)
+    book = Rulebook(
+        packs=tuple(packs),
+        adapters=_join(
+            [one for pack in full for one in pack.tooling_layer.adapters],
+            "adapter",
+            lambda one: one.adapter_id,
+        ),
+        rules=_order_rules(
+            BundledRule(bundle.bundle_id, bundle.priority, rule)
+            for bundle in bundles
+            for rule in bundle.policy_dsl.rules
+        ),
+        permissions=tuple(one for layer in policies for one in layer.permissions),
+        gates=_join(
+            [one for layer in policies for one in layer.approval_gates],
+            "approval gate",
+            lambda one: one.gate_id,
+        ),
+        must_refuse=tuple(one for layer in policies for one in layer.guardrails.must_refuse),
+        must_escalate=tuple(one for layer in policies for one in layer.guardrails.must_escalate),
+        redactions=tuple(one for layer in policies for one in layer.guardrails.redaction_rules),
+        decisions=_join(decisions, "decision", lambda one: one.decision_key),
+        evaluators=tuple(one for pack in full for one in pack.evaluation_layer.evaluators),
+    )
+    _check(book)
+    return book
+
+
+def _order_rules(rules: Iterable[BundledRule]) -> tuple[BundledRule, ...]:
+    return tuple(sorted(rules, key=lambda one: (-one.priority, one.bundle_id, one.rule.rule_id)))
+
+
+def _join(given: Sequence[_T], what: str, name: Callable[[_T], str]) -> dict[str, _T]:
+    """By name; two packs may say the same thing, and no name may mean two things."""
+    found: dict[str, _T] = {}
+    for one in given:
+        other = found.setdefault(name(one), one)
+        if other != one:
+            raise GovernanceRefused(
+                "PACK_INVALID", f"the {what} '{name(one)}' is declared twice, and not alike"
+            )
+    return found
+
+
+def _check(book: Rulebook) -> None:
+    """Refuse what could only fail, or be passed by, when the run needs it."""
+    _require_each_once([one.rule.rule_id for one in book.rules], "rule")
+    _require_each_once([one.permission_id for one in book.permissions], "permission")
+    for adapter in book.adapters.values():
+        _check_adapter(adapter)
+    for permission in book.permissions:
+        known = book.adapters.get(permission.adapter_id)
+        if known is None or permission.capability not in (ANY, *known.capabilities):
+            raise GovernanceRefused(
+                "PACK_INVALID",
+                f"permission '{permission.permission_id}' is about "
+                f"'{permission.adapter_id}.{permission.capability}', which no adapter declares",
+            )
+    for bundled in book.rules:
+        _check_rule(book, bundled.rule)
+    for gate in book.gates.values():
+        _check_condition(gate.when, f"approval gate '{gate.gate_id}'")
+        _check_names(book, gate.capabilities, f"approval gate '{gate.gate_id}'")
+    for guard in (*book.must_refuse, *book.must_escalate):
+        _check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
+    for redaction in book.redactions:
+        _check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
+    _require_each_once([one.evaluator_id for one in book.evaluators], "evaluator")
+    for evaluator in book.evaluators:
+        _check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
+    for decision in book.decisions.values():
+        _check_condition(decision.eligibility_rules, f"decision '{decision.decision_key}'")
+
+
+def _check_adapter(adapter: Adapter) -> None:
+    name = adapter.adapter_id
+    _require_each_once(list(adapter.capabilities), f"capability of adapter '{name}'")
+    for capability, about in adapter.capability_metadata.items():
+        if capability not in adapter.capabilities:
+            raise GovernanceRefused(
+                "PACK_INVALID", f"adapter '{name}' describes '{capability}', which it does not have"
+            )
+        mode = about.approval_mode
+        if mode is not None and not at_most(mode, adapter.approval_mode):
+            raise GovernanceRefused(
+                "PACK_INVALID",
+                f"capability '{name}.{capability}' is {mode}, above the {adapter.approval_mode} of its adapter",
+                hint=f"modes are, from harmless to harmful: {', '.join(MODES)}",
+            )
+        if about.kind == "write" and (mode or adapter.approval_mode) == "read_only":
+            raise GovernanceRefused(
+                "PACK_INVALID", f"capability '{name}.{capability}' writes, and says it is read_only"
+            )
+
+
+def _check_rule(book: Rulebook, rule: PolicyRule) -> None:
+    where = f"rule '{rule.rule_id}'"
+    _check_condition(rule.condition, where)
+    _check_names(book, rule.applies_to.capabilities, where)
+    _check_names(book, rule.then.prohibits, where)
+    gate = rule.then.requires_approval_gate
+    if gate is not None and gate not in book.gates:
+        raise GovernanceRefused("PACK_INVALID", f"{where} asks at '{gate}', which is no gate")
+
+
+def _check_names(book: Rulebook, names: Iterable[str], where: str) -> None:
+    for name in names:
+        if name != ANY and name not in book.capabilities:
+            raise GovernanceRefused(
+                "PACK_INVALID", f"{where} names '{name}', which no adapter declares"
+            )
+
+
+def _check_condition(logic: Any, where: str) -> None:
+    try:
+        read_condition(logic)
+    except ConditionInvalid as error:
+        problem = str(error)
+    else:
+        return
+    raise GovernanceRefused("PACK_INVALID", f"{where}: {problem}")
+
+
+def _require_each_once(names: list[str], what: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise GovernanceRefused("PACK_INVALID", f"the {what} '{name}' stands twice")

@@ -1,0 +1,52 @@
+"""W3C Trace Context: every call that leaves a run has a span of its own in the run's trace.
+
+    make_trace_context(run, "tool_118", pack="ctxpack.support@5.2.0")
+        ->  traceparent "00-4bf92f35…-b9c7c989f97918e1-01", tracestate, baggage
+
+The span of a call is derived from its id, so that an attempt after a crash is the same call, and a
+replay computes the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+from urllib.parse import quote
+
+from cinatra_sdk.governance.contracts.invoke import TraceContext
+from cinatra_sdk.governance.contracts.run_context import RunContext
+
+_KEPT: Final = re.compile(r"[^\x20-\x2b\x2d-\x3c\x3e-\x7e]")
+"""Letters that a value in `tracestate` may not have."""
+
+
+def derive_trace_id(*parts: str) -> str:
+    """A trace id for a run that came without one."""
+    return _derive(parts, 32)
+
+
+def derive_span_id(*parts: str) -> str:
+    return _derive(parts, 16)
+
+
+def _derive(parts: tuple[str, ...], digits: int) -> str:
+    found = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:digits]
+    return found if found.strip("0") else "1".rjust(digits, "0")
+
+
+def make_trace_context(
+    run: RunContext, call_id: str, *, pack: str, decision: str = "", flags: str = "01"
+) -> TraceContext:
+    """The headers of one call."""
+    span = derive_span_id(run.trace_id, run.run_id, call_id)
+    said = {"session_id": run.session_id, "decision_id": decision, "run_id": run.run_id}
+    return TraceContext(
+        traceparent=f"00-{run.trace_id}-{span}-{flags}",
+        tracestate=f"tenant={_clean(run.tenant_id)},ctxpack={_clean(pack)}",
+        baggage=",".join(f"{key}={quote(one, safe='._-~')}" for key, one in said.items() if one),
+    )
+
+
+def _clean(value: str) -> str:
+    return _KEPT.sub("_", value)[:256]

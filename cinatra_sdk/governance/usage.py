@@ -1,0 +1,110 @@
+"""What a governed run has used up, and whether something more may be spent.
+
+    usage.reserve(budget, tool_calls=1, cost_cents=0.3)      before a call: raises, and counts nothing
+    usage.add(tokens=…)                                      after it: what it took besides
+
+Counted before it is spent, so that a call which would exceed the budget is not made.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from cinatra_sdk.governance.contracts.run_context import RunBudget
+from cinatra_sdk.governance.refusals import GovernanceRefused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    tokens: int = 0
+    tool_calls: int = 0
+    cost_cents: float = 0.0
+    wall_clock_ms: int = 0
+    """Of work; time in which a person thinks does not count."""
+    replans: int = 0
+
+
+class RunUsage:
+    """The counters of one run; safe to share between threads."""
+
+    def __init__(
+        self, used: Used | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """used: by earlier activations.  clock: in seconds."""
+        self._used = used or Used()
+        self._lock = threading.Lock()
+        self._clock = clock
+        self._since: float | None = None
+
+    def read(self) -> Used:
+        with self._lock:
+            return self._read()
+
+    def _read(self) -> Used:
+        if self._since is None:
+            return self._used
+        passed = max(0, round((self._clock() - self._since) * 1000))
+        return replace(self._used, wall_clock_ms=self._used.wall_clock_ms + passed)
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Around work: its time counts."""
+        with self._lock:
+            began = self._since is None
+            if began:
+                self._since = self._clock()
+        try:
+            yield
+        finally:
+            if began:
+                with self._lock:
+                    self._used, self._since = self._read(), None
+
+    def reserve(
+        self,
+        budget: RunBudget,
+        *,
+        tokens: int = 0,
+        tool_calls: int = 0,
+        cost_cents: float = 0.0,
+        replans: int = 0,
+    ) -> None:
+        """Count what is about to be spent.
+
+        Raises: `GovernanceRefused` (BUDGET_EXCEEDED), which names what is used up; nothing is counted.
+        """
+        with self._lock:
+            now = self._read()
+            limits = (
+                ("tool calls", now.tool_calls, tool_calls, budget.max_tool_calls),
+                ("replans", now.replans, replans, budget.max_replan_attempts),
+                ("tokens", now.tokens, tokens, budget.total_tokens),
+                ("cents", now.cost_cents, cost_cents, budget.max_cost_cents),
+                ("milliseconds of work", now.wall_clock_ms, 0, budget.wall_clock_ms),
+            )
+            for what, used, more, most in limits:
+                if used + more > most:
+                    raise GovernanceRefused(
+                        "BUDGET_EXCEEDED",
+                        f"{used + more:g} {what} would exceed the {most:g} of the run's budget",
+                    )
+            self._used = replace(
+                self._used,
+                tokens=self._used.tokens + tokens,
+                tool_calls=self._used.tool_calls + tool_calls,
+                cost_cents=round(self._used.cost_cents + cost_cents, 6),
+                replans=self._used.replans + replans,
+            )
+
+    def add(self, *, tokens: int = 0, cost_cents: float = 0.0) -> None:
+        """Count what was spent beyond what was reserved."""
+        with self._lock:
+            self._used = replace(
+                self._used,
+                tokens=self._used.tokens + tokens,
+                cost_cents=round(self._used.cost_cents + cost_cents, 6),
+            )

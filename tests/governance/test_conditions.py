@@ -1,0 +1,99 @@
+"""JsonLogic that guesses nothing: vectors, and what no vector can show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.governance.conditions.forms import MAX_STEPS
+from cinatra_sdk.governance.conditions.reading import (
+    MAX_DEPTH,
+    MAX_NODES,
+    ConditionInvalid,
+    Undecided,
+    read_condition,
+)
+
+VECTORS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "vectors" / "conditions.json").read_text(encoding="utf-8")
+)
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda one: json.dumps(one["logic"])[:60])
+def test_vectors(vector: dict[str, Any]) -> None:
+    if "invalid" in vector:
+        with pytest.raises(ConditionInvalid, match=_literal(vector["invalid"])):
+            read_condition(vector["logic"])
+        return
+    condition = read_condition(vector["logic"])
+    if "undecided" in vector:
+        with pytest.raises(Undecided, match=_literal(vector["undecided"])):
+            condition.value(vector["facts"])
+        return
+    found = condition.value(vector["facts"])
+    assert found == vector["value"]
+    assert isinstance(found, bool) == isinstance(vector["value"], bool)
+
+
+def _literal(text: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*+?.()[]" else letter for letter in text)
+
+
+def test_a_condition_that_is_too_deep_or_too_large_is_refused() -> None:
+    deep: Any = True
+    for _ in range(MAX_DEPTH + 1):
+        deep = {"!": deep}
+    with pytest.raises(ConditionInvalid, match="deeper"):
+        read_condition(deep)
+    with pytest.raises(ConditionInvalid, match="larger"):
+        read_condition({"merge": [1] * MAX_NODES})
+
+
+def test_an_evaluation_ends() -> None:
+    # A list inside a list inside a list: 27 million steps.
+    inner: Any = {"+": [1, 1]}
+    for _ in range(3):
+        inner = {"map": [{"var": ["n", list(range(300))]}, inner]}
+    with pytest.raises(Undecided, match=str(MAX_STEPS)):
+        read_condition(inner).value({"n": None})
+
+
+_CONSTANTS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-100, 100),
+    st.text(max_size=3),
+    st.lists(st.integers(), max_size=2),
+)
+_OPERATORS = st.sampled_from(
+    [one for vector in VECTORS if isinstance(vector["logic"], dict) for one in vector["logic"]]
+)
+_LOGIC = st.recursive(
+    _CONSTANTS,
+    lambda inner: st.dictionaries(_OPERATORS, st.lists(inner, max_size=3), min_size=1, max_size=1),
+)
+
+
+@given(logic=_LOGIC, facts=st.dictionaries(st.sampled_from("abc"), _CONSTANTS))
+def test_whatever_is_written_is_a_value_undecided_or_refused(
+    logic: Any, facts: dict[str, Any]
+) -> None:
+    try:
+        condition = read_condition(logic)
+        first, second = _evaluate(condition, facts), _evaluate(condition, facts)
+    except (ConditionInvalid, ValueRefused):
+        return
+    assert first == second
+
+
+def _evaluate(condition: Any, facts: dict[str, Any]) -> Any:
+    try:
+        return condition.value(facts)
+    except Undecided as error:
+        return str(error)

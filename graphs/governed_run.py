@@ -75,4 +75,4 @@ def build(
     return build_graph(parts, checkpointer)
 
 
-flow = graph_flow(build, inputs=INPUTS, name="governed_run")
+flow = graph_flow(build, inputs=INPUTS, name="governed_run", governed=True)

@@ -9,6 +9,7 @@ door.py           `Door`: the parts that the host gives (ledger, policy, budget,
 asking.py         asking policy and budget, telling watchers
 performing.py     `perform` and `aperform`: the order in which the parts are asked
 calls.py          a call of the platform as an effect
+governing.py      the rules of a governed run, which the door asks first
 current.py        `current_key()`, for a tool that has a receiver of its own
 
 perform(effect, lambda: EffectResult(value=send(…)), door)   ->  EffectResult(value=…, status="done")

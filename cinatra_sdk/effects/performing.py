@@ -2,7 +2,8 @@
 
 In: an `Effect`, a function that makes it, and the host's `Door`.  Out: its `EffectResult`.
 
-    run still ours -> ledger -> what was shown is what is sent -> policy -> budget -> news
+    run still ours -> ledger -> rules of a governed run -> what was shown is what is sent -> policy
+    -> budget -> news
     -> the call -> record -> budget -> news
 
 Bounds and repeated attempts of the call itself are those of whoever makes it: only `HttpPlatform`
@@ -13,6 +14,7 @@ A value is stored as JSON within the bounds of `values.json_values`, without the
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
@@ -37,6 +39,12 @@ from cinatra_sdk.effects.current import running
 from cinatra_sdk.effects.door import Door, EffectNews
 from cinatra_sdk.effects.effect import Effect, EffectResult
 from cinatra_sdk.effects.failures import EffectFailure, read_failure
+from cinatra_sdk.effects.governing import (
+    current_governor,
+    examine_effect,
+    keep_result,
+    redeem_effect,
+)
 from cinatra_sdk.effects.ledger import Differs, Entry, Ledger, Stored, Unknown
 from cinatra_sdk.effects.unkept import NothingKept
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, ShownDiffers
@@ -64,11 +72,13 @@ def perform(effect: Effect, do: Callable[[], EffectResult], door: Door) -> Effec
     ledger = _choose_ledger(effect, door)
     if not ledger.asks_run:
         ask_run(effect, door)
+    effect = examine_effect(effect)
     known = _read_entry(effect, ledger.begin(effect))
     if known is not None:
         tell(door, known.news)
-        return known.result_or_raise()
+        return _keep(effect, known.result_or_raise())
     try:
+        redeem_effect(effect)
         require_allowed(effect, door)
         tell(door, EffectNews(effect=effect, stage="begun"))
         with running(effect):
@@ -89,7 +99,7 @@ def perform(effect: Effect, do: Callable[[], EffectResult], door: Door) -> Effec
         ledger.finish(effect, result)
         tell_spent(door, effect, result.usage)
         tell(door, EffectNews(effect=effect, stage="done", usage=result.usage))
-        return result
+        return _keep(effect, result)
     # Raised outside of the handler, where the original error would stay in its context.
     raise broken.raised
 
@@ -101,11 +111,14 @@ async def aperform(
     ledger = _choose_ledger(effect, door)
     if not ledger.asks_run:
         await aask_run(effect, door)
+    effect = await asyncio.to_thread(examine_effect, effect) if current_governor() else effect
     known = _read_entry(effect, await ledger.abegin(effect))
     if known is not None:
         await atell(door, known.news)
-        return known.result_or_raise()
+        return _keep(effect, known.result_or_raise())
     try:
+        if current_governor():
+            await asyncio.to_thread(redeem_effect, effect)
         await arequire_allowed(effect, door)
         await atell(door, EffectNews(effect=effect, stage="begun"))
         with running(effect):
@@ -126,8 +139,13 @@ async def aperform(
         await ledger.afinish(effect, result)
         await atell_spent(door, effect, result.usage)
         await atell(door, EffectNews(effect=effect, stage="done", usage=result.usage))
-        return result
+        return _keep(effect, result)
     raise broken.raised
+
+
+def _keep(effect: Effect, result: EffectResult) -> EffectResult:
+    keep_result(effect, result)
+    return result
 
 
 _NOTHING_KEPT: Final = NothingKept()

@@ -6,6 +6,7 @@ planned.py     a flow of a plan, for hosts;  graph.py  its LangGraph graph
 site.py        what the function of a node is made of;  framing.py  its frame;  lent.py  what a host lends it
 frame.py       the common part of every node: turn, inputs, outputs
 body.py        what a node does;  step.py  the function that the graph runs for it
+ruled.py       a node under the rules of a governed flow
 visiting.py    one visit of a node;  updates.py  its update, checked;  effects.py  what it does outside
 model_effects.py  one question to a model, for every node that asks one
 opening.py     the context of a first turn, before a prompt;  attaching.py  files beside it

@@ -18,7 +18,7 @@ def frame_of(flow: FlowPlan, node: NodePlan, around: Path, wiring: Wiring) -> Fr
         path=(*around, node.id),
         channel=channel_of(node.id),
         inputs=tuple(_plan_input(flow, node, port) for port in node.inputs),
-        before=_list_turn_channels(flow, node),
+        before=_list_turn_channels(flow, node, wiring),
         routes=flow.routes_of(node.id),
         branches=node.branches,
         outputs=node.outputs,
@@ -33,12 +33,13 @@ def frame_of(flow: FlowPlan, node: NodePlan, around: Path, wiring: Wiring) -> Fr
     )
 
 
-def _list_turn_channels(flow: FlowPlan, node: NodePlan) -> tuple[str, ...]:
+def _list_turn_channels(flow: FlowPlan, node: NodePlan, wiring: Wiring) -> tuple[str, ...]:
     """A StartNode also passes the turn to itself, to ask for the next missing input, and so does a
-    node that asks before it acts; a finalize whose choice can be recorded no more passes it back to
+    node that asks before it acts, as any acting node of a governed flow may; a finalize whose choice can be recorded no more passes it back to
     the node that resolved its slot.
     """
-    own = (node.id,) if node.work.asks_person or node.work.repeats else node.after
+    ruled = wiring.rules is not None and node.work.acts
+    own = (node.id,) if node.work.asks_person or node.work.repeats or ruled else node.after
     return tuple(channel_of(source) for source in (*own, *flow.sources_of(node.id)))
 
 

@@ -40,6 +40,7 @@ from cinatra_sdk.flow.names import (
     node_name,
 )
 from cinatra_sdk.flow.plan import FlowPlan, NodePlan, Path
+from cinatra_sdk.flow.ruled import make_ruled
 from cinatra_sdk.flow.site import NodeSite, Wiring
 from cinatra_sdk.flow.step import async_step, step
 from cinatra_sdk.flow.visiting import NodeVisit, Surroundings
@@ -118,6 +119,8 @@ def make_places(
             plan=node, flow=flow, frame=frame, wiring=wiring, depth=depth, inline=inline
         )
         body = node.work.make_body(site)
+        if wiring.rules is not None and node.work.acts and not body.contains:
+            body = make_ruled(site, body, wiring.rules)
         chooses = body.chooses or node.branches not in (("next",), ())
         places.append((site, replace(body, chooses=chooses)))
     return places

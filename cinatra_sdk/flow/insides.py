@@ -31,9 +31,10 @@ def make_inside(
     as_graph: a graph also without a gate inside, for pictures and for going on in its middle.
     """
     inside = [inner.work for inner in walk_plan(flow)]
-    asks = any(work.asks or work.asks_person for work in inside)
     acts = any(work.acts for work in inside)
     wiring, depth = site.wiring, site.depth + 1
+    ruled = wiring.rules is not None and acts  # any of them may have to ask a person
+    asks = ruled or any(work.asks or work.asks_person for work in inside)
     graph = inline = None
     if asks or (as_graph and not site.inline):
         graph = make_graph(flow, wiring, around=around, depth=depth).compile(name=flow.id)

@@ -23,6 +23,7 @@ from cinatra_sdk.engine.answering import answering_by_id
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
 from cinatra_sdk.engine.lineage import Effects, require_known
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.flow.drawn import drawn_as
 from cinatra_sdk.flow.frame import LAYOUT, pin_of
@@ -58,6 +59,8 @@ class PlannedFlow:
     """How many branches of one node run at a time; None: as many as the engine lets."""
     platform_given: bool = True
     """Whether the host named a platform; without one, calls are simulated."""
+    governed: bool = False
+    """Whether its acting nodes stand under the rules of the host's packs."""
 
     def __repr__(self) -> str:
         return f"Flow({self.name!r}, digest={self.digest[:12]!r}, platform={self.platform!r})"
@@ -92,6 +95,27 @@ class PlannedFlow:
     def guards(self) -> Sequence[tuple[int, str, str]]:
         """(step, gate, send) that every policy must say something about."""
         raise NotImplementedError
+
+    @cached_property
+    def rules(self) -> Any:
+        """The rules of a governed flow; None: none govern it.  Raises: `NotConfigured`."""
+        if not self.governed:
+            return None
+        if self.host.governance is None:
+            raise NotConfigured(
+                f"flow '{self.name}' is governed, and this process lends no packs",
+                hint="HostParts(governance=Governance(registry=…, pack_refs=…))",
+            )
+        return self.host.governance.make_rules(self.name)
+
+    @cached_property
+    def recorder(self) -> Any:
+        """Writes the decision records of a governed flow; None: it has none."""
+        return None if self.rules is None else self.rules.make_recorder()
+
+    def ruled(self) -> Self:
+        """The same flow under the rules of the host's packs."""
+        return self if self.governed else replace(self, governed=True)
 
     # What follows from that.
 
@@ -192,6 +216,7 @@ class PlannedFlow:
             effects=effects,
             fuse=fuse,
             max_parallel=self.max_parallel,
+            rules=self.rules,
         )
         made = make_graph(self.plan, wiring).compile(name=self.id)
         if fuse:

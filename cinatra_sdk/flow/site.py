@@ -32,6 +32,8 @@ class Wiring:
     """Whether nodes that only compute run in the superstep of the node before them."""
     max_parallel: int | None = None
     """How many branches of one node run at a time; None: as many as the engine lets."""
+    rules: Any = field(default=None, repr=False)
+    """The rules of a governed flow (`cinatra_sdk.flow.ruled.FlowRules`); None: none govern it."""
 
     @property
     def platform(self) -> Platform:

@@ -2,15 +2,18 @@
 
 contracts/      the records that cross the borders, frozen and strict
 canonical.py    canonical JSON (RFC 8785) and hashes;  refusals.py  every reason, with its code
-governance.py ports.py    what the host lends
+governance.py parts.py ports.py    what the host lends
 registry.py compatibility.py    packs by pinned references
 rulebook.py policy.py facts.py arguments.py    what the packs allow: a pure function
 conditions/     JsonLogic that guesses nothing
 admission.py compiling.py tokens.py    from a request to a run, and to its context
-gateway.py evidence.py usage.py delegating.py    one call: rules, approvals, budget, children
+proposed.py gateway.py evidence.py usage.py    one call: its envelope, rules, approvals, budget
+delegation.py delegating.py    on whose behalf;  children, which get less
 results.py tracing.py deadlines.py    what came of a call
 planning.py references.py critic.py    plans, and what is said of them
-recording.py signing.py    decision records
+story.py transcripts.py recording.py signing.py recorders.py    decision records
+replaying.py verifier.py    records derived again, and verified
+flows.py        the rules over a compiled flow
 loop/           the canonical loop as nodes of a graph (`graphs.governed_run`)
 
     admit(envelope, HostWord(tenant="acme"), FolderRegistry("packs"))   ->  Admitted(run=…, book=…)

@@ -27,7 +27,7 @@ from cinatra_sdk.governance.contracts.identity import (
     UserDelegation,
 )
 from cinatra_sdk.governance.contracts.invoke import Attachment, InvokeAgent
-from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.contracts.packs import ContextPack, EnvironmentDefaults
 from cinatra_sdk.governance.contracts.run_context import BucketTokens, RunBudget, RunContext
 from cinatra_sdk.governance.evidence import Evidence, resolve_evidence
 from cinatra_sdk.governance.ports import GovernancePorts
@@ -97,35 +97,41 @@ def admit(
     _require_one_tenant(envelope, host)
     packs = load_packs(envelope.context_pack_refs, registry, host.tenant)
     book = make_rulebook(packs)
-    defaults = [one.pack_meta.environment_defaults for one in packs if isinstance(one, ContextPack)]
-    _require_size(
-        envelope,
-        min(
-            [one.max_payload_bytes for one in defaults if one.max_payload_bytes is not None]
-            + [envelope.runtime.max_payload_bytes or MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES]
-        ),
-    )
+    said = [one.max_payload_bytes for one in list_defaults(packs)]
+    said.append(envelope.runtime.max_payload_bytes)
+    _require_size(envelope, min([MAX_PAYLOAD_BYTES, *(one for one in said if one is not None)]))
     if envelope.mode == "long_running" and not envelope.session_id:
         raise GovernanceRefused(
             "SESSION_REQUIRED", "mode is long_running, and session_id is missing"
         )
     run_id = host.run_id or _claimed_run(envelope) or f"run_{uuid.uuid4().hex[:16]}"
-    agent = _admit_agent(envelope, host, run_id, doors)
-    run = RunContext(
+    run = _make_run(envelope, host, run_id, book, doors)
+    attachments = _admit_attachments(envelope.attachments, run, doors)
+    return Admitted(envelope=envelope, run=run, book=book, attachments=attachments)
+
+
+def _make_run(
+    envelope: InvokeAgent, host: HostWord, run_id: str, book: Rulebook, ports: GovernancePorts
+) -> RunContext:
+    defaults = list_defaults(book.packs)
+    return RunContext(
         run_id=run_id,
         trace_id=envelope.trace.trace_id,
         session_id=envelope.session_id or f"sess_{run_id}",
         tenant_id=host.tenant,
-        user=_admit_user(envelope.user, doors),
-        agent=agent,
+        user=_admit_user(envelope.user, ports),
+        agent=_admit_agent(envelope, host, run_id, ports),
         intent=envelope.input.intent,
         locale=envelope.input.locale,
         safety_mode=min([book.safety_mode, host.safety_mode or book.safety_mode], key=rank),
         run_budget=limit_budget(envelope, defaults, host.budget),
         metadata={"ephemeral": envelope.session_id is None, "request_id": envelope.request_id},
     )
-    attachments = _admit_attachments(envelope.attachments, run, doors)
-    return Admitted(envelope=envelope, run=run, book=book, attachments=attachments)
+
+
+def list_defaults(packs: Iterable[Published]) -> list[EnvironmentDefaults]:
+    """What each pack gives to a run, and at most."""
+    return [one.pack_meta.environment_defaults for one in packs if isinstance(one, ContextPack)]
 
 
 def load_packs(refs: Iterable[str], registry: PackRegistry, tenant: str) -> tuple[Published, ...]:

@@ -22,7 +22,6 @@ from cinatra_sdk.governance.contracts.compiled import (
     CompiledContext,
     CompiledPrompt,
     ContextBlock,
-    ContextLedger,
     EvidenceManifestEntry,
     LedgerBudget,
     Manifests,
@@ -35,7 +34,7 @@ from cinatra_sdk.governance.contracts.packs import Bucket, ContextPack, PackBloc
 from cinatra_sdk.governance.contracts.run_context import BucketTokens
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.facts import make_run_facts
-from cinatra_sdk.governance.policy import judge, list_met
+from cinatra_sdk.governance.policy import judge_condition, list_met
 from cinatra_sdk.governance.ports import GovernancePorts
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.rulebook import Rulebook
@@ -76,33 +75,39 @@ def compile_context(
     )
     prompt = _make_prompt(book, admitted, kept)
     manifests = _make_manifests(book, known)
-    surface = book.surface()
     body: dict[str, Any] = {
         "compiled_prompt": prompt.to_json(),
         "manifests": manifests.to_json(),
         "runtime_controls": _make_controls(book, facts).to_json(),
         "budget_report": report.to_json(),
         "pack_hashes": {one.ref: one.content_hash for one in book.packs},
+        "context_ledger": _make_ledger(admitted, known, kept, report),
     }
-    ledger = ContextLedger(
-        pack_ref=book.primary.ref,
-        request_id=envelope.request_id,
-        policy_bundles=tuple(one.bundle_id for one in manifests.policy_manifest),
-        tools=tuple(surface),
-        evidence_refs=tuple(one.ref for one in known),
-        memory_refs=tuple(one.block_id for one in kept if one.bucket == "memory"),
-        budget=LedgerBudget(
-            tokens_used_at_compile=report.tokens_used_at_compile,
-            truncated_buckets=tuple(
-                name for name in BUCKETS if report.bucket_truncations.get(name)
-            ),
-        ),
-        compiled_context_hash="sha256:" + "0" * 64,
-    ).to_json()
-    ledger.pop(HASH_FIELD)
-    body["context_ledger"] = ledger
-    ledger[HASH_FIELD] = hash_of(body)
-    return CompiledContext.read(body)
+    ledger = {**body["context_ledger"], HASH_FIELD: hash_of(body)}
+    return CompiledContext.read({**body, "context_ledger": ledger})
+
+
+def _make_ledger(
+    admitted: Admitted,
+    known: Iterable[Evidence],
+    kept: Iterable[ContextBlock],
+    report: BudgetReport,
+) -> dict[str, Any]:
+    """Without the hash, which is over it too."""
+    truncated = tuple(name for name in BUCKETS if report.bucket_truncations.get(name))
+    used = LedgerBudget(
+        tokens_used_at_compile=report.tokens_used_at_compile, truncated_buckets=truncated
+    )
+    book = admitted.book
+    return {
+        "pack_ref": book.primary.ref,
+        "request_id": admitted.envelope.request_id,
+        "policy_bundles": sorted({one.bundle_id for one in book.rules}),
+        "tools": book.surface(),
+        "evidence_refs": [one.ref for one in known],
+        "memory_refs": [one.block_id for one in kept if one.bucket == "memory"],
+        "budget": used.to_json(),
+    }
 
 
 def compute_compiled_hash(compiled: CompiledContext) -> str:
@@ -331,18 +336,18 @@ def _make_controls(book: Rulebook, facts: Mapping[str, Any]) -> RuntimeControls:
         for bundled in book.rules
         if bundled.rule.then.requires_approval_gate
         and bundled.rule.applies_to.intent in ("*", facts["intent"])
-        and judge(bundled.rule.condition, facts) != "not_met"
+        and judge_condition(bundled.rule.condition, facts) != "not_met"
     }
     active |= {
         one.gate_id
         for one in book.gates.values()
-        if one.capabilities and judge(one.when, facts) != "not_met"
+        if one.capabilities and judge_condition(one.when, facts) != "not_met"
     }
     return RuntimeControls(
         must_refuse=tuple(one.guardrail_id for one in list_met(book.must_refuse, facts)),
         must_escalate=tuple(one.guardrail_id for one in list_met(book.must_escalate, facts)),
         approval_gates_active=tuple(sorted(name for name in active if name)),
         redaction_rules_active=tuple(
-            one.rule_id for one in book.redactions if judge(one.when, facts) != "not_met"
+            one.rule_id for one in book.redactions if judge_condition(one.when, facts) != "not_met"
         ),
     )

@@ -22,8 +22,8 @@ from cinatra_sdk.governance.contracts.identifiers import at_most, rank
 from cinatra_sdk.governance.contracts.run_context import RunBudget
 from cinatra_sdk.governance.evidence import list_lacking
 from cinatra_sdk.governance.facts import make_call_facts
-from cinatra_sdk.governance.policy import decide, judge
-from cinatra_sdk.governance.references import Unresolved, fill, list_steps
+from cinatra_sdk.governance.policy import decide, judge_condition
+from cinatra_sdk.governance.references import Unresolved, fill_references, list_steps
 from cinatra_sdk.governance.rulebook import Rulebook
 from cinatra_sdk.governance.usage import Used
 from cinatra_sdk.values.json_schema import first_problem
@@ -84,7 +84,7 @@ def _verify_decision(plan: Plan, case: Case) -> None:
         if plan.decision_checkpoints:
             raise _Finding("violates_decision_spec", "no catalog has a decision for the intent")
         return
-    if judge(decision.eligibility_rules, case.run_facts) != "met":
+    if judge_condition(decision.eligibility_rules, case.run_facts) != "met":
         raise _Finding(
             "violates_decision_spec",
             f"the request is not eligible for '{decision.decision_key}'",
@@ -179,7 +179,7 @@ def _verify_step(step: PlanStep, case: Case) -> None:
 def _verify_rules(step: PlanStep, case: Case) -> None:
     """What rules say of the call, as far as its arguments are known before it."""
     try:
-        args = fill(step.params, case.done)
+        args = fill_references(step.params, case.done)
     except Unresolved:
         return  # the gateway reads the rules again, with the arguments
     declared = case.book.capabilities[step.tool]
@@ -305,7 +305,7 @@ def _evaluate(
     failed: list[str] = []
     for evaluator in case.book.evaluators:
         name = evaluator.evaluator_id
-        met = judge(evaluator.when, facts) == "met"
+        met = judge_condition(evaluator.when, facts) == "met"
         card[name] = 1.0 if met else 0.0
         if not met and evaluator.hard_fail:
             failed.append(name)

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 
 from cinatra_sdk.governance.admission import make_claim, narrow_budgets
 from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, at_most
-from cinatra_sdk.governance.contracts.identity import AgentIdentity, Principal
+from cinatra_sdk.governance.contracts.identity import AgentIdentity, Principal, UserClaims
 from cinatra_sdk.governance.contracts.run_context import RunBudget, RunContext
+from cinatra_sdk.governance.delegation import list_scopes
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.usage import Used
 
@@ -37,54 +38,61 @@ def narrow(
     Raises: `GovernanceRefused` (DELEGATION_WIDENS, TENANT_MISMATCH).
     """
     asked = tuple(dict.fromkeys(scopes))
-    held = _list_scopes(parent)
-    wider = next((one for one in asked if one not in held), None)
-    if wider is not None:
-        raise _wider(f"the scope '{wider[:100]}'")
-    if safety_mode is not None and not at_most(safety_mode, parent.safety_mode):
-        raise _wider(f"the safety mode {safety_mode}")
     left = what_is_left(parent.run_budget, used)
+    _require_narrower(parent, asked, safety_mode)
     if budget is not None:
         _require_within(budget, left)
-    chain = parent.agent.principal_chain or ()
-    if len(chain) >= MAX_CHAIN:
-        raise _wider(f"a chain of more than {MAX_CHAIN} principals")
-    urn = child.agent_urn
-    if urn is None:
-        raise GovernanceRefused("IDENTITY_INVALID", "the child agent has no agent_urn")
-    own = Principal(kind="agent", id=urn, tenant_id=parent.tenant_id)
-    for one in child.principal_chain or ():
-        if one.tenant_id not in (None, parent.tenant_id):
-            raise GovernanceRefused("TENANT_MISMATCH", "the child agent is another tenant's")
-    delegation = parent.user.delegation
-    user = parent.user
-    if delegation is not None:
-        kept = tuple(one for one in delegation.scopes if one in asked)
-        user = user.model_copy(
-            update={"delegation": delegation.model_copy(update={"scopes": kept})}
-        )
     return parent.model_copy(
         update={
             "run_id": run_id,
-            "user": user,
-            "agent": child.model_copy(
-                update={
-                    "principal_chain": (*chain, own),
-                    "identity_claim": make_claim(run_id, parent.tenant_id, urn, asked),
-                    "token_ref": None,
-                }
-            ),
+            "user": _narrow_user(parent, asked),
+            "agent": _make_child(parent, child, run_id, asked),
             "safety_mode": safety_mode or parent.safety_mode,
             "run_budget": narrow_budgets([left] if budget is None else [left, budget]),
         }
     )
 
 
-def _list_scopes(run: RunContext) -> set[str]:
-    """What a run may hand on: of its delegation, else of its claim."""
-    claim = run.agent.identity_claim
-    delegation = run.user.delegation
-    return {*(claim.scopes if claim else ()), *(delegation.scopes if delegation else ())}
+def _require_narrower(
+    parent: RunContext, asked: tuple[str, ...], safety_mode: ApprovalMode | None
+) -> None:
+    held = list_scopes(parent)
+    wider = next((one for one in asked if one not in held), None)
+    if wider is not None:
+        raise _wider(f"the scope '{wider[:100]}'")
+    if safety_mode is not None and not at_most(safety_mode, parent.safety_mode):
+        raise _wider(f"the safety mode {safety_mode}")
+    if len(parent.agent.principal_chain or ()) >= MAX_CHAIN:
+        raise _wider(f"a chain of more than {MAX_CHAIN} principals")
+
+
+def _narrow_user(parent: RunContext, asked: tuple[str, ...]) -> UserClaims:
+    delegation = parent.user.delegation
+    if delegation is None:
+        return parent.user
+    kept = tuple(one for one in delegation.scopes if one in asked)
+    return parent.user.model_copy(
+        update={"delegation": delegation.model_copy(update={"scopes": kept})}
+    )
+
+
+def _make_child(
+    parent: RunContext, child: AgentIdentity, run_id: str, asked: tuple[str, ...]
+) -> AgentIdentity:
+    urn = child.agent_urn
+    if urn is None:
+        raise GovernanceRefused("IDENTITY_INVALID", "the child agent has no agent_urn")
+    for one in child.principal_chain or ():
+        if one.tenant_id not in (None, parent.tenant_id):
+            raise GovernanceRefused("TENANT_MISMATCH", "the child agent is another tenant's")
+    own = Principal(kind="agent", id=urn, tenant_id=parent.tenant_id)
+    return child.model_copy(
+        update={
+            "principal_chain": (*(parent.agent.principal_chain or ()), own),
+            "identity_claim": make_claim(run_id, parent.tenant_id, urn, asked),
+            "token_ref": None,
+        }
+    )
 
 
 def what_is_left(budget: RunBudget, used: Used) -> RunBudget:

@@ -18,11 +18,12 @@ from typing import Any
 
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governance.arguments import find_argument_problem
-from cinatra_sdk.governance.contracts.calls import CALL_VERSION, ToolCallEnvelope
+from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
-from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, at_most, rank
+from cinatra_sdk.governance.contracts.identifiers import at_most, rank
 from cinatra_sdk.governance.contracts.rules import ArgConstraint, PolicyDecision
 from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.delegation import require_delegation
 from cinatra_sdk.governance.evidence import (
     Evidence,
     freeze_evidence,
@@ -30,26 +31,12 @@ from cinatra_sdk.governance.evidence import (
     resolve_evidence,
 )
 from cinatra_sdk.governance.facts import make_call_facts
-from cinatra_sdk.governance.policy import decide, exceeds_declared
+from cinatra_sdk.governance.policy import decide, exceeds_declared, list_met
 from cinatra_sdk.governance.ports import GovernancePorts
+from cinatra_sdk.governance.proposed import GovernedCall, make_call_envelope
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.rulebook import DeclaredCapability, Rulebook
 from cinatra_sdk.governance.usage import RunUsage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GovernedCall:
-    """A call that a run would like to make."""
-
-    capability_id: str
-    args: Mapping[str, Any] = field(repr=False)
-    tool_call_id: str
-    idempotency_key: str | None = None
-    mode_requested: ApprovalMode = "read_only"
-    evidence_refs: tuple[str, ...] = ()
-    gates: tuple[str, ...] = ()
-    """Gates that the plan expects, besides those of the rules."""
-    metadata: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +63,8 @@ class Examined:
     gates: tuple[str, ...] = ()
     """All that have to be passed."""
     refusal: GovernanceRefused | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the rules read; see `cinatra_sdk.governance.facts`."""
 
     def list_pending(self, approvals: Iterable[GateApproval]) -> list[str]:
         """The gates that nobody has passed with what would be sent now."""
@@ -136,6 +125,7 @@ class Gateway:
             approval_mode=call.mode_requested,
             evidence=[*call.evidence_refs, *recorded],
         )
+        self._require_guardrails(facts)
         decision, constraints = decide(self.book, declared, facts)
         refs = self._choose_refs(call, decision, recorded)
         evidence: tuple[Evidence, ...] = ()
@@ -145,33 +135,51 @@ class Gateway:
             _require_arguments(call, declared, constraints)
             self._require_modes(call, declared, decision)
             _require_policy(declared, decision)
-            self._require_delegation(declared, decision)
+            require_delegation(self.run, self.book, declared, decision, self.ports)
             _require_key(call, declared)
             evidence = self._gather_evidence(declared, decision, refs, recorded)
             snapshot = _freeze(declared, call, evidence, decision)
         except GovernanceRefused as error:
             refusal = error
-        gates = tuple(dict.fromkeys((*decision.approval_gates, *call.gates)))
-        unknown = next((one for one in gates if one not in self.book.gates), None)
-        if refusal is None and unknown is not None:
-            refusal = GovernanceRefused("GATE_PENDING", f"no pack declares the gate '{unknown}'")
-        above = not at_most(decision.effective_approval_mode, self.run.safety_mode)
-        if refusal is None and above and not gates:
-            refusal = GovernanceRefused(
-                "MODE_EXCEEDS_SAFETY",
-                f"'{declared.id}' is {decision.effective_approval_mode}, above the "
-                f"{self.run.safety_mode} of the run, and no gate lifts it",
-            )
+        gates = call.list_gates(decision)
+        refusal = refusal or self._find_missing_gate(declared, decision, gates)
         return Examined(
             call=call,
             declared=declared,
             decision=decision,
-            envelope=self._make_envelope(call, declared, decision, refs),
+            envelope=make_call_envelope(
+                self.run, call, declared, decision, refs=refs, args=self.redact(call.args)
+            ),
             evidence=evidence,
             snapshot_hash=snapshot,
             gates=gates,
             refusal=refusal,
+            facts=facts,
         )
+
+    def _find_missing_gate(
+        self, declared: DeclaredCapability, decision: PolicyDecision, gates: Iterable[str]
+    ) -> GovernanceRefused | None:
+        """Why the gates do not suffice: one is unknown, or the call is too risky without any."""
+        every = list(gates)
+        unknown = next((one for one in every if one not in self.book.gates), None)
+        if unknown is not None:
+            return GovernanceRefused("GATE_PENDING", f"no pack declares the gate '{unknown}'")
+        mode = decision.effective_approval_mode
+        if every or at_most(mode, self.run.safety_mode):
+            return None
+        return GovernanceRefused(
+            "MODE_EXCEEDS_SAFETY",
+            f"'{declared.id}' is {mode}, above the {self.run.safety_mode} of the run, and no gate lifts it",
+        )
+
+    def _require_guardrails(self, facts: Mapping[str, Any]) -> None:
+        for guards, code in (
+            (self.book.must_refuse, "MUST_REFUSE"),
+            (self.book.must_escalate, "MUST_ESCALATE"),
+        ):
+            for guard in list_met(guards, facts):
+                raise GovernanceRefused(code, f"{guard.guardrail_id} {guard.reason}".strip())
 
     def _choose_refs(
         self, call: GovernedCall, decision: PolicyDecision, recorded: Mapping[str, Evidence]
@@ -211,41 +219,6 @@ class Gateway:
                 f"{max([asked, decision.effective_approval_mode], key=rank)}",
             )
 
-    def _require_delegation(self, declared: DeclaredCapability, decision: PolicyDecision) -> None:
-        """For calls on behalf of a person: the delegation, and the scopes that the call needs."""
-        needed = {*declared.about.scopes}
-        for permission in self.book.list_permissions(declared):
-            needed.update(permission.scopes)
-        delegation = self.run.user.delegation
-        claim = self.run.agent.identity_claim
-        held = {*(delegation.scopes if delegation else ()), *(claim.scopes if claim else ())}
-        lacking = sorted(needed - held)
-        if lacking:
-            raise GovernanceRefused(
-                "DELEGATION_REQUIRED",
-                f"'{declared.id}' needs the scope '{lacking[0]}', which nobody delegated",
-            )
-        if rank(decision.effective_approval_mode) < rank("delegated"):
-            return
-        if delegation is None or not delegation.token_ref:
-            raise GovernanceRefused(
-                "DELEGATION_REQUIRED",
-                f"'{declared.id}' is {decision.effective_approval_mode}: it needs a person's delegation",
-                hint="user.delegation, for which the host keeps a token",
-            )
-        if needed and not needed & set(delegation.scopes):
-            raise GovernanceRefused(
-                "DELEGATION_REQUIRED",
-                f"the delegation has no scope for '{declared.id}'",
-            )
-        holds = self.ports.delegation_holds
-        if holds is not None and holds(self.run.user.user_id, delegation) is not True:
-            raise GovernanceRefused(
-                "DELEGATION_REQUIRED",
-                f"the delegation for '{declared.id}' does not hold any more",
-                hint="the person has to delegate again",
-            )
-
     def _gather_evidence(
         self,
         declared: DeclaredCapability,
@@ -260,37 +233,6 @@ class Gateway:
             )
         known = self._know(recorded)
         return tuple(resolve_evidence(refs, self.run, self.ports.evidence, known))
-
-    def _make_envelope(
-        self,
-        call: GovernedCall,
-        declared: DeclaredCapability,
-        decision: PolicyDecision,
-        refs: Iterable[str],
-    ) -> ToolCallEnvelope:
-        run, claim = self.run, self.run.agent.identity_claim
-        gates = tuple(dict.fromkeys((*decision.approval_gates, *call.gates)))
-        metadata = {**call.metadata, "protocol": declared.adapter.type}
-        if gates:
-            metadata["requires_approval_gate"] = gates[0]
-        return ToolCallEnvelope(
-            envelope_version=CALL_VERSION,
-            tool_call_id=call.tool_call_id,
-            run_id=run.run_id,
-            trace_id=run.trace_id,
-            session_id=run.session_id,
-            capability_id=declared.id,
-            args=self.redact(call.args),
-            principal_chain=run.agent.principal_chain or (),
-            approval_mode_requested=call.mode_requested,
-            approval_mode_effective=decision.effective_approval_mode,
-            approval_mode_highest=declared.highest,
-            policy_decision_id=decision.policy_decision_id,
-            evidence_refs=tuple(refs),
-            idempotency_key=call.idempotency_key,
-            auth_ref=None if claim is None else f"claim_hash:{claim.claim_hash}",
-            metadata=metadata,
-        )
 
     def redact(self, value: Any) -> Any:
         """A value without the members that redaction rules name, for whatever is kept of it."""
@@ -313,15 +255,8 @@ class Gateway:
         )  # made by `examine`, which refuses what nobody declares
         given = list(approvals)
         for gate in examined.list_pending(given):
-            drifted = any(one.gate_id == gate for one in given)
-            raise GovernanceRefused(
-                "EVIDENCE_DRIFT" if drifted else "GATE_PENDING",
-                f"'{examined.declared.id}' "
-                + (
-                    f"is not what was approved at '{gate}': arguments or evidence have changed"
-                    if drifted
-                    else f"waits for '{gate}'"
-                ),
+            raise _make_pending(
+                examined.declared.id, gate, drifted=any(one.gate_id == gate for one in given)
             )
         cost = examined.declared.about.cost_cents
         self.usage.reserve(self.run.run_budget, tool_calls=1, cost_cents=cost)
@@ -377,7 +312,10 @@ def _freeze(
 ) -> str:
     try:
         return freeze_evidence(
-            declared.id, call.args, evidence, mode=decision.effective_approval_mode
+            declared.id,
+            call.args if call.frozen is None else call.frozen,
+            evidence,
+            mode=decision.effective_approval_mode,
         )
     except ValueRefused as error:
         problem = error.message
@@ -390,3 +328,12 @@ def _redact(value: Any, names: set[str]) -> Any:
             key: "[redacted]" if key in names else _redact(one, names) for key, one in value.items()
         }
     return [_redact(one, names) for one in value] if isinstance(value, list) else value
+
+
+def _make_pending(capability: str, gate: str, *, drifted: bool) -> GovernanceRefused:
+    if drifted:
+        return GovernanceRefused(
+            "EVIDENCE_DRIFT",
+            f"'{capability}' is not what was approved at '{gate}': arguments or evidence have changed",
+        )
+    return GovernanceRefused("GATE_PENDING", f"'{capability}' waits for '{gate}'")

@@ -5,31 +5,34 @@ HostParts(tools={…}, governance=Governance(registry=FolderRegistry("packs"), p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Self
 
-from cinatra_sdk.governance.admission import HostWord
-from cinatra_sdk.governance.planning import Planner
+from cinatra_sdk.governance.flows import PackRules
+from cinatra_sdk.governance.parts import GovernanceParts
 from cinatra_sdk.governance.ports import GovernancePorts
-from cinatra_sdk.governance.registry import PackRegistry
-
-WordFor: TypeAlias = Callable[[Mapping[str, Any]], HostWord]
-"""From the identity of a run (`run_id`, `tenant`) to what the host knows about it."""
+from cinatra_sdk.governance.recorders import LoopRecorder
+from cinatra_sdk.governance.registry import MemoryRegistry, Published
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Governance:
+class Governance(GovernanceParts):
     """Safe to share between threads and runs."""
 
-    registry: PackRegistry
-    planner: Planner | None = field(default=None, repr=False)
-    """Makes the plans of the loop (`graphs.governed_run`); compiled flows need none."""
-    ports: GovernancePorts = field(default_factory=GovernancePorts)
-    word_for: WordFor | None = field(default=None, repr=False)
-    """None: the tenant of the run, and what its packs say."""
+    @classmethod
+    def of(cls, *packs: Published, ports: GovernancePorts | None = None) -> Self:
+        """The rules of packs that the program holds, for a compiled flow."""
+        return cls(
+            registry=MemoryRegistry(packs),
+            pack_refs=tuple(one.ref for one in packs),
+            ports=ports or GovernancePorts(),
+        )
 
-    def read_word(self, run: Mapping[str, Any]) -> HostWord:
-        if self.word_for is not None:
-            return self.word_for(run)
-        return HostWord(tenant=run.get("tenant", ""), run_id=run.get("run_id", ""))
+    def make_loop_recorder(self) -> LoopRecorder:
+        """Writes the decision records of the canonical loop."""
+        return LoopRecorder(self)
+
+    def make_rules(self, flow: str) -> PackRules:
+        """The rules for a compiled flow of this name.
+
+        Raises: `GovernanceRefused` for a reference that is not pinned; `NotConfigured` without one.
+        """
+        return PackRules(self, flow)

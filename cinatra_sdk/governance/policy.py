@@ -60,7 +60,7 @@ def decide(
         rule = bundled.rule
         if not _is_about(rule.applies_to, facts):
             continue
-        word = judge(rule.condition, facts)
+        word = judge_condition(rule.condition, facts)
         if word == "not_met":
             continue
         (verdict.matched if word == "met" else verdict.undecided).append(rule.rule_id)
@@ -70,7 +70,7 @@ def decide(
         _take(verdict, rule, declared, decided=word == "met")
     for gate in book.gates.values():
         if declared.id in gate.capabilities or ANY in gate.capabilities:
-            word = judge(gate.when, facts)
+            word = judge_condition(gate.when, facts)
             if word != "not_met":
                 verdict.gates.append(gate.gate_id)
             if word == "undecided":
@@ -82,7 +82,7 @@ def decide(
     return _conclude(verdict, declared, book, facts), constraints
 
 
-def judge(condition: Any, facts: Mapping[str, Any]) -> Word:
+def judge_condition(condition: Any, facts: Mapping[str, Any]) -> Word:
     """Whether a condition is met, as far as the facts decide it."""
     try:
         return "met" if read_condition(condition).holds(facts) else "not_met"
@@ -92,7 +92,7 @@ def judge(condition: Any, facts: Mapping[str, Any]) -> Word:
 
 def list_met(guards: Iterable[Guardrail], facts: Mapping[str, Any]) -> list[Guardrail]:
     """Guardrails that are met, or that cannot be decided."""
-    return [one for one in guards if judge(one.when, facts) != "not_met"]
+    return [one for one in guards if judge_condition(one.when, facts) != "not_met"]
 
 
 def _is_about(applies: AppliesTo, facts: Mapping[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
 from cinatra_sdk.governance.contracts.compiled import RuntimeControls
 from cinatra_sdk.governance.contracts.contract import thaw
@@ -33,6 +34,10 @@ from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.signing import Signer
 from cinatra_sdk.governance.usage import Used
 
+CONTROLS = (
+    "must_refuse", "must_escalate", "approval_gates_active", "redaction_rules_active",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
@@ -43,6 +48,10 @@ class Transcript:
     """None where nobody knows yet."""
     rule_ids: tuple[str, ...] = ()
     """Of the policy decision."""
+    snapshot_hash: str = ""
+    """Of what a person would approve."""
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """`{"context", "evidence"}`: what the rules read besides the run and the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,72 +91,104 @@ class RecordLink:
 
 
 def make_record(
-    story: RunStory, link: RecordLink, *, at: datetime, signer: Signer | None = None
+    story: RunStory,
+    link: RecordLink,
+    *,
+    at: datetime,
+    signer: Signer | None = None,
+    transcript: Mapping[str, Any] | None = None,
 ) -> DecisionRecord:
-    """Raises: `GovernanceRefused` (RECORD_INVALID) for a record that refers to nothing."""
-    run = story.run
-    claim = run.agent.identity_claim
-    decided = story.status == "DECIDED"
-    confidence = story.confidence if story.confidence is not None else (1.0 if decided else 0.0)
+    """transcript: what the story was read from; the record names its hash.
+
+    Raises: `GovernanceRefused` (RECORD_INVALID) for a record that refers to nothing.
+    """
+    refs = dict(_describe_inputs(story))
+    if transcript is not None:
+        refs["transcript"] = hash_of(transcript)
     body: dict[str, Any] = {
-        "record_id": f"dr_{run.run_id}_{link.sequence}",
-        "decision_key": story.decision.decision_key if story.decision else (run.intent or "run"),
-        "decision_version": story.decision.version if story.decision else "0.0.0",
+        "record_id": f"dr_{story.run.run_id}_{link.sequence}",
         "timestamp": format_time(at),
         "status": story.status,
-        "actor": RecordActor(type="AGENT", id=run.agent.agent_id).to_json(),
-        "agent_identity": RecordIdentity(
-            subject=run.agent.agent_urn or run.agent.agent_id,
-            claim_hash=claim.claim_hash if claim else "sha256:" + "0" * 64,
-            principal_chain=run.agent.principal_chain or (),
-        ).to_json(),
-        "intent_ref": run.intent or "",
-        "subject_ids": list(story.subject_ids),
-        "inputs_refs": {
-            "request": story.request_id,
-            "session": run.session_id,
-            "packs": list(story.pack_refs),
-            "compiled_context": story.compiled_context_hash,
-        },
-        "outputs": thaw(story.outputs),
-        "evidence_refs": list_record_evidence(story.transcripts),
-        "policy_decisions": [one.to_json() for one in _list_decisions(story.transcripts)],
-        "approvals": [one.to_json() for one in story.approvals],
-        "controls_active": {
-            "must_refuse": list(story.controls.must_refuse),
-            "must_escalate": list(story.controls.must_escalate),
-            "approval_gates_active": list(story.controls.approval_gates_active),
-            "redaction_rules_active": list(story.controls.redaction_rules_active),
-        },
-        "confidence": float(confidence),
-        "rationale": Rationale(
-            strategy=story.strategy or "policy_match_with_evidence",
-            alternatives_considered=story.alternatives,
-            reasons=story.reasons,
-        ).to_json(),
-        "budget_usage": BudgetUsage(
-            tokens=story.used.tokens,
-            tool_calls=story.used.tool_calls,
-            cost_usd_cents=story.used.cost_cents,
-            wall_clock_ms=story.used.wall_clock_ms,
-            replans=story.used.replans,
-        ).to_json(),
-        "lineage": Lineage(
-            pack_version=story.pack_ref, snapshot_version=story.snapshot_version
-        ).to_json(),
-        "trace_id": run.trace_id,
-        "scorecard": dict(story.scorecard),
-        "reason": story.reason,
+        **_describe_agent(story),
+        **_describe_decision(story),
+        **_describe_grounds(story),
+        "inputs_refs": refs,
+        "budget_usage": _describe_usage(story.used).to_json(),
+        "trace_id": story.run.trace_id,
         "sequence": link.sequence,
         "previous_record_hash": link.previous_hash,
     }
-    if story.outcome is not None:
-        body["outcome"] = story.outcome
     if link.corrects is not None:
         body["corrects"] = link.corrects
     record = DecisionRecord.read(body, code="RECORD_INVALID")
     _require_true(record, story)
     return seal_record(record, signer)
+
+
+def _describe_agent(story: RunStory) -> dict[str, Any]:
+    agent, claim = story.run.agent, story.run.agent.identity_claim
+    identity = RecordIdentity(
+        subject=agent.agent_urn or agent.agent_id,
+        claim_hash=claim.claim_hash if claim else "sha256:" + "0" * 64,
+        principal_chain=agent.principal_chain or (),
+    )
+    actor = RecordActor(type="AGENT", id=agent.agent_id)
+    return {"actor": actor.to_json(), "agent_identity": identity.to_json()}
+
+
+def _describe_decision(story: RunStory) -> dict[str, Any]:
+    """What was decided, and how surely."""
+    decision, intent = story.decision, story.run.intent or ""
+    sure = 1.0 if story.status == "DECIDED" else 0.0
+    rationale = Rationale(
+        strategy=story.strategy or "policy_match_with_evidence",
+        alternatives_considered=story.alternatives,
+        reasons=story.reasons,
+    )
+    made: dict[str, Any] = {
+        "decision_key": decision.decision_key if decision else (intent or "run"),
+        "decision_version": decision.version if decision else "0.0.0",
+        "intent_ref": intent,
+        "subject_ids": list(story.subject_ids),
+        "outputs": thaw(story.outputs),
+        "confidence": float(sure if story.confidence is None else story.confidence),
+        "rationale": rationale.to_json(),
+        "scorecard": dict(story.scorecard),
+        "reason": story.reason,
+    }
+    return made if story.outcome is None else {**made, "outcome": story.outcome}
+
+
+def _describe_grounds(story: RunStory) -> dict[str, Any]:
+    """What the decision rests on: evidence, rules, persons, controls."""
+    controls = story.controls
+    lineage = Lineage(pack_version=story.pack_ref, snapshot_version=story.snapshot_version)
+    return {
+        "evidence_refs": list_record_evidence(story.transcripts),
+        "policy_decisions": [one.to_json() for one in _list_decisions(story.transcripts)],
+        "approvals": [one.to_json() for one in story.approvals],
+        "controls_active": {name: list(getattr(controls, name)) for name in CONTROLS},
+        "lineage": lineage.to_json(),
+    }
+
+
+def _describe_inputs(story: RunStory) -> dict[str, Any]:
+    return {
+        "request": story.request_id,
+        "session": story.run.session_id,
+        "packs": list(story.pack_refs),
+        "compiled_context": story.compiled_context_hash,
+    }
+
+
+def _describe_usage(used: Used) -> BudgetUsage:
+    return BudgetUsage(
+        tokens=used.tokens,
+        tool_calls=used.tool_calls,
+        cost_usd_cents=used.cost_cents,
+        wall_clock_ms=used.wall_clock_ms,
+        replans=used.replans,
+    )
 
 
 def seal_record(record: DecisionRecord, signer: Signer | None) -> DecisionRecord:

@@ -27,7 +27,7 @@ def list_steps(value: Any) -> set[str]:
     return set()
 
 
-def fill(value: Any, results: Mapping[str, Any]) -> Any:
+def fill_references(value: Any, results: Mapping[str, Any]) -> Any:
     """The value with results in place of references; plain JSON.
 
     results: what each step gave.  Raises: `Unresolved`.
@@ -36,8 +36,12 @@ def fill(value: Any, results: Mapping[str, Any]) -> Any:
         path = value.get(FROM)
         if set(value) == {FROM} and isinstance(path, str):
             return _look_up(path, results)
-        return {key: fill(one, results) for key, one in value.items()}
-    return [fill(one, results) for one in value] if isinstance(value, (list, tuple)) else value
+        return {key: fill_references(one, results) for key, one in value.items()}
+    return (
+        [fill_references(one, results) for one in value]
+        if isinstance(value, (list, tuple))
+        else value
+    )
 
 
 def _look_up(path: str, results: Mapping[str, Any]) -> Any:

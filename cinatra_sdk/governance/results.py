@@ -35,7 +35,7 @@ class ToolOutput:
     """Beyond what the adapter declares."""
 
 
-def cite(call: ToolCallEnvelope) -> str:
+def cite_call(call: ToolCallEnvelope) -> str:
     """The reference to a call as evidence."""
     return f"tool:{call.capability_id}:{call.tool_call_id}"
 
@@ -58,17 +58,6 @@ def make_result(
     assert declared is not None
     given = [str(one) for one in made.get("mutations") or ()]
     changed = given or ([f"{call.capability_id}:{call.tool_call_id}"] if declared.writes else [])
-    passed = [one for one in approvals if one.snapshot_hash == examined.snapshot_hash]
-    metadata: dict[str, Any] = {
-        "tool_transcript_id": f"tx_{call.tool_call_id}",
-        "redaction_applied": redacted != made.get("output"),
-        "retries": retries,
-        "cost_cents": round(declared.about.cost_cents + float(made.get("cost_cents") or 0), 6),
-        "output_sha256": hash_of(thaw(redacted)),
-    }
-    if passed:
-        metadata["approver"] = passed[-1].approver
-        metadata["approval_evidence_snapshot_hash"] = examined.snapshot_hash
     return ToolResultEnvelope(
         envelope_version=RESULT_VERSION,
         tool_call_id=call.tool_call_id,
@@ -80,13 +69,35 @@ def make_result(
         output=redacted,
         error=None,
         artifacts=tuple(made.get("artifacts") or ()),
-        citations=(Citation(evidence_ref=cite(call)),),
+        citations=(Citation(evidence_ref=cite_call(call)),),
         mutations=tuple(changed) if declared.writes else (),
         risk_tags=(call.approval_mode_effective,),
         policy_decision_id=call.policy_decision_id,
         latency_ms=latency_ms,
-        metadata=metadata,
+        metadata={
+            **_describe_made(examined, made, redacted, approvals),
+            "retries": retries,
+        },
     )
+
+
+def _describe_made(
+    examined: Examined, made: Mapping[str, Any], redacted: Any, approvals: Sequence[GateApproval]
+) -> dict[str, Any]:
+    declared, call = examined.declared, examined.envelope
+    assert declared is not None
+    assert call is not None
+    told: dict[str, Any] = {
+        "tool_transcript_id": f"tx_{call.tool_call_id}",
+        "redaction_applied": redacted != made.get("output"),
+        "cost_cents": round(declared.about.cost_cents + float(made.get("cost_cents") or 0), 6),
+        "output_sha256": hash_of(thaw(redacted)),
+    }
+    passed = [one for one in approvals if one.snapshot_hash == examined.snapshot_hash]
+    if passed:
+        told["approver"] = passed[-1].approver
+        told["approval_evidence_snapshot_hash"] = examined.snapshot_hash
+    return told
 
 
 def make_refused_result(

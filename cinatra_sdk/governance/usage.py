@@ -79,19 +79,11 @@ class RunUsage:
         """
         with self._lock:
             now = self._read()
-            limits = (
-                ("tool calls", now.tool_calls, tool_calls, budget.max_tool_calls),
-                ("replans", now.replans, replans, budget.max_replan_attempts),
-                ("tokens", now.tokens, tokens, budget.total_tokens),
-                ("cents", now.cost_cents, cost_cents, budget.max_cost_cents),
-                ("milliseconds of work", now.wall_clock_ms, 0, budget.wall_clock_ms),
-            )
-            for what, used, more, most in limits:
-                if used + more > most:
-                    raise GovernanceRefused(
-                        "BUDGET_EXCEEDED",
-                        f"{used + more:g} {what} would exceed the {most:g} of the run's budget",
-                    )
+            _require_left("tool calls", now.tool_calls + tool_calls, budget.max_tool_calls)
+            _require_left("replans", now.replans + replans, budget.max_replan_attempts)
+            _require_left("tokens", now.tokens + tokens, budget.total_tokens)
+            _require_left("cents", now.cost_cents + cost_cents, budget.max_cost_cents)
+            _require_left("milliseconds of work", now.wall_clock_ms, budget.wall_clock_ms)
             self._used = replace(
                 self._used,
                 tokens=self._used.tokens + tokens,
@@ -108,3 +100,10 @@ class RunUsage:
                 tokens=self._used.tokens + tokens,
                 cost_cents=round(self._used.cost_cents + cost_cents, 6),
             )
+
+
+def _require_left(what: str, wanted: float, most: float) -> None:
+    if wanted > most:
+        raise GovernanceRefused(
+            "BUDGET_EXCEEDED", f"{wanted:g} {what} would exceed the {most:g} of the run's budget"
+        )

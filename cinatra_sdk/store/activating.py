@@ -8,7 +8,7 @@ Every write compares the fence of the claim (`work/`), so a process that lost th
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -21,12 +21,19 @@ from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, listening
 from cinatra_sdk.errors import FenceLost, GateUnreadable, RunBusy, StoreError
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.governed.policy import policy_hash
-from cinatra_sdk.postgres.connection import Row, Rows
+from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run, Stop
 from cinatra_sdk.store.decisions import Answers, standing_of
 from cinatra_sdk.store.flows import DurableFlow
+from cinatra_sdk.store.recording import (
+    end_record,
+    find_signer,
+    follow_record,
+    restore_records,
+    work_time,
+)
 from cinatra_sdk.store.retrying import RetryPolicy, describe_exhausted, plan_retry
 from cinatra_sdk.store.rows import (
     describe_error,
@@ -137,6 +144,7 @@ class _Activation:
         row = self.claim.row
         if self._end_without_checkpoints() or self._end_after_deaths():
             return None
+        restore_records(self.connection, self.flow, row)
         ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
         events = EventBuffer(live=partial(self.database.news.tell, self.run_id))
         host = listening(host_of(row, self.context, ledger), events.add)
@@ -145,8 +153,19 @@ class _Activation:
         attempt = {"attempt": row["begun_attempts"]}
         events.add(RunEvent(kind="run", name="started", data=attempt))
         with self.claims.flushing.watching(saver), _storing_what_an_interruption_leaves(saver):
-            stop, failed = self._advance_graph(graph, host, Answers(row["answers"]))
-            return self._end(saver, stop, failed, host, failures=row["begun_failures"] + 1)
+            with work_time(self.flow, row):
+                stop, failed = self._advance_graph(graph, host, Answers(row["answers"]))
+            values = self._read_values(graph)
+            return self._end(
+                saver, stop, failed, host, values=values, failures=row["begun_failures"] + 1
+            )
+
+    def _read_values(self, graph: Graph) -> Mapping[str, Any]:
+        """The state of the graph of a governed run, for its record."""
+        if not self.claim.row["governed"]:
+            return {}
+        config = self.flow.config(run_id=self.run_id)
+        return graph.get_state(config).values or {}
 
     def _make_saver(self, events: EventBuffer, host: HostContext, ledger: RunLedger) -> RunSaver:
         # Imported late: listing runs must not load the engine.
@@ -172,7 +191,9 @@ class _Activation:
             return False
         log.error("run '%s' died %d times in a row", self.run_id, failures)
         about = {"run_id": self.run_id, "fence": self.claim.fence}
-        execute(self.connection, "fail_run", {**about, "error": describe_exhausted(failures, None)})
+        self._end_early(
+            "fail_run", "failed", {**about, "error": describe_exhausted(failures, None)}
+        )
         return True
 
     def _end_without_checkpoints(self) -> bool:
@@ -183,10 +204,24 @@ class _Activation:
         log.error("%s", problem)
         about = {"run_id": self.run_id, "fence": self.claim.fence}
         if self.claim.row["rejected_at_gate"]:
-            execute(self.connection, "reject_run", about)  # needs no checkpoint
+            self._end_early("reject_run", "rejected", about)  # needs no checkpoint
         else:
-            execute(self.connection, "fail_run", {**about, "error": describe_error(problem)})
+            self._end_early("fail_run", "failed", {**about, "error": describe_error(problem)})
         return True
+
+    def _end_early(self, query: str, status: str, about: Mapping[str, Any]) -> None:
+        """End an activation that could not begin."""
+        row = self.claim.row
+        if not row["governed"]:
+            execute(self.connection, query, about)
+            return
+        with self.connection.transaction():
+            one(self.connection, "lock_run_row", {"run_id": self.run_id})
+            reason = about["error"].obj["message"] if "error" in about else "a person rejected it"
+            follow_record(
+                self.connection, row, status, reason=reason, signer=find_signer(self.flow)
+            )
+            execute(self.connection, query, about)
 
     def _end(
         self,
@@ -195,9 +230,12 @@ class _Activation:
         failed: Exception | None,
         host: HostContext,
         *,
+        values: Mapping[str, Any],
         failures: int,
     ) -> Row | None:
         """Write what the activation came to; failures: in a row, if it failed.
+
+        values: the state of the graph of a governed run.
 
         Out: as `drive`.
         """
@@ -207,7 +245,14 @@ class _Activation:
             ending, gates = rejected_after_all(ending), ()
         told = ending["error"].obj if ending["error"] is not None else {}
         given = Json(self.claim.row["answers"])
-        row = saver.end({**ending, "ending": Json(told), "answers": given}, gates)
+        said = {**ending, "ending": Json(told), "answers": given}
+        if self.claim.row["governed"]:
+            # The record and the change that it tells of, or neither.
+            with self.connection.transaction():
+                end_record(self.connection, self.flow, self.claim.row, values, ending)
+                row = saver.end(said, gates)
+        else:
+            row = saver.end(said, gates)
         self.claim.is_released = True
         if row["run_id"] is None:
             return None

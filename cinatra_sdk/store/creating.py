@@ -26,6 +26,7 @@ from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.decisions import refuse_credentials_in_inputs, refuse_credentials_in_names
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.known_flows import KnownFlows
+from cinatra_sdk.store.recording import begin_record
 from cinatra_sdk.store.rows import file_label, load_row, name_run
 from cinatra_sdk.text.people import person_name
 
@@ -92,9 +93,13 @@ def create_run(
         "policy": None if host.approval_policy is DERIVED else Json({"policy": policy}),
         "file": file_label(flow.file),
         "lasts": lasts,
+        "governed": False,
     }
-    if row["parent_run_id"] is not None or not _insert_of_stored_flow(database, flows, row):
-        _insert(database, flow, row)
+    record = begin_record(flow, dict(params or {}), row)
+    row["governed"] = record is not None
+    together = row["parent_run_id"] is not None or record is not None
+    if together or not _insert_of_stored_flow(database, flows, row):
+        _insert(database, flow, row, record)
         flows.stored.keep(flow.digest, True)
     flows.remember(name, flow)
     return name, host
@@ -112,7 +117,7 @@ def _insert_of_stored_flow(database: Database, flows: KnownFlows, row: Row) -> b
     return True
 
 
-def _insert(database: Database, flow: DurableFlow, row: Row) -> None:
+def _insert(database: Database, flow: DurableFlow, row: Row, record: Row | None) -> None:
     kept = {
         "digest": flow.digest, "name": flow.name, "file": row["file"], "source": flow.source,
     }  # fmt: skip
@@ -121,6 +126,8 @@ def _insert(database: Database, flow: DurableFlow, row: Row) -> None:
             load_row(connection, row["parent_run_id"], row["tenant"])
         execute(connection, "save_flow", kept)
         _insert_run(connection, row)
+        if record is not None:
+            execute(connection, "insert_record", record)
 
 
 def _insert_run(connection: Rows, row: Row) -> None:

@@ -9,7 +9,7 @@ Only the gates have to be open: neither the run's lock nor the work on it is wai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid
@@ -32,6 +32,7 @@ from cinatra_sdk.store.decisions import (
 )
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.known_flows import KnownFlows
+from cinatra_sdk.store.recording import follow_record, refuse_unfit_approver
 from cinatra_sdk.store.rows import identity_of, load_row, read_gates
 from cinatra_sdk.store.work.columns import list_event_columns
 from cinatra_sdk.store.work.events import tell_gate
@@ -86,10 +87,11 @@ def decide_gates(
     if made is not None:
         for gate, answer in answers:
             refuse_withdrawn(made.platform, run_id, gate, answer)
+            refuse_unfit_approver(made, row, gate, decisions[gate.id])
     with database.connection() as connection:
         if not _record_approval(connection, row, answers, decisions, made):
             with connection.transaction():
-                _record(connection, row, decisions, made)
+                _record(connection, row, decisions, made, flows.signer)
     return made, host
 
 
@@ -124,7 +126,9 @@ def _record_approval(
     return one(connection, "insert_decision", {**kept, **told}) is not None
 
 
-def _record(connection: Rows, row: Row, decisions: Decisions, made: DurableFlow | None) -> None:
+def _record(
+    connection: Rows, row: Row, decisions: Decisions, made: DurableFlow | None, signer: Any = None
+) -> None:
     # Under the row's lock: nobody stops the run, or decides, between this look and the record.
     about = {"run_id": row["run_id"]}
     locked = one(connection, "lock_run_row", about)
@@ -147,6 +151,8 @@ def _record(connection: Rows, row: Row, decisions: Decisions, made: DurableFlow 
         if one(connection, "insert_decision", {**kept, **list_event_columns(told)}) is None:
             raise gate_closed(connection, row["run_id"], kept["gate_id"])
     if made is None:
+        said = next(iter(decisions.values()))
+        follow_record(connection, row, "rejected", reason=f"{said.by} rejected it", signer=signer)
         execute(connection, "reject_run", about)
 
 

@@ -72,6 +72,14 @@ class GraphFlow:
     inputs: Mapping[str, Mapping[str, JsonValue]] | None = field(default=None, repr=False)
     policy: Mapping[str, JsonValue] | None = None
     guards: Sequence[tuple[int, str, str]] = ()
+    governed: bool = False
+    """Whether the graph is the canonical loop of a governed run, which has decision records."""
+
+    @property
+    def recorder(self) -> Any:
+        """Writes the decision records of a governed run; None: it has none."""
+        governance = self.host.governance
+        return governance.make_loop_recorder() if self.governed and governance else None
 
     @property
     def digest(self) -> str:
@@ -157,6 +165,7 @@ def graph_flow(
     policy: Mapping[str, JsonValue] | None = None,
     guards: Sequence[tuple[int, str, str]] = (),
     host: HostParts = NO_PARTS,
+    governed: bool = False,
 ) -> GraphFlow:
     """A hand-written governed graph as a flow for `RunStore`.
 
@@ -167,6 +176,7 @@ def graph_flow(
     inputs: input title → JSON Schema, as at `seal_host_fields`; None takes every input.
     policy, guards: as at `seal_host_fields`.
     host:   what runs that this process starts are lent; without a platform they are simulated.
+    governed: whether its nodes are those of `cinatra_sdk.governance.loop`: see `graphs.governed_run`.
 
     Only the module's own text counts for the digest, not that of the modules that it imports.
 
@@ -192,6 +202,7 @@ def graph_flow(
         inputs=inputs,
         policy=policy,
         guards=tuple(guards),
+        governed=governed,
     )
     return made.lent(host)
 

@@ -18,6 +18,7 @@ from cinatra_sdk.store.archiving import (
 )
 from cinatra_sdk.store.in_thread import in_thread
 from cinatra_sdk.store.reading import RunReader
+from cinatra_sdk.store.recording import follow_record
 from cinatra_sdk.store.rows import load_row, refuse_ended, run_of
 from cinatra_sdk.store.settling import settle_effect
 
@@ -69,6 +70,10 @@ class RunKeeper(RunReader):
                 # First the lock: a statement that waits for it does not see which gates were opened.
                 one(connection, "lock_run_row", {"run_id": run_id})
                 stopped = one(connection, "stop_run", said)
+                if stopped is not None:
+                    why = f"{said['by'] or 'somebody'} stopped it: {said['reason']}".strip(": ")
+                    now = load_row(connection, run_id, tenant)
+                    follow_record(connection, now, "stopped", reason=why, signer=self._flows.signer)
             row = load_row(connection, run_id, tenant)
             if stopped is None and row["status"] != "stopped":
                 refuse_ended(row)

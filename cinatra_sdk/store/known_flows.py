@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 
@@ -26,6 +26,7 @@ from cinatra_sdk.store.attachment_lending import lend_stored_files
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.made_flows import MadeFlows
 from cinatra_sdk.store.recent import Recent
+from cinatra_sdk.store.recording import require_governed
 from cinatra_sdk.store.rows import refuse_other_flow, refuse_other_lowering
 
 log = logging.getLogger("oasflow.store")
@@ -61,6 +62,12 @@ class KnownFlows:
     def price(self) -> Price:
         """The host's prices of models."""
         return self._host.price
+
+    @property
+    def signer(self) -> Any:
+        """Signs decision records that are written without a flow; None: nobody does."""
+        governance = self._host.governance
+        return None if governance is None else governance.ports.signer
 
     def close(self) -> None:
         """Close the connections of platforms that were made here."""
@@ -103,10 +110,10 @@ class KnownFlows:
             refuse_runtime_names(given.env)
             refuse_other_flow(row, given)
             refuse_other_lowering(row, given)
-            return self.remember(row["run_id"], given)
+            return self.remember(row["run_id"], require_governed(row, given))
         known = self._given.get(row["run_id"])
         if known is not None:
-            return known
+            return require_governed(row, known)
         try:
             flow = self._made.make(connection, row)
         except NotConfigured:
@@ -116,6 +123,9 @@ class KnownFlows:
             # resources to a hostile run.
             flow = self._made.make_to_reject(connection, row)
         refuse_other_lowering(row, flow)
+        if row["governed"]:
+            # Kept: the rules of a flow remember its runs.
+            return self.remember(row["run_id"], require_governed(row, flow))
         return flow
 
     def flow_to_reject(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.planned import MAX_STEPS
@@ -23,6 +23,10 @@ from oas_compiler.lower.lent_models import require_known_models
 from oas_compiler.lower.lent_secrets import require_secrets
 from oas_compiler.pipeline import Loading, compile_ir
 
+if TYPE_CHECKING:
+    from cinatra_sdk.governance.contracts.packs import ContextPack
+    from cinatra_sdk.governance.governance import Governance
+
 
 def compile_flow(
     source: str | os.PathLike[str] | bytes | Mapping[str, object],
@@ -37,6 +41,7 @@ def compile_flow(
     allowed_components: Collection[str] | None = None,
     blocked_components: Collection[str] | None = None,
     host: HostParts | None = None,
+    governance: Governance | ContextPack | None = None,
     max_steps: int = MAX_STEPS,
     fuse: bool = True,
     max_parallel: int | None = None,
@@ -64,6 +69,9 @@ def compile_flow(
               below it; as usual all but `StdioTransport`, which starts programs.
     host:     these parts and others (policy, budget, credentials) in one record, of whose variables
               the flow gets those that its file names; a part that is given both ways is refused.
+    governance: the packs whose rules every effect of the flow stands under: `Governance.of(pack)`, or
+              one pack.  A gate that a rule asks for is a phase of the node before its call, beside the
+              gates of the file; see docs/governance.md.  None: no pack governs the flow.
     max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
               more fails with `LimitExceeded`.  It ends loops that never leave by themselves, and
               is not stored with a durable run: each process that goes on with one gives its own.
@@ -112,6 +120,8 @@ def compile_flow(
     require_known_models(compiled.ir, models)
     if host is not None and host.env:
         parts = parts.with_parts(env=_choose_read_variables(compiled.ir, parts.env))
+    if governance is not None:
+        parts = parts.with_parts(governance=_read_governance(governance))
     simulated = parts.platform is None
     if simulated:
         fallback = autonomous_slots(compiled.ir)
@@ -123,7 +133,16 @@ def compile_flow(
         fuse=fuse,
         max_parallel=max_parallel,
         platform_given=not simulated,
+        governed=governance is not None,
     )
+
+
+def _read_governance(given: Governance | ContextPack) -> Governance:
+    # Imported late: most flows have no pack.
+    from cinatra_sdk.governance.contracts.packs import ContextPack
+    from cinatra_sdk.governance.governance import Governance
+
+    return Governance.of(given) if isinstance(given, ContextPack) else given
 
 
 def _choose_read_variables(flow: FlowIR, env: Mapping[str, str]) -> dict[str, str]:

@@ -12,8 +12,9 @@ from cinatra_sdk.governance.admission import Admitted, HostWord, admit, make_cla
 from cinatra_sdk.governance.contracts.packs import ContextPack, DecisionCatalog
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.facts import make_run_facts
-from cinatra_sdk.governance.gateway import Gateway, GovernedCall
+from cinatra_sdk.governance.gateway import Gateway
 from cinatra_sdk.governance.ports import GovernancePorts
+from cinatra_sdk.governance.proposed import GovernedCall
 from cinatra_sdk.governance.registry import MemoryRegistry
 from cinatra_sdk.governance.usage import RunUsage
 from tests.sources import ROOT

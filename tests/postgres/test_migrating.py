@@ -90,7 +90,7 @@ def test_a_single_role_that_may_create_opens_an_empty_database_and_is_told_what_
         Database.open(as_role(empty, mine)).close()
     (told,) = [record.getMessage() for record in caplog.records]
     assert f"the role '{mine}' could change what is append-only" in told
-    assert "it owns attachment_pieces, context_finalizes, decisions, flows," in told
+    assert "it owns attachment_pieces, context_finalizes, context_packs," in told
     with connect(as_role(empty, mine)) as connection:
         assert look(connection).missing == ()
 
@@ -145,7 +145,7 @@ OF_004 = (
     ("grant update (status, outputs,", "grant update (status, waiting, fence, updated_at, outputs,"),
     (", stopped_by, stop_reason, usage,\n              retry_at, failures)", ")"),
     ("lowering, platform, policy, started_by,\n              file, owner,", "lowering, platform, policy)"),
-    (" session_id, parent_run_id, parent_path, deadline)\n", "\n"),
+    (" session_id, parent_run_id, parent_path, deadline, governed)\n", "\n"),
     ("grant select on oasflow.eligible_artifacts to {role};", ""),
     (rights()[rights().index("-- Who works on a run"):], ""),
 )  # fmt: skip
@@ -215,7 +215,7 @@ def test_a_database_of_004_keeps_its_rows_and_gets_the_clock_and_the_triggers_of
     rows = "select json_agg(to_jsonb({0}) - '{1}'::text[] order by run_id) from {0}"
     since_then = (
         "{stopped_by,stop_reason,started_by,file,owner,session_id,parent_run_id,parent_path,usage,"
-        "deadline,retry_at,failures,archived_at}"
+        "deadline,retry_at,failures,archived_at,governed}"
     )
     before = [execute(empty, rows.format(table, since_then)) for table in ("runs", "decisions")]
     with pytest.raises(StoreError, match=rf"missing: 005.*--app-role {mine}"):

@@ -113,8 +113,8 @@ class _Confirmation:
         talk = {} if is_told else discuss(frame, state, question, outcome)
         more = {DECISIONS: seal([decided]), **talk}
         if outcome.denied:
-            update = frame.finish(state, _say_denied(frame, outcome), more=more)
-            update[frame.channel][DENIED] = _describe_denial(outcome)
+            update = frame.finish(state, say_denied(frame, outcome), more=more)
+            update[frame.channel][DENIED] = describe_denial(outcome)
             return update
         if not outcome.approved:
             return rejection(frame, state, outcome, decided, talk)
@@ -132,9 +132,9 @@ def _show_call(_state: State, effect: Effect) -> dict[str, JsonValue]:
     return {"call": effect.capability, "arguments": effect.arguments}
 
 
-def _say_denied(frame: Frame, outcome: Outcome) -> dict[str, JsonValue]:
+def say_denied(frame: Frame, outcome: Outcome) -> dict[str, JsonValue]:
     """The outputs of a node whose call was denied: a default, else a text that says so, else null."""
-    told = _describe_denial(outcome)
+    told = describe_denial(outcome)
     return {
         port.title: port.default.value()
         if port.default is not None
@@ -145,5 +145,5 @@ def _say_denied(frame: Frame, outcome: Outcome) -> dict[str, JsonValue]:
     }
 
 
-def _describe_denial(outcome: Outcome) -> str:
+def describe_denial(outcome: Outcome) -> str:
     return redact(f"{REFUSED_TEXTS['denied']} {outcome.reason}".strip())

@@ -30,35 +30,40 @@ from cinatra_sdk.errors import (
     RunBusy,
     RunEnded,
 )
+from cinatra_sdk.flow.ruled import describe_call
 from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question
 from cinatra_sdk.governance.canonical import hash_of
-from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
+from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.decisions import PlanStep
 from cinatra_sdk.governance.deadlines import call_within
-from cinatra_sdk.governance.gateway import Examined, GovernedCall
+from cinatra_sdk.governance.gateway import Examined
 from cinatra_sdk.governance.loop.calling import (
     CurrentCall,
-    calling,
+    during_call,
     find_function,
     read_cost,
     read_made,
 )
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.state import go_to, list_approvals, list_recorded
+from cinatra_sdk.governance.proposed import GovernedCall
 from cinatra_sdk.governance.recording import format_time
-from cinatra_sdk.governance.references import Unresolved, fill
+from cinatra_sdk.governance.references import Unresolved, fill_references
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.results import (
-    cite,
+    cite_call,
     make_failed_result,
     make_refused_result,
     make_result,
 )
+from cinatra_sdk.governance.rulebook import DeclaredCapability
 from cinatra_sdk.governance.tracing import make_trace_context
+from cinatra_sdk.governance.transcripts import describe_examined
 from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.platform.protocol import Credentials
 
 GATE: Final = "gate"
 KEY_ARGUMENT: Final = "idempotency_key"
@@ -105,7 +110,7 @@ def take_step(case: LoopCase, parts: HostParts) -> dict[str, Any]:
 def make_call(case: LoopCase, step: PlanStep) -> GovernedCall:
     """The call that a step makes now.  Raises: `Unresolved`."""
     loop, run = case.loop, case.run
-    args = fill(thaw(step.params), loop["done"])
+    args = fill_references(thaw(step.params), loop["done"])
     attempt = loop["attempt"]
     name = step.id if attempt == 1 else f"{step.id}_{attempt}"
     declared = case.book.capabilities.get(step.tool)
@@ -213,43 +218,54 @@ def _describe(error: Exception) -> dict[str, Any]:
 def _perform(case: LoopCase, parts: HostParts, examined: Examined) -> dict[str, JsonValue]:
     """Make the call through the door.  Raises: as `perform`; `GovernanceRefused`."""
     call, declared, envelope = examined.call, examined.declared, examined.envelope
-    if declared is None or envelope is None or examined.refusal is not None:
+    if declared is None or envelope is None or examined.decision is None or examined.refusal:
         assert examined.refusal is not None
         raise examined.refusal
-    run = case.run
     host = context_of(get_runtime(HostContext).context)
-    key = _make_effect_key(case, call)
-    decision = case.decision
-    trace = make_trace_context(
-        run, call.tool_call_id, pack=case.book.primary.ref,
-        decision=decision.decision_key if decision else "",
-    )  # fmt: skip
-    effect = Effect(
-        kind=_KINDS[declared.adapter.type],
-        capability=declared.id,
-        node="step",
-        path=f"step/{call.tool_call_id}",
-        arguments={"capability": declared.id, "args": dict(call.args)},
-        risk=envelope.approval_mode_effective,
-        key=key,
-        once=declared.about.at_most_once,
-        run_id=run.run_id,
-        secrets=(host.credentials.run_token, host.credentials.bearer_token),
-    )
-    current = CurrentCall(run=run, envelope=envelope, trace=trace)
+    effect = _make_effect(case, examined, declared, host.credentials)
+    current = _describe_current(case, envelope)
     longest = declared.about.timeout_ms or TOOL_TIMEOUT_MS
 
     def do() -> EffectResult:
         # Right before the call, and after the ledger: a call that was made is not counted again.
         case.gateway.redeem(examined, list_approvals(case.loop))
-        function = find_function(declared, parts, current, key)
-        with calling(current):
+        function = find_function(declared, parts, current, effect.key)
+        with during_call(current):
             made = call_within(longest, function, dict(call.args))
         return EffectResult(value=dict(read_made(made, declared)))
 
     made = perform(effect, do, host.door)
     assert isinstance(made.value, dict)  # made by `do`, or stored from it
     return made.value
+
+
+def _make_effect(
+    case: LoopCase, examined: Examined, declared: DeclaredCapability, held: Credentials
+) -> Effect:
+    call, envelope = examined.call, examined.envelope
+    assert envelope is not None  # see `_perform`
+    return Effect(
+        kind=_KINDS[declared.adapter.type],
+        capability=declared.id,
+        node="step",
+        path=f"step/{call.tool_call_id}",
+        arguments={"capability": declared.id, "args": dict(call.args)},
+        risk=envelope.approval_mode_effective,
+        key=_make_effect_key(case, call),
+        once=declared.about.at_most_once,
+        run_id=case.run.run_id,
+        governed=describe_examined(examined),
+        secrets=(held.run_token, held.bearer_token),
+    )
+
+
+def _describe_current(case: LoopCase, envelope: ToolCallEnvelope) -> CurrentCall:
+    decision = case.decision
+    trace = make_trace_context(
+        case.run, envelope.tool_call_id, pack=case.book.primary.ref,
+        decision=decision.decision_key if decision else "",
+    )  # fmt: skip
+    return CurrentCall(run=case.run, envelope=envelope, trace=trace)
 
 
 def _make_effect_key(case: LoopCase, call: GovernedCall) -> str:
@@ -279,11 +295,9 @@ def _keep(
     kept = {
         "step": step.id,
         "asked": hash_of([step.tool, thaw(step.params)]),
-        "call": examined.envelope.to_json(),
-        "decision": decision.to_json(),
-        "snapshot_hash": examined.snapshot_hash,
+        **describe_examined(examined),
         "result": result.to_json(),
-        "ref": cite(examined.envelope),
+        "ref": cite_call(examined.envelope),
         "sha256": hash_of(thaw(result.output)),
     }
     calls = [*loop["calls"], kept]
@@ -303,19 +317,10 @@ def ask_person(case: LoopCase) -> Question:
     loop, asked = case.loop, case.loop["pending"]
     gate = case.book.gates[asked["gate"]]
     visit = loop["gate_visits"] + 1
-    values: dict[str, JsonValue] = {
-        "call": asked["capability"],
-        "arguments": asked["arguments"],
-        "approval_gate": gate.gate_id,
-        "approval_mode": asked["mode"],
-        "evidence": asked["evidence"],
-        "evidence_snapshot_hash": asked["snapshot_hash"],
-        "intent": case.envelope.input.intent,
-    }
+    values = describe_call({**asked, "note": loop.get("wrong_approver")})
+    values["intent"] = case.envelope.input.intent
     if gate.required_approver_role:
         values["approver_role"] = gate.required_approver_role
-    if loop.get("wrong_approver"):
-        values["note"] = loop["wrong_approver"]
     return Question(
         values=values,
         form=ConfirmationForm(output=GATE),

@@ -49,7 +49,7 @@ def current_call() -> CurrentCall | None:
 
 
 @contextmanager
-def calling(call: CurrentCall) -> Iterator[None]:
+def during_call(call: CurrentCall) -> Iterator[None]:
     token = _current.set(call)
     try:
         yield

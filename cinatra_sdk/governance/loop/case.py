@@ -21,8 +21,8 @@ from cinatra_sdk.governance.critic import Case, list_evidence
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.facts import make_run_facts
 from cinatra_sdk.governance.gateway import Gateway
-from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.loop.state import list_recorded
+from cinatra_sdk.governance.parts import GovernanceParts
 from cinatra_sdk.governance.rulebook import Rulebook, make_rulebook
 from cinatra_sdk.governance.usage import RunUsage
 
@@ -31,7 +31,7 @@ from cinatra_sdk.governance.usage import RunUsage
 class LoopCase:
     """The state of the loop, read."""
 
-    governance: Governance
+    governance: GovernanceParts
     state: Mapping[str, Any] = field(repr=False)
     usage: RunUsage
 

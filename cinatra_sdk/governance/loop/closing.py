@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from cinatra_sdk.blocks.host_node import end_of, ending
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.governance.canonical import hash_of
-from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
-from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.compiled import CompiledContext
 from cinatra_sdk.governance.contracts.memory import MemoryProposal
 from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.governance.contracts.records import DecisionRecord, RecordApproval
+from cinatra_sdk.governance.contracts.records import DecisionRecord
 from cinatra_sdk.governance.loop.case import LoopCase
-from cinatra_sdk.governance.loop.deciding import read_plan
 from cinatra_sdk.governance.loop.state import go_to
-from cinatra_sdk.governance.recording import RecordLink, RunStory, Transcript, make_record
+from cinatra_sdk.governance.recording import RecordLink, make_record
 from cinatra_sdk.governance.refusals import REASONS
+from cinatra_sdk.governance.rulebook import Rulebook
+from cinatra_sdk.governance.story import OPEN, begin_transcript, read_story
 from cinatra_sdk.governed.state import seal
 
 DECISION_RECORD = "decision_record"
 DECISION = "decision"
 
 
-def consolidate(case: LoopCase) -> dict[str, Any]:
+def propose_memory(case: LoopCase) -> dict[str, Any]:
     """Proposals to remember the decision, for a reviewer; nothing is remembered by itself."""
     return go_to(case.loop, "record", proposals=[one.to_json() for one in _list_proposals(case)])
 
@@ -84,56 +86,52 @@ def write_record(case: LoopCase) -> dict[str, Any]:
 
 
 def make_loop_record(case: LoopCase) -> DecisionRecord:
+    """The record of a run without a store; a store writes its own, with its place in the chain."""
+    transcript = tell_transcript(case.state, asdict(case.usage.read()), case.book)
     return make_record(
-        tell_story(case),
+        read_story(transcript),
         RecordLink(),
         at=case.governance.ports.clock(),
         signer=case.governance.ports.signer,
+        transcript=transcript,
     )
 
 
-def tell_story(case: LoopCase) -> RunStory:
-    """What the loop did, for its record."""
-    loop, plan, compiled = case.loop, read_plan(case.loop), case.compiled
-    ledger = compiled.context_ledger
-    verify, score = loop["verify"] or {}, loop["score"] or {}
-    snapshot = thaw(case.book.primary.intelligence_refs).get("knowledge_snapshot", "")
-    return RunStory(
-        run=case.run,
-        request_id=case.envelope.request_id,
-        pack_ref=ledger.pack_ref,
-        pack_refs=case.envelope.context_pack_refs,
-        snapshot_version=str(snapshot),
-        compiled_context_hash=ledger.compiled_context_hash,
-        controls=compiled.runtime_controls,
-        decision=case.decision,
-        status=loop["status"],
-        outcome=loop["outcome"],
-        outputs=loop["outputs"],
-        reason=loop["reason"],
-        transcripts=[
-            Transcript(
-                call=ToolCallEnvelope.read(one["call"]),
-                result=ToolResultEnvelope.read(one["result"]),
-                rule_ids=(
+def tell_transcript(
+    state: Mapping[str, Any], used: Mapping[str, Any], book: Rulebook
+) -> dict[str, Any]:
+    """What the loop did so far, for its record."""
+    loop = state["loop"]
+    begun = begin_transcript(
+        "loop", state["admitted"], CompiledContext.read(state["compiled"]), book
+    )
+    return {
+        **begun,
+        "calls": [
+            {
+                "call": one["call"],
+                "result": one["result"],
+                "rule_ids": [
                     *one["decision"]["matched_rule_ids"],
                     *one["decision"]["undecided_rule_ids"],
-                ),
-            )
+                ],
+                "snapshot_hash": one["snapshot_hash"],
+                "facts": one["facts"],
+                "step": one["step"],
+            }
             for one in loop["calls"]
         ],
-        approvals=tuple(_read_approval(one) for one in loop["approvals"]),
-        subject_ids=plan.subject_ids if plan else (),
-        confidence=plan.confidence if plan and loop["status"] == "DECIDED" else None,
-        strategy=plan.strategy if plan else "",
-        alternatives=plan.alternatives_considered if plan else (),
-        reasons=(*verify.get("reasons", ()), *score.get("reasons", ())),
-        scorecard=score.get("scorecard", {}),
-        used=case.usage.read(),
-    )
+        "approvals": [_describe_approval(one) for one in loop["approvals"]],
+        **{
+            name: loop[name]
+            for name in ("plan", "verify", "score", "outcome", "outputs", "reason", "retries")
+        },
+        "status": loop["status"] or OPEN,
+        "used": dict(used),
+    }
 
 
-def _read_approval(one: dict[str, Any]) -> RecordApproval:
+def _describe_approval(one: Mapping[str, Any]) -> dict[str, Any]:
     body = {
         "gate_id": one["gate_id"],
         "approver": one["approver"],
@@ -141,9 +139,7 @@ def _read_approval(one: dict[str, Any]) -> RecordApproval:
         "evidence_snapshot_hash": one["snapshot_hash"],
         "decided_at": one["decided_at"],
     }
-    if one["decision"] != "approved":
-        body["decision"] = one["decision"]
-    return RecordApproval.read(body)
+    return body if one["decision"] == "approved" else {**body, "decision": one["decision"]}
 
 
 def stay_escalated(case: LoopCase) -> dict[str, Any]:

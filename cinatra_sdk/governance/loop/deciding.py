@@ -14,14 +14,13 @@ from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
-from cinatra_sdk.governance.contracts.decisions import Plan
 from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.critic import score, verify
 from cinatra_sdk.governance.deadlines import call_within
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.state import go_to
 from cinatra_sdk.governance.planning import Planned, PlanRequest
-from cinatra_sdk.governance.references import Unresolved, fill
+from cinatra_sdk.governance.references import Unresolved, fill_references
 from cinatra_sdk.governance.refusals import GovernanceRefused
 
 PLAN_TIMEOUT_MS = 15_000
@@ -37,25 +36,7 @@ def make_plan(case: LoopCase) -> dict[str, Any]:
             "a governed run needs a planner", hint="Governance(planner=ScriptedPlanner([…]))"
         )
     attempt = loop["attempt"] + 1
-    request = PlanRequest(
-        run=_hide_tokens(case),
-        compiled=case.compiled,
-        decision=case.decision,
-        attempt=attempt,
-        findings=tuple(loop["findings"]),
-        results=tuple(_list_results(loop)),
-    )
-    key = hashlib.sha256(f"{case.run.run_id}\nplan\n{attempt}".encode()).hexdigest()
-    effect = Effect(
-        kind="model",
-        capability="planner",
-        node="plan",
-        path="plan",
-        visit=attempt,
-        arguments={"attempt": attempt, "findings": list(request.findings)},
-        key=key,
-        run_id=case.run.run_id,
-    )
+    request = _make_request(case, attempt)
 
     def ask() -> EffectResult:
         made = call_within(_choose_timeout(case), planner, request)
@@ -67,12 +48,40 @@ def make_plan(case: LoopCase) -> dict[str, Any]:
 
     try:
         case.usage.reserve(case.run.run_budget)
-        made = perform(effect, ask, context_of(get_runtime(HostContext).context).door)
+        made = perform(
+            _make_plan_effect(case, request), ask, context_of(get_runtime(HostContext).context).door
+        )
     except GovernanceRefused as refused:
         return _escalate(case, refused, attempt=attempt)
     assert isinstance(made.value, dict)  # made by `ask`, or stored from it
     case.usage.add(tokens=int(str(made.value["tokens"])))
     return go_to(loop, "verify", attempt=attempt, plan=made.value["plan"], findings=[])
+
+
+def _make_request(case: LoopCase, attempt: int) -> PlanRequest:
+    return PlanRequest(
+        run=_hide_tokens(case),
+        compiled=case.compiled,
+        decision=case.decision,
+        attempt=attempt,
+        findings=tuple(case.loop["findings"]),
+        results=tuple(_list_results(case.loop)),
+    )
+
+
+def _make_plan_effect(case: LoopCase, request: PlanRequest) -> Effect:
+    """Asking the planner, as an effect with a key for each attempt."""
+    name = f"{case.run.run_id}\nplan\n{request.attempt}"
+    return Effect(
+        kind="model",
+        capability="planner",
+        node="plan",
+        path="plan",
+        visit=request.attempt,
+        arguments={"attempt": request.attempt, "findings": list(request.findings)},
+        key=hashlib.sha256(name.encode()).hexdigest(),
+        run_id=case.run.run_id,
+    )
 
 
 def _escalate(case: LoopCase, refused: GovernanceRefused, **changed: Any) -> dict[str, Any]:
@@ -138,7 +147,7 @@ def score_results(case: LoopCase) -> dict[str, Any]:
     loop, plan = case.loop, case.plan
     newest = {one["step"]: one for one in loop["calls"]}
     try:
-        outputs: Any = fill(thaw(plan.outputs), loop["done"])
+        outputs: Any = fill_references(thaw(plan.outputs), loop["done"])
     except Unresolved:
         outputs = None
     found = score(
@@ -171,7 +180,3 @@ def score_results(case: LoopCase) -> dict[str, Any]:
         case _:
             reason = "; ".join(found.reasons)
             return go_to(loop, "record", status="ESCALATED", reason=reason, **kept)
-
-
-def read_plan(loop: Mapping[str, Any]) -> Plan | None:
-    return None if loop["plan"] is None else Plan.read(loop["plan"])

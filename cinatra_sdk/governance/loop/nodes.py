@@ -23,13 +23,13 @@ from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.engine.telling import telling_node
 from cinatra_sdk.errors import NodeFailed, NotConfigured
 from cinatra_sdk.gates.hitl import Gate, Outcome, Question, build_hitl_gate
-from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.loop.acting import GATE, ask_person, take_step, write_answer
 from cinatra_sdk.governance.loop.case import LoopCase
-from cinatra_sdk.governance.loop.closing import consolidate, stay_escalated, write_record
+from cinatra_sdk.governance.loop.closing import propose_memory, stay_escalated, write_record
 from cinatra_sdk.governance.loop.deciding import make_plan, score_results, verify_plan
 from cinatra_sdk.governance.loop.opening import admit_request, compile_request
 from cinatra_sdk.governance.loop.state import NODES, begin_loop, read_usage
+from cinatra_sdk.governance.parts import GovernanceParts
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governed.state import has_ended, seal, unseal
 from cinatra_sdk.lending.host_parts import HostParts
@@ -39,7 +39,7 @@ _COMPUTES: Final[Mapping[str, Callable[[LoopCase], dict[str, Any]]]] = {
     "compile": compile_request,
     "verify": verify_plan,
     "score": score_results,
-    "consolidate": consolidate,
+    "consolidate": propose_memory,
     "record": write_record,
     "escalated": stay_escalated,
 }
@@ -51,7 +51,7 @@ def make_nodes(parts: HostParts, *, effects: Effects = "line") -> dict[str, Any]
     Raises: `NotConfigured` where the host lends no governance.
     """
     governance = parts.governance
-    if not isinstance(governance, Governance):
+    if not isinstance(governance, GovernanceParts):
         raise NotConfigured(
             "a governed run needs packs and a planner",
             hint="HostParts(governance=Governance(registry=FolderRegistry('packs'), planner=…))",
@@ -84,7 +84,7 @@ def _may_run(name: str, state: State) -> bool:
     return isinstance(loop, Mapping) and loop["next"] == name
 
 
-def _make_admit(governance: Governance) -> NodeRunnable:
+def _make_admit(governance: GovernanceParts) -> NodeRunnable:
     def run(state: State) -> dict[str, Any]:
         if has_ended(state) or was_sent() or "admitted" in state:
             return {}
@@ -99,7 +99,7 @@ def _make_admit(governance: Governance) -> NodeRunnable:
 
 def _make_node(
     name: str,
-    governance: Governance,
+    governance: GovernanceParts,
     work: Callable[[LoopCase], dict[str, Any]],
     *,
     effects: Effects | str,
@@ -149,7 +149,7 @@ def _make_async(name: str, run: Callable[[State], dict[str, Any]]) -> NodeRunnab
     return node_of(name, run, arun)
 
 
-def _make_gate(governance: Governance) -> Gate:
+def _make_gate(governance: GovernanceParts) -> Gate:
     """A node of its own for the person: it only asks, and keeps the answer."""
 
     def read(state: State) -> LoopCase:

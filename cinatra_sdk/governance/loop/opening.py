@@ -7,14 +7,14 @@ from typing import Any
 
 from cinatra_sdk.governance.admission import admit
 from cinatra_sdk.governance.compiling import compile_context
-from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.state import REQUEST, go_to
+from cinatra_sdk.governance.parts import GovernanceParts
 from cinatra_sdk.governance.recording import format_time
 from cinatra_sdk.governed.state import seal
 
 
-def admit_request(state: Mapping[str, Any], governance: Governance) -> dict[str, Any]:
+def admit_request(state: Mapping[str, Any], governance: GovernanceParts) -> dict[str, Any]:
     """Raises: `GovernanceRefused`; then nothing of the run is kept but the refusal."""
     word = governance.read_word(state["run"])
     made = admit(state["input_params"][REQUEST], word, governance.registry, governance.ports)

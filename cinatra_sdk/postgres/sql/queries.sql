@@ -55,10 +55,11 @@ select name, file, source from flows where digest = %(digest)s;
 -- for the disk where the caller goes on with the run at once and answers for it later.
 with made as (
     insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy,
-                      started_by, file, owner, session_id, parent_run_id, parent_path, deadline)
+                      started_by, file, owner, session_id, parent_run_id, parent_path, deadline,
+                      governed)
     values (%(run_id)s, %(tenant)s, %(digest)s, %(input)s, %(env_names)s, %(lowering)s,
             %(platform)s, %(policy)s, %(started_by)s, %(file)s, %(owner)s, %(session_id)s,
-            %(parent_run_id)s, %(parent_path)s, %(deadline)s)
+            %(parent_run_id)s, %(parent_path)s, %(deadline)s, %(governed)s)
     on conflict (run_id) do nothing
     returning run_id
 ),
@@ -483,9 +484,9 @@ standing as materialized (
 ),
 begun as (
     insert into effects as e (run_id, key, tenant, kind, capability, path, visit, item, risk,
-                              request_sha256, shown_sha256, status, attempts, fence)
+                              request_sha256, shown_sha256, status, attempts, fence, governed)
     select run_id, %(key)s, tenant, %(kind)s, %(capability)s, %(path)s, %(visit)s, %(item)s, %(risk)s,
-           %(request_sha256)s, %(shown_sha256)s, 'begun', 1, fence
+           %(request_sha256)s, %(shown_sha256)s, 'begun', 1, fence, %(governed)s::json
     from standing
     where fence = %(fence)s and status not in ('completed', 'rejected', 'stopped')
       and rejected_at_gate is null
@@ -495,7 +496,8 @@ begun as (
                         else e.attempts + 1 end,
         error = case when e.status = 'begun' and %(once)s then %(cut_off)s::json end,
         ended_at = null, fence = excluded.fence, capability = excluded.capability,
-        request_sha256 = excluded.request_sha256, shown_sha256 = excluded.shown_sha256
+        request_sha256 = excluded.request_sha256, shown_sha256 = excluded.shown_sha256,
+        governed = excluded.governed
     where e.status = 'failed'
        or e.status = 'begun' and e.fence < excluded.fence
           and e.request_sha256 = excluded.request_sha256
@@ -1461,3 +1463,93 @@ select l.id, l.org_id, l.run_id, l.version, v.type, v.mime, v.content, v.sha256
 from listed l join saved_object_versions v on v.object_id = l.id and v.version = l.version
 where l.place = 1 or (l.place <= %(most)s and l.bytes <= %(most_bytes)s)
 order by l.place;
+
+-- ------------------------------------------------------------------ governed runs
+
+-- name: insert_pack
+-- No row where the reference is taken.
+insert into context_packs (tenant, ref, content, sha256, published_by)
+values (%(tenant)s, %(ref)s, %(content)s, %(sha256)s, %(published_by)s)
+on conflict (ref) do nothing
+returning ref;
+
+-- name: load_pack
+select tenant, ref, content, sha256, published_by, published_at from context_packs where ref = %(ref)s;
+
+-- name: list_packs
+select tenant, ref, sha256, published_by, published_at from context_packs
+where %(tenant)s::text is null or tenant in (%(tenant)s, '*')
+order by ref;
+
+-- name: insert_record
+insert into decision_records (run_id, seq, tenant, record_id, status, run_status, record, record_hash,
+                              previous_hash, transcript)
+values (%(run_id)s, %(seq)s, %(tenant)s, %(record_id)s, %(status)s, %(run_status)s, %(record)s,
+        %(record_hash)s, %(previous_hash)s, %(transcript)s);
+
+-- name: load_last_record
+select seq, status, run_status, record, record_hash, transcript from decision_records
+where run_id = %(run_id)s order by seq desc limit 1;
+
+-- name: load_record
+select d.*, f.name as flow_name from decision_records d join runs r using (run_id) join flows f using (digest)
+where d.record_id = %(record_id)s and (%(tenant)s::text is null or d.tenant = %(tenant)s);
+
+-- name: list_records
+-- The newest first, after a place in that order.
+select d.run_id, d.seq, d.tenant, d.record_id, d.status, d.run_status, d.record, d.record_hash,
+       d.previous_hash, d.created_at, f.name as flow_name
+from decision_records d join runs r using (run_id) join flows f using (digest)
+where (%(tenant)s::text is null or d.tenant = %(tenant)s)
+  and (%(run_id)s::text is null or d.run_id = %(run_id)s)
+  and (%(status)s::text is null or d.status = %(status)s)
+  and (%(after_at)s::timestamptz is null
+       or (d.created_at, d.run_id, d.seq)
+          < (%(after_at)s::timestamptz, %(after_run)s::text, %(after_seq)s::integer))
+order by d.created_at desc, d.run_id desc, d.seq desc
+limit %(limit)s;
+
+-- name: list_chain
+-- All records of a run, the first first.
+select * from decision_records where run_id = %(run_id)s order by seq;
+
+-- name: list_recorded_runs
+-- Runs that have records, in the order of their ids, after one of them.
+select distinct d.run_id from decision_records d
+where (%(tenant)s::text is null or d.tenant = %(tenant)s) and d.run_id > %(after)s
+order by d.run_id limit %(limit)s;
+
+-- name: list_governed_effects
+-- The calls of a run that rules govern, in the order in which they were begun.
+select key, kind, capability, path, status, attempts, result, usage, error, begun_at, ended_at, governed
+from effects where run_id = %(run_id)s and governed is not null order by begun_at, key;
+
+-- name: list_run_decisions
+select gate_id, node, kind, decided_by, reason, decided_at, answer from decisions
+where run_id = %(run_id)s and kind <> 'auto_skipped' order by decided_at, gate_id;
+
+-- name: list_shown
+-- What people were shown at the gates that were decided.
+select g.gate_id, g.payload from gates g
+where g.run_id = %(run_id)s and g.state = 'decided';
+
+-- name: insert_memory_proposal
+insert into memory_proposals (proposal_id, run_id, tenant, proposal)
+values (%(proposal_id)s, %(run_id)s, %(tenant)s, %(proposal)s)
+on conflict (proposal_id) do nothing;
+
+-- name: list_memory_proposals
+select p.proposal_id, p.run_id, p.tenant, p.proposal, p.proposed_at, r.verdict, r.reviewed_by,
+       r.reason, r.reviewed_at
+from memory_proposals p left join memory_reviews r using (proposal_id)
+where (%(tenant)s::text is null or p.tenant = %(tenant)s)
+  and (not %(open)s or r.proposal_id is null)
+order by p.proposed_at, p.proposal_id limit %(limit)s;
+
+-- name: insert_memory_review
+-- No row where somebody has reviewed it before, or where it is another tenant's.
+insert into memory_reviews (proposal_id, verdict, reviewed_by, reason)
+select p.proposal_id, %(verdict)s, %(reviewed_by)s, %(reason)s from memory_proposals p
+where p.proposal_id = %(proposal_id)s and (%(tenant)s::text is null or p.tenant = %(tenant)s)
+on conflict (proposal_id) do nothing
+returning proposal_id;

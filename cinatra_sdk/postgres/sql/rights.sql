@@ -25,7 +25,7 @@ grant insert (org_id, parent_run_id, parent_package_name, slot_id, selection_mod
 
 -- How a run stands changes until it has ended (a trigger sees to that); what it is does not.
 grant insert (run_id, tenant, digest, input, env_names, lowering, platform, policy, started_by,
-              file, owner, session_id, parent_run_id, parent_path, deadline)
+              file, owner, session_id, parent_run_id, parent_path, deadline, governed)
     on oasflow.runs to {role};
 grant update (status, outputs, branch, messages, error, attempts, stopped_by, stop_reason, usage,
               retry_at, failures)
@@ -64,10 +64,10 @@ grant insert (run_id, seq, kind, name, path, visit, data) on oasflow.run_events 
 grant insert (run_id, key, attempts, tenant, happened, result, settled_by, reason)
     on oasflow.settlements to {role};
 grant insert (run_id, key, tenant, kind, capability, path, visit, item, risk, request_sha256,
-              shown_sha256, status, attempts, result, usage, error, ended_at, fence)
+              shown_sha256, status, attempts, result, usage, error, ended_at, fence, governed)
     on oasflow.effects to {role};
 grant update (capability, request_sha256, shown_sha256, status, attempts, result, usage, error,
-              ended_at, fence)
+              ended_at, fence, governed)
     on oasflow.effects to {role};
 
 -- What only going on needs of a run that has ended: the function looks whether it has.
@@ -90,3 +90,11 @@ grant insert (id, org_id, run_id, key) on oasflow.saved_objects to {role};
 grant update (key) on oasflow.saved_objects to {role};
 grant insert (object_id, version, key, run_id, type, mime, content, sha256)
     on oasflow.saved_object_versions to {role};
+
+-- Governed runs: packs, decision records, proposals and reviews are only added (triggers see to that).
+grant insert (tenant, ref, content, sha256, published_by) on oasflow.context_packs to {role};
+grant insert (run_id, seq, tenant, record_id, status, run_status, record, record_hash, previous_hash,
+              transcript)
+    on oasflow.decision_records to {role};
+grant insert (proposal_id, run_id, tenant, proposal) on oasflow.memory_proposals to {role};
+grant insert (proposal_id, verdict, reviewed_by, reason) on oasflow.memory_reviews to {role};

@@ -151,7 +151,8 @@ def _list_columns(effect: Effect) -> dict[str, Any]:
         "request_sha256": effect.request_sha256,
         "shown_sha256": effect.shown_sha256,
         "once": effect.once,
-        "lasts": effect.once or is_send_class(effect.risk),
+        "lasts": effect.once or is_send_class(effect.risk) or effect.governed is not None,
+        "governed": None if effect.governed is None else Json(effect.governed),
     }
 
 

@@ -1,0 +1,45 @@
+"""What a host lends to governed runs, in one record; `Governance` adds what is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from cinatra_sdk.governance.admission import HostWord
+from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
+from cinatra_sdk.governance.planning import Planner
+from cinatra_sdk.governance.ports import GovernancePorts
+from cinatra_sdk.governance.registry import PackRegistry
+
+WordFor: TypeAlias = Callable[[Mapping[str, Any]], HostWord]
+"""From the identity of a run (`run_id`, `tenant`) to what the host knows about it."""
+UserFor: TypeAlias = Callable[[Mapping[str, Any]], UserClaims]
+"""From the identity of a run (`run_id`, `tenant`, `started_by`) to the person for whom it acts."""
+LOCAL_TENANT = "local"
+"""Of runs without a tenant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GovernanceParts:
+    """Safe to share between threads and runs."""
+
+    registry: PackRegistry
+    planner: Planner | None = field(default=None, repr=False)
+    """Makes the plans of the loop (`graphs.governed_run`); compiled flows need none."""
+    ports: GovernancePorts = field(default_factory=GovernancePorts)
+    word_for: WordFor | None = field(default=None, repr=False)
+    """None: the tenant of the run, and what its packs say."""
+    pack_refs: tuple[str, ...] = ()
+    """The packs of compiled flows; the requests of the loop name their own."""
+    intent: str = ""
+    """Of compiled flows; empty: the name of the flow."""
+    agent: AgentIdentity | None = None
+    """Of compiled flows; None: one with the name of the flow."""
+    user_for: UserFor | None = field(default=None, repr=False)
+    """Of compiled flows; None: whoever started the run, who delegated nothing."""
+
+    def read_word(self, run: Mapping[str, Any]) -> HostWord:
+        if self.word_for is not None:
+            return self.word_for(run)
+        return HostWord(tenant=run.get("tenant") or LOCAL_TENANT, run_id=run.get("run_id", ""))

@@ -1,0 +1,143 @@
+"""What a store asks of a governed flow: how a run begins, goes on, and what its record tells.
+
+A store calls `begin` where a run is stored, `restore` before each activation, and `tell` at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from cinatra_sdk.governance.admission import Admitted, admit
+from cinatra_sdk.governance.compiling import compile_context
+from cinatra_sdk.governance.evidence import Evidence
+from cinatra_sdk.governance.loop.closing import tell_transcript
+from cinatra_sdk.governance.loop.state import REQUEST
+from cinatra_sdk.governance.recording import format_time
+from cinatra_sdk.governance.story import OPEN, begin_transcript
+from cinatra_sdk.governance.usage import Used
+
+if TYPE_CHECKING:
+    from cinatra_sdk.governance.flows import PackRules
+    from cinatra_sdk.governance.parts import GovernanceParts
+
+Run = Mapping[str, Any]
+"""`{"run_id", "tenant", "started_by"}`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a store knows at the end of an activation."""
+
+    run: Run
+    last: Mapping[str, Any] = field(repr=False)
+    """The transcript of the record before."""
+    values: Mapping[str, Any] = field(repr=False)
+    """The state of the run's graph."""
+    status: str
+    """Of the run: `completed`, `waiting`, …"""
+    outputs: Mapping[str, Any] | None = field(default=None, repr=False)
+    branch: str | None = None
+
+
+class RunRecorder(Protocol):
+    """Of one governed flow; safe to share between threads and runs."""
+
+    @property
+    def governance(self) -> GovernanceParts: ...
+
+    def begin(self, params: Mapping[str, Any], run: Run) -> dict[str, Any]:
+        """The transcript of a new run.  Raises: `GovernanceRefused`; then nothing is stored."""
+        ...
+
+    def restore(self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence]) -> None:
+        """Told before an activation: what the run has come to so far."""
+        ...
+
+    def working(self, run: Run) -> AbstractContextManager[None]:
+        """Around the work of an activation, whose time counts."""
+        ...
+
+    def tell(self, told: Told) -> dict[str, Any]:
+        """The transcript at the end of an activation, without the calls that only the ledger knows."""
+        ...
+
+
+def keep_admitted(admitted: Admitted, at: str) -> dict[str, Any]:
+    return {
+        "envelope": admitted.envelope.to_json(),
+        "run": admitted.run.to_json(),
+        "book": admitted.book.sha256,
+        "attachments": [{"ref": one.ref, "sha256": one.sha256} for one in admitted.attachments],
+        "at": at,
+    }
+
+
+def _begin(kind: str, admitted: Admitted, governance: GovernanceParts) -> dict[str, Any]:
+    compiled = compile_context(admitted, governance.ports)
+    at = format_time(governance.ports.clock())
+    return begin_transcript(kind, keep_admitted(admitted, at), compiled, admitted.book)
+
+
+class LoopRecorder:
+    """Of the canonical loop, which keeps its story in its own state."""
+
+    def __init__(self, governance: GovernanceParts) -> None:
+        self.governance = governance
+
+    def begin(self, params: Mapping[str, Any], run: Run) -> dict[str, Any]:
+        word = self.governance.read_word(run)
+        admitted = admit(params[REQUEST], word, self.governance.registry, self.governance.ports)
+        return _begin("loop", admitted, self.governance)
+
+    def restore(self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence]) -> None:
+        """Nothing: the state of the graph has it."""
+
+    def working(self, _run: Run) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def tell(self, told: Told) -> dict[str, Any]:
+        values = told.values
+        if "loop" not in values or "compiled" not in values:
+            return {**told.last, "status": OPEN}
+        book = admit(
+            values["admitted"]["envelope"],
+            self.governance.read_word(told.run),
+            self.governance.registry,
+            self.governance.ports,
+        ).book
+        return tell_transcript(values, values["loop"]["used"], book)
+
+
+class FlowRecorder:
+    """Of a compiled flow: its inputs, its calls, its outputs."""
+
+    def __init__(self, rules: PackRules) -> None:
+        self.rules = rules
+        self.governance = rules.governance
+
+    def begin(self, params: Mapping[str, Any], run: Run) -> dict[str, Any]:
+        admitted = self.rules.admit_run(run, params)
+        made = _begin("flow", admitted, self.governance)
+        self.rules.restore_session(run, admitted, Used(**made["used"]), ())
+        return made
+
+    def restore(self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence]) -> None:
+        params = last["admitted"]["envelope"]["input"].get("context") or {}
+        admitted = self.rules.admit_run(run, params)
+        self.rules.restore_session(run, admitted, Used(**last["used"]), recorded)
+
+    def working(self, run: Run) -> AbstractContextManager[None]:
+        return self.rules.open_session(run).usage.working()
+
+    def tell(self, told: Told) -> dict[str, Any]:
+        session = self.rules.open_session(told.run)
+        made = {**told.last, "status": OPEN, "used": asdict(session.usage.read())}
+        if told.status == "completed":
+            outputs = dict(told.outputs or {})
+            outcome = outputs.get("outcome")
+            made["outputs"] = outputs
+            made["outcome"] = outcome if isinstance(outcome, str) else told.branch or "completed"
+        return made

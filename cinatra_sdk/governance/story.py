@@ -1,0 +1,134 @@
+"""The story of a run as plain JSON, from which its decision record is made, and made again by a replay.
+
+    transcript = {"admitted": {…}, "compiled": {…}, "decision": {…}, "calls": […], "approvals": […],
+                  "plan": {…}, "verify": {…}, "score": {…}, "status": "DECIDED", "used": {…}, …}
+    read_story(transcript)  ->  RunStory(…)
+
+A transcript needs no registry and no host: whoever has it derives the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
+from cinatra_sdk.governance.contracts.compiled import CompiledContext
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan
+from cinatra_sdk.governance.contracts.invoke import InvokeAgent
+from cinatra_sdk.governance.contracts.records import RecordApproval, RecordStatus
+from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.recording import RunStory, Transcript
+from cinatra_sdk.governance.rulebook import Rulebook
+from cinatra_sdk.governance.usage import Used
+
+OPEN: Final[RecordStatus] = "IN_FLIGHT"
+
+
+def begin_transcript(
+    kind: str, admitted: Mapping[str, Any], compiled: CompiledContext, book: Rulebook
+) -> dict[str, Any]:
+    """The transcript of a run in which nothing has happened yet.
+
+    kind: `loop` or `flow`.  admitted: `{"envelope", "run", "book", "attachments", "at"}`.
+    """
+    envelope = InvokeAgent.read(admitted["envelope"])
+    decision = book.decision_for(envelope.input.intent)
+    snapshot = thaw(book.primary.intelligence_refs).get("knowledge_snapshot", "")
+    used = Used(tokens=compiled.budget_report.tokens_used_at_compile)
+    return {
+        "version": 1,
+        "kind": kind,
+        "admitted": dict(admitted),
+        "compiled": compiled.to_json(),
+        "decision": None if decision is None else decision.to_json(),
+        "snapshot_version": str(snapshot),
+        "calls": [],
+        "approvals": [],
+        "plan": None,
+        "verify": None,
+        "score": None,
+        "status": OPEN,
+        "outcome": None,
+        "outputs": {},
+        "reason": "",
+        "used": asdict(used),
+    }
+
+
+def read_story(transcript: Mapping[str, Any]) -> RunStory:
+    """Raises: `GovernanceRefused` where a part of the transcript does not fit its contract."""
+    admitted = transcript["admitted"]
+    envelope = InvokeAgent.read(admitted["envelope"])
+    compiled = CompiledContext.read(transcript["compiled"])
+    ledger = compiled.context_ledger
+    decision = transcript["decision"]
+    plan = None if transcript["plan"] is None else Plan.read(transcript["plan"])
+    verify, score = transcript["verify"] or {}, transcript["score"] or {}
+    decided = transcript["status"] == "DECIDED"
+    return RunStory(
+        run=RunContext.read(admitted["run"]),
+        request_id=envelope.request_id,
+        pack_ref=ledger.pack_ref,
+        pack_refs=envelope.context_pack_refs,
+        snapshot_version=transcript["snapshot_version"],
+        compiled_context_hash=ledger.compiled_context_hash,
+        controls=compiled.runtime_controls,
+        decision=None if decision is None else DecisionSpec.read(decision),
+        status=transcript["status"],
+        outcome=transcript["outcome"],
+        outputs=transcript["outputs"],
+        reason=transcript["reason"],
+        transcripts=[_read_call(one) for one in transcript["calls"]],
+        approvals=tuple(RecordApproval.read(one) for one in transcript["approvals"]),
+        subject_ids=plan.subject_ids if plan else (),
+        confidence=plan.confidence if plan and decided else None,
+        strategy=plan.strategy if plan else "",
+        alternatives=plan.alternatives_considered if plan else (),
+        reasons=(*verify.get("reasons", ()), *score.get("reasons", ())),
+        scorecard=score.get("scorecard", {}),
+        used=Used(**transcript["used"]),
+    )
+
+
+def _read_call(one: Mapping[str, Any]) -> Transcript:
+    result = one["result"]
+    return Transcript(
+        call=ToolCallEnvelope.read(one["call"]),
+        result=None if result is None else ToolResultEnvelope.read(result),
+        rule_ids=tuple(one["rule_ids"]),
+        snapshot_hash=one["snapshot_hash"],
+        facts=one.get("facts") or {},
+    )
+
+
+def list_calls(transcripts: Iterable[Transcript]) -> list[dict[str, Any]]:
+    """Calls as a transcript has them."""
+    return [
+        {
+            "call": one.call.to_json(),
+            "result": None if one.result is None else one.result.to_json(),
+            "rule_ids": list(one.rule_ids),
+            "snapshot_hash": one.snapshot_hash,
+            "facts": dict(one.facts),
+        }
+        for one in transcripts
+    ]
+
+
+def join_calls(
+    known: Iterable[Mapping[str, Any]], ledger: Iterable[Mapping[str, Any]], *, trusts_ledger: bool
+) -> list[dict[str, Any]]:
+    """The calls that a transcript has, and those that only the ledger knows.
+
+    trusts_ledger: whether the ledger wins for calls that both have, as of a flow, whose transcript is
+    made of nothing else.
+    """
+    found = {one["call"]["tool_call_id"]: dict(one) for one in known}
+    for one in ledger:
+        name = one["call"]["tool_call_id"]
+        if trusts_ledger or name not in found or found[name]["result"] is None:
+            found[name] = dict(one)
+    return list(found.values())

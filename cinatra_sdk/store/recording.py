@@ -1,0 +1,334 @@
+"""Decision records of governed runs: written in the transaction that changes how a run stands.
+
+    begin_record(flow, params, run)      a run is stored: its first record
+    end_record(connection, …)            an activation ends: waiting, completed, rejected, failed
+    follow_record(connection, …)         somebody ends the run without its flow: stopped, rejected, failed
+
+The database refuses a change of a governed run without its record (`016_governance.sql`), so that no way
+to end a run can forget it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from cinatra_sdk.contract import ENDED
+from cinatra_sdk.errors import AnswerInvalid, NotConfigured
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.postgres.connection import Row, Rows, every, one
+from cinatra_sdk.postgres.connection import run as execute
+
+if TYPE_CHECKING:
+    from cinatra_sdk.governance.contracts.records import DecisionRecord
+    from cinatra_sdk.governance.recorders import RunRecorder
+    from cinatra_sdk.governance.signing import Signer
+    from cinatra_sdk.store.flows import DurableFlow
+
+log = logging.getLogger("oasflow.store")
+_STATUSES: Final = {
+    "completed": "DECIDED",
+    "rejected": "REJECTED",
+    "stopped": "CLOSED",
+    "waiting": "IN_FLIGHT",
+    "failed": "ESCALATED",
+}
+"""Status of a record, by that of its run; where nothing more is known."""
+
+
+def find_recorder(flow: Any) -> RunRecorder | None:
+    """None for a flow that no pack governs."""
+    recorder: RunRecorder | None = getattr(flow, "recorder", None)
+    return recorder
+
+
+def find_signer(flow: Any) -> Signer | None:
+    recorder = find_recorder(flow)
+    return None if recorder is None else recorder.governance.ports.signer
+
+
+@contextmanager
+def work_time(flow: Any, row: Row) -> Iterator[None]:
+    """Around the work of an activation, whose time counts for the budget of a governed run."""
+    recorder = find_recorder(flow) if row["governed"] else None
+    if recorder is None:
+        yield
+        return
+    with recorder.working(describe_run(row)):
+        yield
+
+
+def refuse_unfit_approver(flow: Any, row: Row, gate: Gate, decision: Decision) -> None:
+    """Raises: `AnswerInvalid` where a gate of a pack asks for a role that the person does not have."""
+    values = gate.payload.get("values")
+    role = values.get("approver_role") if isinstance(values, Mapping) else None
+    recorder = find_recorder(flow) if row["governed"] else None
+    if recorder is None or not isinstance(role, str) or not decision.approved:
+        return
+    roles_of = recorder.governance.ports.roles_of
+    tenant = recorder.governance.read_word(describe_run(row)).tenant
+    if roles_of is None or role not in roles_of(tenant, decision.by):
+        raise AnswerInvalid(
+            f"gate '{gate.id}' is for somebody with the role '{role}'",
+            hint="" if roles_of else "the host gives no roles: GovernancePorts(roles_of=…)",
+        )
+
+
+def describe_run(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity of a run, as recorders read it."""
+    return {name: row.get(name) or "" for name in ("run_id", "tenant", "started_by")}
+
+
+def require_governed(row: Row, flow: DurableFlow) -> DurableFlow:
+    """The flow of a run, under rules where the run is.
+
+    Raises: `NotConfigured` where this process lends no packs for a governed run.
+    """
+    if not row["governed"]:
+        return flow
+    ruled: DurableFlow = flow.ruled() if hasattr(flow, "ruled") else flow
+    if find_recorder(ruled) is None:
+        raise NotConfigured(
+            f"run '{row['run_id']}' is governed, and this process lends no packs",
+            hint="HostParts(governance=…), or --host MODULE:FACTORY",
+        )
+    return ruled
+
+
+def begin_record(flow: Any, params: Mapping[str, Any], run: Mapping[str, Any]) -> Row | None:
+    """The row of the first record of a run; None where no pack governs it.
+
+    Raises: `GovernanceRefused`, before anything is stored.
+    """
+    recorder = find_recorder(flow)
+    if recorder is None:
+        return None
+    transcript = recorder.begin(params, describe_run(run))
+    return _make_row(run, transcript, None, "running", recorder.governance.ports.signer)
+
+
+def restore_records(connection: Rows, flow: Any, row: Row) -> None:
+    """Tell the rules what the run has come to so far, before it is worked on."""
+    recorder = find_recorder(flow)
+    if recorder is None or not row["governed"]:
+        return
+    from cinatra_sdk.governance.evidence import Evidence
+    from cinatra_sdk.governance.transcripts import read_transcripts
+
+    last = one(connection, "load_last_record", {"run_id": row["run_id"]})
+    assert last is not None  # a governed run is stored with its first record
+    rows = every(connection, "list_governed_effects", {"run_id": row["run_id"]})
+    recorded = []
+    for effect, told in zip(rows, read_transcripts(rows), strict=True):
+        if told.result is not None and told.result.citations:
+            ref = told.result.citations[0].evidence_ref
+            recorded.append(Evidence(ref, _hash_result(effect)))
+    transcript = _count_calls(json.loads(last["transcript"]), rows)
+    recorder.restore(describe_run(row), transcript, recorded)
+
+
+def _hash_result(effect: Row) -> str:
+    from cinatra_sdk.effects.effect import hash_json
+
+    return f"sha256:{hash_json((effect['result'] or {}).get('value'))}"
+
+
+def _count_calls(transcript: dict[str, Any], rows: list[Row]) -> dict[str, Any]:
+    """The transcript with what was used up since: a process that died told nobody."""
+    made = sum(1 for one_row in rows if one_row["status"] in ("done", "unknown"))
+    used = transcript["used"]
+    return {**transcript, "used": {**used, "tool_calls": max(used["tool_calls"], made)}}
+
+
+def end_record(
+    connection: Rows,
+    flow: Any,
+    row: Row,
+    values: Mapping[str, Any],
+    ending: Mapping[str, Any],
+) -> None:
+    """Write the record of an activation that ends; in its transaction, before the run's row changes.
+
+    values: the state of the run's graph.  ending: the columns of the run's row (`ending_of`).
+    """
+    recorder = find_recorder(flow)
+    if recorder is None or not row["governed"]:
+        return
+    from cinatra_sdk.governance.recorders import Told
+
+    run_id = row["run_id"]
+    one(connection, "lock_run_row", {"run_id": run_id})
+    last = one(connection, "load_last_record", {"run_id": run_id})
+    standing = one(connection, "load_standing", {"run_id": run_id})
+    if last is None or standing is None or standing["status"] in ENDED:
+        return  # somebody ended it meanwhile, with its record
+    status = str(ending["status"])
+    if status == "completed" and standing["rejected_at_gate"]:
+        status = "rejected"
+    outputs = ending["outputs"].obj if ending["outputs"] is not None else None
+    told = Told(
+        run=describe_run(row), last=json.loads(last["transcript"]), values=values, status=status,
+        outputs=outputs, branch=ending["branch"],
+    )  # fmt: skip
+    transcript = recorder.tell(told)
+    error = ending["error"].obj if ending["error"] is not None else {}
+    transcript = _complete(
+        connection, run_id, transcript, status, error, retry_in=ending.get("retry_in")
+    )
+    kept = _make_row(row, transcript, last, status, recorder.governance.ports.signer)
+    execute(connection, "insert_record", kept)
+    for proposal in _list_proposals(values):
+        about = {"run_id": run_id, "tenant": row["tenant"], "proposal": json.dumps(proposal)}
+        said = {**about, "proposal_id": proposal["proposal_id"]}
+        execute(connection, "insert_memory_proposal", said)
+
+
+def follow_record(
+    connection: Rows,
+    row: Row,
+    status: str,
+    *,
+    reason: str,
+    signer: Signer | None = None,
+) -> None:
+    """Write the record of a run that somebody ends without its flow, in the same transaction."""
+    if not row["governed"]:
+        return
+    run_id = row["run_id"]
+    last = one(connection, "load_last_record", {"run_id": run_id})
+    assert last is not None  # see `restore_records`
+    error = {"code": "", "message": reason}
+    transcript = _complete(connection, run_id, json.loads(last["transcript"]), status, error)
+    execute(connection, "insert_record", _make_row(row, transcript, last, status, signer))
+
+
+def _complete(
+    connection: Rows,
+    run_id: str,
+    transcript: dict[str, Any],
+    status: str,
+    error: Mapping[str, Any],
+    *,
+    retry_in: float | None = None,
+) -> dict[str, Any]:
+    """The transcript with what only the database knows: calls of the ledger, words of people, the end."""
+    from cinatra_sdk.governance.story import join_calls, list_calls
+    from cinatra_sdk.governance.transcripts import read_transcripts
+
+    rows = every(connection, "list_governed_effects", {"run_id": run_id})
+    calls = join_calls(
+        transcript["calls"],
+        list_calls(read_transcripts(rows)),
+        trusts_ledger=transcript["kind"] == "flow",
+    )
+    named = _name_status(transcript["status"], status, is_error=bool(error), retry_in=retry_in)
+    told = f"{error.get('code', '')}: {error.get('message', '')}".strip(": ") if error else ""
+    used = transcript["used"]
+    made = sum(1 for one_row in rows if one_row["status"] in ("done", "unknown"))
+    return {
+        **transcript,
+        "calls": calls,
+        "approvals": list_approvals(connection, run_id) or transcript["approvals"],
+        "status": named,
+        "reason": transcript["reason"] or told,
+        "outcome": transcript["outcome"] if named in ("DECIDED", "CLOSED") else None,
+        "used": {**used, "tool_calls": max(used["tool_calls"], made)},
+    }
+
+
+def _name_status(known: str, status: str, *, is_error: bool, retry_in: float | None) -> str:
+    """The status of a record; known: what the run itself says."""
+    if status == "completed" and known == "DECIDED":
+        return known
+    if (status == "waiting" and is_error) or (status == "failed" and retry_in is not None):
+        return "DEFERRED"
+    return _STATUSES.get(status, "IN_FLIGHT")
+
+
+def list_approvals(connection: Rows, run_id: str) -> list[dict[str, Any]]:
+    """What people said at the gates of packs, as records tell it."""
+    from cinatra_sdk.governance.recording import format_time
+
+    shown = {
+        one_row["gate_id"]: one_row["payload"].get("values") or {}
+        for one_row in every(connection, "list_shown", {"run_id": run_id})
+    }
+    found = []
+    for said in every(connection, "list_run_decisions", {"run_id": run_id}):
+        values = shown.get(said["gate_id"], {})
+        if "evidence_snapshot_hash" not in values:
+            continue  # a gate of the flow's author
+        body = {
+            "gate_id": values["approval_gate"],
+            "approver": said["decided_by"],
+            "approval_mode_effective": values["approval_mode"],
+            "evidence_snapshot_hash": values["evidence_snapshot_hash"],
+            "decided_at": format_time(said["decided_at"]),
+        }
+        found.append(body if said["kind"] == "approved" else {**body, "decision": said["kind"]})
+    return found
+
+
+def _make_row(
+    run: Mapping[str, Any],
+    transcript: dict[str, Any],
+    last: Row | None,
+    run_status: str,
+    signer: Signer | None,
+) -> Row:
+    record, kept = _make_record(transcript, last, signer)
+    text = json.dumps(record.to_json(), ensure_ascii=False)
+    return {
+        "run_id": run["run_id"],
+        "tenant": run["tenant"],
+        "seq": record.sequence,
+        "record_id": record.record_id,
+        "status": record.status,
+        "run_status": run_status,
+        "record": text,
+        "record_hash": record.record_hash,
+        "previous_hash": record.previous_record_hash,
+        "transcript": json.dumps(kept, ensure_ascii=False),
+    }
+
+
+def _make_record(
+    transcript: dict[str, Any], last: Row | None, signer: Signer | None
+) -> tuple[DecisionRecord, dict[str, Any]]:
+    """The record, and the transcript that it was made from.
+
+    A story that cannot be a record as it is (an outcome that its decision does not allow) is recorded
+    as escalated, with the reason: an end without a record would be worse.
+    """
+    from cinatra_sdk.governance.recording import RecordLink, make_record
+    from cinatra_sdk.governance.refusals import GovernanceRefused
+    from cinatra_sdk.governance.story import read_story
+
+    link = RecordLink(
+        sequence=1 if last is None else last["seq"] + 1,
+        previous_hash=None if last is None else last["record_hash"],
+    )
+    at = datetime.now(UTC)
+    try:
+        made = make_record(
+            read_story(transcript), link, at=at, signer=signer, transcript=transcript
+        )
+    except GovernanceRefused as problem:
+        log.warning("%s", problem)
+        told = {**transcript, "status": "ESCALATED", "outcome": None, "outputs": {}}
+        told["reason"] = f"{problem.code}: {problem.message}"
+        return make_record(read_story(told), link, at=at, signer=signer, transcript=told), told
+    return made, transcript
+
+
+def _list_proposals(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    loop = values.get("loop")
+    found: list[dict[str, Any]] = []
+    if isinstance(loop, Mapping) and loop.get("next") == "end":
+        found = list(loop.get("proposals") or [])
+    return found

@@ -1,0 +1,217 @@
+"""Decision records in the database, for whoever audits runs.
+
+records = DecisionRecords(store.database)
+records.page(status="ESCALATED")            the newest first
+records.get("dr_3f2a…_3").record            as it was hashed
+for line in records.export(run_id="3f2a…"): file.write(line)
+records.correct("dr_3f2a…_3", by="ann", reason="the amount was …", outputs={…})
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from pydantic import JsonValue
+
+from cinatra_sdk.errors import AnswerInvalid, RunNotFound
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.records import DecisionRecord, RecordStatus
+from cinatra_sdk.governance.recording import format_time, seal_record
+from cinatra_sdk.governance.signing import Signer
+from cinatra_sdk.postgres.connection import Row, every, one
+from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.actors import check_reason, read_actor
+from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, write_cursor
+
+FORMAT = "oasflow-records/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRecord:
+    """A record with its place in the chain of its run."""
+
+    run_id: str
+    seq: int
+    tenant: str
+    flow: str
+    run_status: str
+    """Of the run, as the record's transaction left it."""
+    record: DecisionRecord
+    created_at: datetime
+    transcript: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What it was made from; empty in lists."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls(
+            run_id=row["run_id"],
+            seq=row["seq"],
+            tenant=row["tenant"],
+            flow=row["flow_name"],
+            run_status=row["run_status"],
+            record=DecisionRecord.read_json_text(row["record"], code="RECORD_INVALID"),
+            created_at=row["created_at"],
+            transcript=json.loads(row["transcript"]) if "transcript" in row else {},
+        )
+
+
+class DecisionRecords:
+    """Reads the records, and corrects them by further ones; safe to share between threads."""
+
+    def __init__(self, database: Database, *, signer: Signer | None = None) -> None:
+        self._database = database
+        self._signer = signer
+
+    def page(
+        self,
+        *,
+        run_id: str | None = None,
+        status: RecordStatus | None = None,
+        tenant: str | None = None,
+        limit: int = PAGE,
+        after: str = "",
+    ) -> Page[StoredRecord]:
+        """The newest first, a page of at most `limit`.
+
+        Raises: `InputInvalid` for another list's cursor; `GovernanceRefused` (RECORD_INVALID) where a
+        row was changed so that it is no record.
+        """
+        at, (run, seq) = read_cursor(after, names=2)
+        given = {
+            "run_id": run_id, "status": status, "tenant": tenant, "limit": limit,
+            "after_at": at, "after_run": run, "after_seq": int(seq or 0),
+        }  # fmt: skip
+        with self._database.connection() as connection:
+            rows, following = read_page(
+                lambda most: every(connection, "list_records", {**given, "limit": most}),
+                limit,
+                lambda row: write_cursor(row["created_at"], row["run_id"], str(row["seq"])),
+            )
+        return Page(items=[StoredRecord.of(row) for row in rows], next=following)
+
+    def get(self, record_id: str, *, tenant: str | None = None) -> StoredRecord:
+        """With its transcript.  Raises: `RunNotFound` where there is no such record."""
+        return StoredRecord.of(self._load(record_id, tenant))
+
+    def _load(self, record_id: str, tenant: str | None) -> Row:
+        with self._database.connection() as connection:
+            row = one(connection, "load_record", {"record_id": record_id, "tenant": tenant})
+        if row is None:
+            raise RunNotFound(
+                f"there is no decision record '{record_id}'", hint="see oasflow records"
+            )
+        return row
+
+    def export(
+        self, *, run_id: str | None = None, tenant: str | None = None, transcripts: bool = False
+    ) -> Iterator[str]:
+        """Whole chains as JSON Lines, with a manifest at the end; `governance/verifier.py` verifies them.
+
+        transcripts: with what each record was made from.
+        """
+        digest, count = hashlib.sha256(), 0
+        heads: dict[str, str] = {}
+        for run in [run_id] if run_id is not None else self._list_runs(tenant):
+            for row in self._list_chain(run, tenant):
+                made = {
+                    "format": FORMAT,
+                    "run_id": row["run_id"],
+                    "seq": row["seq"],
+                    "tenant": row["tenant"],
+                    "run_status": row["run_status"],
+                    "created_at": format_time(row["created_at"]),
+                    "record": json.loads(row["record"]),
+                }
+                if transcripts:
+                    made["transcript"] = json.loads(row["transcript"])
+                line = json.dumps(made) + "\n"
+                digest.update(line.encode())
+                count += 1
+                heads[row["run_id"]] = row["record_hash"]
+                yield line
+        manifest = {
+            "records": count,
+            "heads": heads,
+            "lines_sha256": f"sha256:{digest.hexdigest()}",
+        }
+        yield json.dumps({"manifest": manifest}) + "\n"
+
+    def _list_runs(self, tenant: str | None) -> Iterator[str]:
+        after = ""
+        while True:
+            with self._database.connection() as connection:
+                asked = {"tenant": tenant, "after": after, "limit": PAGE}
+                rows = every(connection, "list_recorded_runs", asked)
+            if not rows:
+                return
+            yield from (row["run_id"] for row in rows)
+            after = rows[-1]["run_id"]
+
+    def _list_chain(self, run_id: str, tenant: str | None) -> list[Row]:
+        with self._database.connection() as connection:
+            rows = every(connection, "list_chain", {"run_id": run_id})
+        return [row for row in rows if tenant is None or row["tenant"] == tenant]
+
+    def correct(
+        self,
+        record_id: str,
+        *,
+        by: str,
+        reason: str,
+        outcome: str | None = None,
+        outputs: Mapping[str, JsonValue] | None = None,
+        status: RecordStatus | None = None,
+        tenant: str | None = None,
+    ) -> StoredRecord:
+        """A further record that says what the one before should have said; that one stays.
+
+        Raises: `RunNotFound`; `AnswerInvalid` without a name and a reason; `GovernanceRefused` for what
+        is no record.
+        """
+        who, why = read_actor(by), check_reason(reason)
+        if not who.strip() or not why.strip():
+            raise AnswerInvalid(
+                "a correction says who makes it, and why", hint="give by=…, reason=…"
+            )
+        wrong = self._load(record_id, tenant)
+        with self._database.connection() as connection, connection.transaction():
+            one(connection, "lock_run_row", {"run_id": wrong["run_id"]})
+            last = one(connection, "load_last_record", {"run_id": wrong["run_id"]})
+            assert last is not None  # there is one to correct
+            changed = {"outcome": outcome, "outputs": outputs, "status": status}
+            body = _make_correction(wrong, last, who, why) | {
+                name: thaw(one) for name, one in changed.items() if one is not None
+            }
+            made = seal_record(DecisionRecord.read(body, code="RECORD_INVALID"), self._signer)
+            kept = {
+                "run_id": wrong["run_id"], "seq": made.sequence, "tenant": wrong["tenant"],
+                "record_id": made.record_id, "status": made.status,
+                "run_status": last["run_status"], "record": json.dumps(made.to_json()),
+                "record_hash": made.record_hash, "previous_hash": made.previous_record_hash,
+                "transcript": wrong["transcript"],
+            }  # fmt: skip
+            execute(connection, "insert_record", kept)
+        return self.get(made.record_id, tenant=tenant)
+
+
+def _make_correction(wrong: Row, last: Row, who: str, why: str) -> dict[str, Any]:
+    """The record that is wrong, as the next of its chain."""
+    body = DecisionRecord.read_json_text(wrong["record"], code="RECORD_INVALID").to_json()
+    for member in ("record_hash", "signature", "corrects"):
+        body.pop(member, None)
+    following = last["seq"] + 1
+    return body | {
+        "record_id": f"dr_{wrong['run_id']}_{following}",
+        "timestamp": format_time(datetime.now(UTC)),
+        "actor": {"type": "USER", "id": "_".join(who.split())},
+        "reason": why,
+        "corrects": wrong["record_id"],
+        "sequence": following,
+        "previous_record_hash": last["record_hash"],
+    }

@@ -6,6 +6,8 @@
                   commands about files
     run.py gates.py runs.py stop.py settle.py follow.py db.py sweep.py doctor.py
                   commands about runs, and about the database that keeps them
+    audit.py packs.py memory.py
+                  decision records of governed runs, their packs, what they propose to remember
     platform.py   the local platform over HTTP;  attach.py  files for models
     options.py    the options that several commands share;  context.py  `--context FILE`
     modelled.py   `--model NAME`;  packages.py  `--packages DIR`
@@ -29,6 +31,7 @@
     misuse.py     a command line that cannot be parsed, in one line
     terminal.py   the streams stdout and stderr
     safe.py findings.py values.py render.py conversation_view.py records.py   pure: data -> shown text, or JSON
+    audit_view.py records, replays, packs and proposals, as people see them
     layout.py     lines, lists and tables at any width;  tables.py  tables of runs and gates
 
 The modules of the commands import nothing heavy: LangGraph, the database and the HTTP library are

@@ -117,13 +117,18 @@ _COMMANDS: Final = {
     "check": "check", "rule": "rule", "run": "run", "gates": "gates", "approve": "gates",
     "reject": "gates", "deny": "gates", "answer": "gates", "attach": "attach", "follow": "follow", "settle": "settle", "runs": "runs", "show": "runs", "resume": "run", "stop": "stop",
     "draw": "draw", "diff": "diff", "explain": "explain", "ir": "ir", "deps": "deps", "emit": "emit",
-    "wire-context": "wire_context", "doctor": "doctor", "version": "app",
+    "wire-context": "wire_context", "records": "audit", "replay": "audit", "doctor": "doctor", "version": "app",
 }  # fmt: skip
 """Each command, and the module with a function of its name."""
 _GROUPS: Final = {
     "db": (
         "The local PostgreSQL server, and the tables of any database.",
         ("start", "stop", "status", "url", "migrate", "archive"),
+    ),
+    "packs": ("Packs of governed runs, in the database.", ("publish", "list")),
+    "memory": (
+        "What governed runs propose to remember, for a reviewer.",
+        ("list", "promote", "decline"),
     ),
     "platform": ("The local platform that flows call, over HTTP.", ("serve",)),
     "schema": (
@@ -186,9 +191,10 @@ def _make_group(name: str, about: str, epilog: str | None = None) -> typer.Typer
 
 
 def _load_command(module: str, name: str) -> Callable[..., Exit]:
-    found: Callable[..., Exit] = getattr(
-        import_module(f"oas_compiler.cli.{module}"), name.replace("-", "_")
-    )
+    own = import_module(f"oas_compiler.cli.{module}")
+    # `list` is a type of Python's, so the function of a command of this name has another.
+    name = "list_" if name == "list" else name.replace("-", "_")
+    found: Callable[..., Exit] = getattr(own, name)
     return found
 
 

@@ -27,7 +27,7 @@ from cinatra_sdk.governance.canonical import canonical_json
 from cinatra_sdk.governance.conditions.forms import OPERATORS, Facts, evaluate
 from cinatra_sdk.governance.conditions.plain import Undecided, is_truthy
 from cinatra_sdk.governance.contracts.contract import thaw
-from cinatra_sdk.values.strict_json import read_json
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 MAX_DEPTH: Final = 32
 MAX_NODES: Final = 2_000
@@ -61,7 +61,16 @@ def read_condition(logic: Any) -> ParsedCondition:
 
 @lru_cache(maxsize=4096)
 def _read(text: bytes) -> ParsedCondition:
-    logic: JsonValue = read_json(text.decode())
+    try:
+        logic: JsonValue = read_json(text.decode())
+    except NotStrictJson as error:
+        unusable = str(error)
+    else:
+        return _parse(logic)
+    raise ConditionInvalid(unusable)
+
+
+def _parse(logic: JsonValue) -> ParsedCondition:
     _check_form(logic)
     if not isinstance(logic, dict):
         return ParsedCondition(logic)

@@ -1,0 +1,191 @@
+"""Decision records, replays, packs and proposals as people see them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from oas_compiler.cli.layout import Indented, Listing, unbroken
+from oas_compiler.cli.safe import clean, cut
+from oas_compiler.cli.tables import format_since
+
+if TYPE_CHECKING:
+    from cinatra_sdk.governance.replaying import Replayed
+    from cinatra_sdk.store.memory import StoredProposal
+    from cinatra_sdk.store.packs import PackEntry
+    from cinatra_sdk.store.records import StoredRecord
+
+STYLES: Final[Mapping[str, str]] = {
+    "DECIDED": "green",
+    "DEFERRED": "yellow",
+    "REJECTED": "magenta",
+    "ESCALATED": "red",
+    "IN_FLIGHT": "cyan",
+    "CLOSED": "red",
+}
+
+
+def _style(status: str) -> Text:
+    return Text(clean(status), style=f"bold {STYLES.get(status, '')}".strip())
+
+
+def list_records(items: Iterable[StoredRecord]) -> list[dict[str, Any]]:
+    """Records of a list, as JSON."""
+    return [
+        {
+            "run": one.run_id,
+            "seq": one.seq,
+            "tenant": one.tenant,
+            "flow": one.flow,
+            "run_status": one.run_status,
+            "created_at": one.created_at.isoformat(timespec="milliseconds"),
+            "record": one.record.to_json(),
+        }
+        for one in items
+    ]
+
+
+def records_table(items: Sequence[StoredRecord], now: datetime) -> Listing:
+    rows = [
+        [
+            Text(clean(one.record.record_id)),
+            _style(one.record.status),
+            Text(cut(clean(one.record.decision_key), 40)),
+            Text(cut(clean(one.record.outcome or ""), 30)),
+            Text(", ".join(clean(said.approver) for said in one.record.approvals)),
+            Text(format_since(one.created_at, now)),
+        ]
+        for one in items
+    ]
+    return Listing(
+        ["record", "status", "decision", "outcome", "approved by", "written"],
+        rows,
+        words=frozenset({"decision", "outcome"}),
+    )
+
+
+def record_view(stored: StoredRecord) -> RenderableType:
+    """One record: what was decided, by whom, on which grounds, and whether it is intact."""
+    record = stored.record
+    intact = "holds" if record.is_intact else "DOES NOT HOLD: the record was changed"
+    signed = f", signed by {clean(record.signature.kid)}" if record.signature else ""
+    usage = record.budget_usage
+    parts: list[RenderableType] = [
+        Text.assemble(Text(clean(record.record_id), style="bold"), "  ", _style(record.status)),
+        _line("decision", f"{record.decision_key} {record.decision_version}"),
+        _line("outcome", record.outcome or ""),
+        _line("reason", record.reason),
+        _line("run", f"{stored.run_id}, number {stored.seq}, {stored.run_status}"),
+        _line("written", record.timestamp),
+        _line("agent", record.agent_identity.subject),
+        _line("for", ", ".join(one.id for one in record.agent_identity.principal_chain[:-1])),
+        _line("about", ", ".join(record.subject_ids)),
+        _line("corrects", record.corrects or ""),
+        *_list_block("outputs", [json.dumps(_plain(record.outputs), ensure_ascii=False)]),
+        *_list_block("approvals", [_describe_approval(one) for one in record.approvals]),
+        *_list_block("evidence", list(record.evidence_refs)),
+        *_list_block("rules", [_describe_rules(one) for one in record.policy_decisions]),
+        *_list_block("gates active", list(record.controls_active.approval_gates_active)),
+        *_list_block("scores", [f"{name} {value:g}" for name, value in record.scorecard.items()]),
+        _line(
+            "used",
+            f"{usage.tokens} tokens, {usage.tool_calls} calls, {usage.cost_usd_cents:g} cents, "
+            f"{usage.wall_clock_ms} ms of work",
+        ),
+        _line("pack", f"{record.lineage.pack_version}, snapshot {record.lineage.snapshot_version}"),
+        _line("trace", record.trace_id),
+        _line("hash", f"{record.record_hash} ({intact}{signed})"),
+    ]
+    return Group(*(one for one in parts if one is not _NOTHING))
+
+
+_NOTHING: Final = Text("")
+
+
+def _line(name: str, value: str) -> Text:
+    if not value:
+        return _NOTHING
+    return unbroken(Text.assemble(Text(f"  {name:<13}", style="dim"), clean(value)))
+
+
+def _list_block(name: str, lines: Sequence[str]) -> list[RenderableType]:
+    kept = [line for line in lines if line and line != "{}"]
+    if not kept:
+        return []
+    shown = Group(*(unbroken(Text(clean(line))) for line in kept))
+    return [Text(f"  {name}", style="dim"), Indented(shown, by=4)]
+
+
+def _describe_approval(one: Any) -> str:
+    word = one.decision or "approved"
+    return (
+        f"{one.gate_id} {word} by {one.approver} at {one.decided_at}, {one.evidence_snapshot_hash}"
+    )
+
+
+def _describe_rules(one: Any) -> str:
+    return f"{one.policy_decision_id}: {', '.join(one.rule_ids)}" if one.rule_ids else ""
+
+
+def _plain(value: Any) -> Any:
+    from cinatra_sdk.governance.contracts.contract import thaw
+
+    return thaw(value)
+
+
+def replay_view(replayed: Replayed) -> RenderableType:
+    """Whether a replay came to the same, and every place where it did not."""
+    lines: list[RenderableType] = []
+    if replayed.differences:
+        lines.append(Text(f"{clean(replayed.record_id)} differs", style="bold red"))
+        for one in replayed.differences:
+            lines.append(Indented(unbroken(Text(clean(one.place or "the record"))), by=2))
+            for word, value in (("recorded", one.recorded), ("derived", one.derived)):
+                shown = cut(clean(json.dumps(_plain(value), ensure_ascii=False)), 200)
+                lines.append(Indented(Text(f"{word:<9} {shown}"), by=4))
+    else:
+        told = f"{clean(replayed.record_id)} comes out the same"
+        lines.append(Text(told, style="bold green"))
+        count = replayed.verdicts
+        verdicts = "1 verdict" if count == 1 else f"{count} verdicts"
+        lines.append(Text(f"  {verdicts} derived again; nothing was called"))
+    lines += [Text(f"  not derived again: {clean(one)}") for one in replayed.skipped]
+    return Group(*lines)
+
+
+def packs_table(entries: Sequence[PackEntry], now: datetime) -> Listing:
+    rows = [
+        [
+            Text(clean(one.ref)),
+            Text("every tenant" if one.tenant == "*" else clean(one.tenant)),
+            Text(clean(one.published_by)),
+            Text(format_since(one.published_at, now)),
+            Text(clean(one.sha256)),
+        ]
+        for one in entries
+    ]
+    return Listing(["pack", "tenant", "by", "published", "hash"], rows)
+
+
+def proposals_table(items: Sequence[StoredProposal], now: datetime) -> Listing:
+    rows = [
+        [
+            Text(clean(one.proposal.proposal_id)),
+            Text(clean(one.proposal.candidate.entity_ceid)),
+            Text(clean(one.proposal.candidate.predicate)),
+            Text(cut(clean(json.dumps(_plain(one.proposal.candidate.value))), 60)),
+            Text("open" if one.review is None else clean(one.review.verdict)),
+            Text(format_since(one.proposed_at, now)),
+        ]
+        for one in items
+    ]
+    return Listing(
+        ["proposal", "about", "what", "value", "review", "proposed"],
+        rows,
+        words=frozenset({"value"}),
+    )

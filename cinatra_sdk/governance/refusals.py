@@ -63,7 +63,6 @@ REASONS: Final[dict[str, Reason]] = {
     # Of a whole run.
     "MUST_REFUSE": Reason(403, "blocked", "a guardrail refuses the request"),
     "MUST_ESCALATE": Reason(409, "blocked", "a guardrail hands the request to a person"),
-    "PLAN_REFUSED": Reason(422, "rejected", "the plan breaks a rule, and no other came"),
     "RECORD_INVALID": Reason(409, "rejected", "a decision record does not hold"),
 }
 

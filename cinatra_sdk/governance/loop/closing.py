@@ -8,11 +8,13 @@ from typing import Any
 
 from cinatra_sdk.blocks.host_node import end_of, ending
 from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.governance.admission import narrow_budgets
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.compiled import CompiledContext
 from cinatra_sdk.governance.contracts.memory import MemoryProposal
 from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.contracts.records import DecisionRecord
+from cinatra_sdk.governance.contracts.run_context import RunBudget
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.state import go_to
 from cinatra_sdk.governance.recording import RecordLink, make_record
@@ -82,7 +84,8 @@ def write_record(case: LoopCase) -> dict[str, Any]:
             kept = go_to(case.loop, "end")
             return {**kept, "outputs": seal(outputs), **ending("rejected", at=at)}
         case _:
-            return go_to(case.loop, "escalated", escalation=record.to_json())
+            budget = case.run.run_budget.to_json()
+            return go_to(case.loop, "escalated", escalation=record.to_json(), stopped_at=budget)
 
 
 def make_loop_record(case: LoopCase) -> DecisionRecord:
@@ -145,13 +148,13 @@ def _describe_approval(one: Mapping[str, Any]) -> dict[str, Any]:
 def stay_escalated(case: LoopCase) -> dict[str, Any]:
     """Fail closed, unless the host has meanwhile given what was missing.
 
-    Where the budget, or the time, was used up, whoever resumes the run with more of it goes on where
-    the run stopped.  Everything else has to be looked at by a person, who starts a new run.
+    Where the budget was used up, and the host gives more of it now, the run goes on where it stopped.
+    Everything else has to be looked at by a person, who starts a new run.
     Raises: `NodeFailed` with the code of the reason.
     """
     loop = case.loop
     code, _, why = str(loop["reason"]).partition(": ")
-    if code == "BUDGET_EXCEEDED" and _has_budget(case):
+    if code == "BUDGET_EXCEEDED" and _has_more(case):
         back = "step" if loop["plan"] and (loop["verify"] or {}).get("verdict") == "ok" else "plan"
         return go_to(loop, back, status="", reason="", score=None)
     raise NodeFailed(
@@ -162,12 +165,8 @@ def stay_escalated(case: LoopCase) -> dict[str, Any]:
     )
 
 
-def _has_budget(case: LoopCase) -> bool:
-    used, budget = case.usage.read(), case.run.run_budget
-    return (
-        used.tool_calls < budget.max_tool_calls
-        and used.tokens <= budget.total_tokens
-        and used.cost_cents < budget.max_cost_cents
-        and used.wall_clock_ms <= budget.wall_clock_ms
-        and used.replans <= budget.max_replan_attempts
-    )
+def _has_more(case: LoopCase) -> bool:
+    """Whether the host gives more now than when the run stopped."""
+    before = RunBudget.read(case.loop["stopped_at"])
+    now = case.run.run_budget
+    return now != before and narrow_budgets([now, before]) == narrow_budgets([before])

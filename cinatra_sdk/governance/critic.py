@@ -30,6 +30,8 @@ from cinatra_sdk.values.json_schema import first_problem
 
 MAX_RETRIES = 2
 """Times that a step which failed is tried again."""
+TO_A_PERSON = ("BUDGET_EXCEEDED", "TIMEOUT", "MODE_EXCEEDS_SAFETY", "DELEGATION_REQUIRED")
+"""Reasons that no other plan can mend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,19 +275,12 @@ def _score_result(
     if result.status in ("ok", "completed"):
         return None
     error = thaw(result.error) or {}
-    reason = f"step '{step.id}' is {result.status}: {error.get('code', 'no code')}"
-    if (
-        result.status == "failed"
-        and error.get("transient")
-        and retries.get(step.id, 0) < MAX_RETRIES
-    ):
+    code = str(error.get("code", "no code"))
+    reason = f"{code}: step '{step.id}' is {result.status}"
+    failed = result.status == "failed"
+    if failed and error.get("transient") and retries.get(step.id, 0) < MAX_RETRIES:
         return Score(verdict="retry", reasons=(reason,), offending_step=step.id)
-    if error.get("code") in (
-        "BUDGET_EXCEEDED",
-        "TIMEOUT",
-        "MODE_EXCEEDS_SAFETY",
-        "DELEGATION_REQUIRED",
-    ):
+    if code in TO_A_PERSON:
         return Score(verdict="escalate", reasons=(reason,), offending_step=step.id)
     return Score(verdict="replan", reasons=(reason,), offending_step=step.id)
 

@@ -139,5 +139,6 @@ class FlowRecorder:
             outputs = dict(told.outputs or {})
             outcome = outputs.get("outcome")
             made["outputs"] = outputs
-            made["outcome"] = outcome if isinstance(outcome, str) else told.branch or "completed"
+            branch = told.branch if told.branch not in (None, "next") else "completed"
+            made["outcome"] = outcome if isinstance(outcome, str) else branch
         return made

@@ -92,12 +92,13 @@ class RunUsage:
                 replans=self._used.replans + replans,
             )
 
-    def add(self, *, tokens: int = 0, cost_cents: float = 0.0) -> None:
-        """Count what was spent beyond what was reserved."""
+    def add(self, *, tokens: int = 0, tool_calls: int = 0, cost_cents: float = 0.0) -> None:
+        """Count what was spent beyond what was reserved, or before this process knew of the run."""
         with self._lock:
             self._used = replace(
                 self._used,
                 tokens=self._used.tokens + tokens,
+                tool_calls=self._used.tool_calls + tool_calls,
                 cost_cents=round(self._used.cost_cents + cost_cents, 6),
             )
 

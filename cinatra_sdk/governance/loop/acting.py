@@ -235,6 +235,9 @@ def _perform(case: LoopCase, parts: HostParts, examined: Examined) -> dict[str, 
         return EffectResult(value=dict(read_made(made, declared)))
 
     made = perform(effect, do, host.door)
+    if made.status == "replayed":
+        # A process that died after the call had counted it, and kept nothing of that.
+        case.usage.add(tool_calls=1, cost_cents=declared.about.cost_cents)
     assert isinstance(made.value, dict)  # made by `do`, or stored from it
     return made.value
 

@@ -113,12 +113,12 @@ def drive_until_killed(
             os.kill(os.getpid(), signal.SIGKILL)
 
     flow = load(source, calls, tell)
-    _tap(tell)
+    tap_store(tell)
     with store_of(dsn, flow) as store:
         go_to_the_end(store, flow, run_id, rejects)
 
 
-def _tap(tell: Callable[[], None]) -> None:
+def tap_store(tell: Callable[[], None]) -> None:
     from cinatra_sdk.store.work.saver import RunSaver
 
     def tapped(owner: Any, name: str) -> None:

@@ -1,0 +1,132 @@
+"""`oasflow records`, `replay`, `packs` and `memory` over a governed run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cinatra_sdk import Decision, RunStore
+from oas_compiler.cli.exits import Exit
+from tests.governance.packs import EXAMPLE
+from tests.governance.refund import FINANCE, TENANT, lend_refund, request
+
+OF_ACME = ("--tenant", TENANT)
+PACKS = [str(EXAMPLE / "packs" / name) for name in ("ctxpack.support@5.2.0.json", "decision-catalog.support@2.1.0.json")]  # fmt: skip
+
+
+@pytest.fixture
+def run_id(fresh_database: str, tmp_path: Path) -> Iterator[str]:
+    """A refund that was approved."""
+    parts = lend_refund(tmp_path / "refunds")
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = store.start(parts.graphs[0], {"request": request()}, tenant=TENANT)  # type: ignore[arg-type]  # a GraphFlow
+        store.answer(run.id, "gate", Decision.approve(by=FINANCE))
+    return run.id
+
+
+def test_records_are_listed_and_shown(cli: Any, run_id: str) -> None:
+    listed = cli("records", *OF_ACME)
+    assert listed.exit_code == Exit.OK
+    assert "DECIDED" in listed.stdout
+    assert FINANCE in listed.stdout
+    found = json.loads(cli("records", run_id, "--json", *OF_ACME).stdout)["records"]
+    assert [one["record"]["status"] for one in found] == ["DECIDED", "IN_FLIGHT", "IN_FLIGHT"]
+    name = found[0]["record"]["record_id"]
+    shown = cli("records", name, *OF_ACME)
+    for words in (
+        "support.refund.execute",
+        "GATE_FINANCE_APPROVAL approved by",
+        "(holds)",
+        "order:ord_881",
+    ):
+        assert words in shown.stdout
+    only = cli("records", "--status", "IN_FLIGHT", "--json", *OF_ACME)
+    assert len(json.loads(only.stdout)["records"]) == 2
+    page = json.loads(cli("records", "--limit", "2", "--json", *OF_ACME).stdout)
+    rest = json.loads(cli("records", "--after", page["next"], "--json", *OF_ACME).stdout)
+    assert len(page["records"]) + len(rest["records"]) == 3
+
+
+def test_nothing_is_listed_of_another_tenant(cli: Any, run_id: str) -> None:
+    none = cli("records", "--tenant", "beta")
+    assert (none.exit_code, "no decision records" in none.stderr) == (Exit.OK, True)
+    assert cli("records", f"dr_{run_id}_1", "--tenant", "beta").exit_code == Exit.USAGE
+    assert cli("replay", f"dr_{run_id}_1", "--tenant", "beta").exit_code == Exit.USAGE
+
+
+def test_an_export_is_verified(cli: Any, run_id: str, tmp_path: Path) -> None:
+    file = tmp_path / "export.jsonl"
+    done = cli("records", run_id, "--export", str(file), "--transcripts", *OF_ACME)
+    assert (done.exit_code, "3 records" in done.stdout) == (Exit.OK, True)
+    assert cli("records", "--verify", str(file)).exit_code == Exit.OK
+    file.write_text(file.read_text().replace("4200", "4201"))
+    wrong = cli("records", "--verify", str(file))
+    assert wrong.exit_code == Exit.FINDINGS
+    assert "is not what was hashed" in wrong.stdout
+    assert cli("records", "--verify", str(tmp_path / "none")).exit_code == Exit.USAGE
+    assert (
+        cli("records", "--export", str(tmp_path / "no" / "folder"), *OF_ACME).exit_code
+        == Exit.USAGE
+    )
+    assert len(cli("records", "--export", "-", *OF_ACME).stdout.splitlines()) == 4
+    assert "Verifies an export" in cli("records", "--verifier").stdout
+
+
+def test_a_record_is_replayed(cli: Any, run_id: str) -> None:
+    name = f"dr_{run_id}_3"
+    folder = str(EXAMPLE / "packs")
+    same = cli("replay", name, "--packs", folder, *OF_ACME)
+    assert (same.exit_code, "comes out the same" in same.stdout) == (Exit.OK, True)
+    lacking = cli("replay", name, *OF_ACME)
+    assert (lacking.exit_code, "PACK_NOT_FOUND" in lacking.stdout) == (Exit.FINDINGS, True)
+    assert cli("packs", "publish", *PACKS, "--as", "ann").exit_code == Exit.OK
+    assert cli("replay", name, *OF_ACME).exit_code == Exit.OK
+    packet = json.loads(cli("replay", name, "--packet", *OF_ACME).stdout)
+    assert packet["side_effect_policy"] == "transcript_only"
+    assert cli("replay", "dr_none", *OF_ACME).exit_code == Exit.USAGE
+
+
+def test_packs_are_published_once(cli: Any, run_id: str, tmp_path: Path) -> None:
+    assert "no packs" in cli("packs", "list").stderr
+    done = cli("packs", "publish", *PACKS, "--as", "ann", "--json")
+    assert len(json.loads(done.stdout)["published"]) == 2
+    assert (
+        len(json.loads(cli("packs", "publish", *PACKS, "--as", "ann", "--json").stdout)["known"])
+        == 2
+    )
+    assert "ctxpack.support@5.2.0" in cli("packs", "list").stdout
+    changed = tmp_path / "ctxpack.support@5.2.0.json"
+    changed.write_text(Path(PACKS[0]).read_text().replace("86400", "1"))
+    refused = cli("packs", "publish", str(changed), "--as", "ann")
+    assert refused.exit_code != Exit.OK
+    assert "another content" in refused.stderr
+    for name, content in (
+        ("x.json", b"{}"),
+        ("ctxpack.a@1.0.0.json", b"\xff"),
+        ("ctxpack.a@1.0.0.json", b"{"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        assert cli("packs", "publish", str(tmp_path / name), "--as", "ann").exit_code == Exit.USAGE
+    assert run_id
+
+
+def test_proposals_are_reviewed_once(cli: Any, run_id: str) -> None:
+    found = json.loads(cli("memory", "list", "--json", *OF_ACME).stdout)["proposals"]
+    assert [one["run"] for one in found] == [run_id, run_id]
+    first, second = (one["proposal"]["proposal_id"] for one in found)
+    assert cli("memory", "promote", first, "--as", "ann", *OF_ACME).exit_code == Exit.OK
+    assert cli("memory", "decline", first, "--as", "bob", *OF_ACME).exit_code == Exit.CONFLICT
+    assert (
+        cli("memory", "decline", second, "--as", "bob", "--tenant", "beta").exit_code
+        == Exit.CONFLICT
+    )
+    assert (
+        cli("memory", "decline", second, "--as", "bob", "--reason", "no", *OF_ACME).exit_code
+        == Exit.OK
+    )
+    assert "no proposals" in cli("memory", "list", *OF_ACME).stderr
+    assert "promoted" in cli("memory", "list", "--all", *OF_ACME).stdout

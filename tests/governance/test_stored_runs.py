@@ -1,0 +1,536 @@
+"""Governed runs in the database: a record for every end, in a chain, that tells the truth."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
+from cinatra_sdk.errors import AnswerInvalid, NotConfigured, RunNotFound
+from cinatra_sdk.governance.admission import HostWord
+from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.replaying import make_replay_packet, replay
+from cinatra_sdk.governance.signing import Signer, verify_hmac
+from cinatra_sdk.governance.verifier import find_problems
+from cinatra_sdk.store.memory import MemoryProposals
+from cinatra_sdk.store.packs import StoredPacks
+from cinatra_sdk.store.records import DecisionRecords, StoredRecord
+from oas_compiler import compile_flow
+from tests.effort import tries
+from tests.flows import api, end, flow_of, gate, port, start
+from tests.governance.packs import make_registry, put, read_catalog, read_pack
+from tests.governance.refund import FINANCE, TENANT, count_refunds, lend_refund, request
+from tests.governance.refund_killed import go_to_the_end, refund_until_killed
+from tests.governance.small_pack import make_small_pack
+from tests.warm import FORKED
+
+SAMPLE = json.loads(
+    (Path(__file__).parent / "samples" / "decision_record.json").read_text(encoding="utf-8")
+)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Path:
+    return tmp_path / "refunds"
+
+
+@pytest.fixture
+def parts(ledger: Path) -> HostParts:
+    return lend_refund(ledger)
+
+
+@pytest.fixture
+def store(fresh_database: str, parts: HostParts) -> Iterator[RunStore]:
+    with RunStore.open(fresh_database, host=parts) as opened:
+        yield opened
+
+
+def begin(store: RunStore, parts: HostParts, **about: Any) -> Any:
+    return store.start(parts.graphs[0], {"request": request()}, tenant=TENANT, **about)  # type: ignore[arg-type]  # a GraphFlow
+
+
+def chain(store: RunStore, run_id: str) -> list[StoredRecord]:
+    page = DecisionRecords(store.database).page(run_id=run_id)
+    return list(reversed(page.items))
+
+
+def statuses(store: RunStore, run_id: str) -> list[tuple[str, str]]:
+    return [(one.record.status, one.run_status) for one in chain(store, run_id)]
+
+
+def require_chain(store: RunStore, run_id: str) -> None:
+    """Hashes, links, transcripts, and a replay of each."""
+    records = DecisionRecords(store.database)
+    lines = list(records.export(run_id=run_id, transcripts=True))
+    assert list(find_problems(lines, {})) == []
+    for one in chain(store, run_id):
+        full = records.get(one.record.record_id)
+        assert replay(full.record, full.transcript, registry=make_registry()).differences == ()
+
+
+# ------------------------------------------------------------------ ends
+
+
+def test_the_refund_of_the_seed(store: RunStore, parts: HostParts, ledger: Path) -> None:
+    waiting = begin(store, parts)
+    assert [gate.id for gate in waiting.waiting] == ["gate"]
+    done = store.answer(waiting.id, "gate", Decision.approve(by=FINANCE))
+    assert done.status == "completed"
+    assert count_refunds(ledger) == 1
+    assert statuses(store, done.id) == [
+        ("IN_FLIGHT", "running"), ("IN_FLIGHT", "waiting"), ("DECIDED", "completed"),
+    ]  # fmt: skip
+    record = chain(store, done.id)[-1].record
+    told = record.to_json()
+    assert {*SAMPLE} <= {*told}, "every field of the seed's sample"
+    assert record.outcome == "approved"
+    assert record.budget_usage.tool_calls == 3
+    assert [one.approver for one in record.approvals] == [FINANCE]
+    assert record.lineage.pack_version == "ctxpack.support@5.2.0"
+    require_resolvable(store, chain(store, done.id)[-1].record.record_id)
+    require_chain(store, done.id)
+
+
+def require_resolvable(store: RunStore, record_id: str) -> None:
+    """Every reference of the record leads to something that the run has."""
+    full = DecisionRecords(store.database).get(record_id)
+    record, transcript = full.record, full.transcript
+    calls = {one["call"]["tool_call_id"]: one for one in transcript["calls"]}
+    bundles = transcript["compiled"]["manifests"]["policy_manifest"]
+    rules = {f"policy:{one['bundle_id']}#{rule}" for one in bundles for rule in one["rule_ids"]}
+    for ref in record.evidence_refs:
+        if ref.startswith("tool:"):
+            assert calls[ref.rpartition(":")[2]]["result"]["status"] in ("ok", "completed")
+        elif ref.startswith("policy:"):
+            assert ref in rules
+        else:
+            assert ref.startswith("kg:order:ord_881#")
+    decided = {one["call"]["policy_decision_id"] for one in calls.values()}
+    assert {one.policy_decision_id for one in record.policy_decisions} == decided
+    shown = {one["snapshot_hash"] for one in calls.values()}
+    assert {one.evidence_snapshot_hash for one in record.approvals} <= shown
+    assert record.inputs_refs["request"] == request()["request_id"]
+    assert record.inputs_refs["transcript"] == hash_of(transcript)
+    decisions = store.decisions(full.run_id)
+    assert [one.approver for one in record.approvals] == [row.decided_by for row in decisions]
+
+
+def test_a_rejected_refund(store: RunStore, parts: HostParts, ledger: Path) -> None:
+    run = begin(store, parts)
+    done = store.answer(run.id, "gate", Decision.reject(by=FINANCE, reason="not this one"))
+    assert done.status == "rejected"
+    assert count_refunds(ledger) == 0
+    last = chain(store, run.id)[-1].record
+    assert (last.status, last.outcome) == ("REJECTED", None)
+    assert last.approvals[0].decision == "rejected"
+    assert "not this one" in last.reason
+    require_chain(store, run.id)
+
+
+def test_a_rejection_without_packs_has_its_record(
+    store: RunStore, parts: HostParts, fresh_database: str, ledger: Path
+) -> None:
+    run = begin(store, parts)
+    with RunStore.open(fresh_database) as other:
+        with pytest.raises(NotConfigured):
+            other.answer(run.id, "gate", Decision.approve(by=FINANCE))
+        assert other.answer(run.id, "gate", Decision.reject(by="ann")).status == "rejected"
+    assert statuses(store, run.id)[-1] == ("REJECTED", "rejected")
+    assert count_refunds(ledger) == 0
+    require_chain(store, run.id)
+
+
+def test_a_stopped_run_is_closed(store: RunStore, parts: HostParts) -> None:
+    run = begin(store, parts)
+    store.stop(run.id, by="ann", reason="wrong customer")
+    store.stop(run.id, by="ann", reason="again")
+    last = chain(store, run.id)[-1].record
+    assert statuses(store, run.id)[-1] == ("CLOSED", "stopped")
+    assert "wrong customer" in last.reason
+    assert len(chain(store, run.id)) == 3
+    require_chain(store, run.id)
+
+
+def test_a_run_that_was_stopped_before_it_began_is_closed(
+    store: RunStore, parts: HostParts
+) -> None:
+    run = store.create(parts.graphs[0], {"request": request()}, tenant=TENANT)  # type: ignore[arg-type]  # a GraphFlow
+    store.stop(run.id, by="ann")
+    assert statuses(store, run.id) == [("IN_FLIGHT", "running"), ("CLOSED", "stopped")]
+
+
+def test_a_tool_that_fails_for_good_escalates(fresh_database: str, ledger: Path) -> None:
+    def tell() -> None:
+        raise ValueError("out of order")
+
+    parts = lend_refund(ledger, tell=tell)
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = begin(store, parts)
+        assert run.status == "failed"
+        last = chain(store, run.id)[-1].record
+        assert (last.status, chain(store, run.id)[-1].run_status) == ("ESCALATED", "failed")
+        assert last.budget_usage.replans == 2
+        require_chain(store, run.id)
+
+
+def test_a_run_that_used_up_its_budget_goes_on_with_more(fresh_database: str, ledger: Path) -> None:
+    pack = put(read_pack(), "pack_meta/environment_defaults/run_budget/max_tool_calls", 2)
+    budgets: list[Any] = [None]
+    parts = lend_refund(ledger, registry=make_registry(pack))
+    word = lambda run: HostWord(tenant=TENANT, run_id=run["run_id"], budget=budgets[0])  # noqa: E731
+    made = Governance(**{**_members(parts.governance), "word_for": word})
+    parts = parts.with_parts(governance=made, graphs=())
+    from graphs.governed_run import flow
+
+    parts = parts.with_parts(graphs=[flow.lent(parts)])
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = begin(store, parts)
+        assert (run.status, run.error["code"]) == ("failed", "BUDGET_EXCEEDED")
+        assert chain(store, run.id)[-1].record.status == "ESCALATED"
+        assert count_refunds(ledger) == 0
+        assert store.resume(run.id).status == "failed", "with no more than before"
+        before = ContextPack.read(read_pack()).pack_meta.environment_defaults.run_budget
+        budgets[0] = before
+        run = store.resume(run.id)
+        run = store.answer(run.id, run.waiting[0].id, Decision.approve(by=FINANCE))
+        assert run.status == "completed", run.error
+        assert count_refunds(ledger) == 1
+        assert chain(store, run.id)[-1].record.status == "DECIDED"
+
+
+def _members(governance: Any) -> dict[str, Any]:
+    return {name: getattr(governance, name) for name in governance.__dataclass_fields__}
+
+
+def test_a_request_that_is_refused_leaves_nothing_behind(store: RunStore, parts: HostParts) -> None:
+    wrong = put(request(), "context_pack_refs", ["ctxpack.support@latest"])
+    with pytest.raises(GovernanceRefused) as caught:
+        store.start(parts.graphs[0], {"request": wrong}, tenant=TENANT)  # type: ignore[arg-type]  # a GraphFlow
+    assert caught.value.code == "PACK_REF_UNPINNED"
+    with pytest.raises(GovernanceRefused) as caught:
+        store.start(parts.graphs[0], {"request": request()}, tenant="another")  # type: ignore[arg-type]  # a GraphFlow
+    assert caught.value.code == "TENANT_MISMATCH"
+    assert store.list() == []
+
+
+def test_only_somebody_with_the_role_passes_the_gate(store: RunStore, parts: HostParts) -> None:
+    run = begin(store, parts)
+    with pytest.raises(AnswerInvalid, match="finance_lead"):
+        store.answer(run.id, "gate", Decision.approve(by="bob"))
+    assert store.get(run.id).waiting
+    assert store.decisions(run.id) == []
+
+
+def test_many_who_decide_at_once_make_one_refund_and_one_record(
+    store: RunStore, parts: HostParts, ledger: Path
+) -> None:
+    run = begin(store, parts)
+    ended: list[str] = []
+
+    def decide(number: int) -> None:
+        made = Decision.approve if number % 2 else Decision.reject
+        try:
+            ended.append(store.answer(run.id, "gate", made(by=FINANCE)).status)
+        except Exception as error:
+            ended.append(type(error).__name__)
+
+    threads = [threading.Thread(target=decide, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    status = store.get(run.id).status
+    assert status in ("completed", "rejected")
+    assert count_refunds(ledger) == (status == "completed")
+    assert [one for one in statuses(store, run.id) if one[1] == status] == [
+        ("DECIDED" if status == "completed" else "REJECTED", status)
+    ]
+    require_chain(store, run.id)
+
+
+# ------------------------------------------------------------------ the worker is killed
+
+
+@pytest.mark.parametrize("rejects", ["", "gate"], ids=["approved", "rejected"])
+def test_one_refund_at_most_wherever_the_worker_is_killed(
+    fresh_database: str, tmp_path: Path, rejects: str
+) -> None:
+    step = tries(17, 1)
+    first = random.SystemRandom().randint(1, step)
+    print(f"killed at point {first} and at each {step}. after it")
+    killed = 0
+    for point in range(first, 2_000, step):
+        ledger, run_id = tmp_path / f"refunds-{point}", f"r-{point}"
+        child = FORKED.Process(
+            target=refund_until_killed,
+            args=(point, fresh_database, str(ledger), run_id, rejects),
+        )
+        child.start()
+        child.join()
+        assert child.exitcode in (0, -signal.SIGKILL), (point, child.exitcode)
+        parts = lend_refund(ledger)
+        with RunStore.open(fresh_database, host=parts) as store:
+            run = go_to_the_end(store, parts.graphs[0], run_id, rejects)
+            assert run.status == ("rejected" if rejects else "completed"), (point, run.error)
+            assert count_refunds(ledger) == (0 if rejects else 1), point
+            last = chain(store, run_id)[-1]
+            assert last.record.status == ("REJECTED" if rejects else "DECIDED"), point
+            paid = [ref for ref in last.record.evidence_refs if "issue_refund" in ref]
+            assert len(paid) == (0 if rejects else 1), point
+            assert last.record.budget_usage.tool_calls == (2 if rejects else 3), point
+            require_chain(store, run_id)
+        if child.exitcode == 0:
+            break
+        killed += 1
+    print(f"killed {killed} times")
+    assert killed > 3
+
+
+def test_the_record_of_a_stopped_run_tells_of_a_call_that_only_the_ledger_knows(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    """Killed right after the refund, and stopped before anybody goes on."""
+    found = 0
+    for point in range(1, 2_000, 1):
+        ledger, run_id = tmp_path / f"refunds-{point}", f"r-{point}"
+        if found or point < _FEWEST:
+            continue
+        child = FORKED.Process(
+            target=refund_until_killed, args=(point, fresh_database, str(ledger), run_id, "")
+        )
+        child.start()
+        child.join()
+        with RunStore.open(fresh_database) as store:
+            try:
+                run = store.get(run_id)
+            except RunNotFound:
+                continue
+            if not count_refunds(ledger) or run.status != "running":
+                if child.exitcode == 0:
+                    break
+                continue
+            effects = {one.capability: one.status for one in store.effects(run_id).items}
+            store.stop(run_id, by="ann")
+            record = chain(store, run_id)[-1].record
+            refunded = [ref for ref in record.evidence_refs if "issue_refund" in ref]
+            assert bool(refunded) == (effects["adp_payments.issue_refund"] == "done"), point
+            found += 1
+    assert found
+
+
+_FEWEST = 48
+"""Things that a run does before its refund, at least."""
+
+
+# ------------------------------------------------------------------ what the database refuses
+
+
+def test_the_database_refuses_an_end_without_a_record(
+    store: RunStore, parts: HostParts, fresh_database: str
+) -> None:
+    run = begin(store, parts)
+    for status in ("completed", "failed", "stopped", "rejected"):
+        with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match="decision record"):
+            execute(fresh_database, f"update oasflow.runs set status = '{status}' where run_id = '{run.id}'")  # fmt: skip
+    assert store.get(run.id).status == "waiting"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update oasflow.decision_records set record = '{}'",
+        "delete from oasflow.decision_records",
+        "truncate oasflow.decision_records",
+        "update oasflow.context_packs set content = '{}'",
+        "delete from oasflow.memory_proposals",
+        "update oasflow.memory_reviews set verdict = 'declined'",
+    ],
+)
+def test_nothing_of_a_record_is_changed(
+    store: RunStore, parts: HostParts, owner_database: str, statement: str
+) -> None:
+    done = store.answer(begin(store, parts).id, "gate", Decision.approve(by=FINANCE))
+    packs = StoredPacks(store.database)
+    packs.publish(ContextPack.read(read_pack()), by="ann")
+    proposal = MemoryProposals(store.database).list_open()[0].proposal.proposal_id
+    MemoryProposals(store.database).review(proposal, promoted=True, by="ann")
+    with pytest.raises(psycopg.Error):
+        execute(owner_database, statement)
+    require_chain(store, done.id)
+
+
+def test_a_record_follows_the_one_before_it(
+    store: RunStore, parts: HostParts, fresh_database: str
+) -> None:
+    run = begin(store, parts)
+    copied = (
+        "insert into oasflow.decision_records (run_id, seq, tenant, record_id, status, run_status,"
+        " record, record_hash, previous_hash, transcript) select run_id, {}, tenant, 'x', status,"
+        " run_status, record, record_hash, previous_hash, transcript from oasflow.decision_records"
+        f" where run_id = '{run.id}' and seq = 2"
+    )
+    for seq in (2, 3, 4):
+        with pytest.raises(psycopg.Error):
+            execute(fresh_database, copied.format(seq))
+
+
+def execute(dsn: str, statement: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute(statement)
+
+
+def test_an_export_tells_of_every_change(store: RunStore, parts: HostParts) -> None:
+    done = store.answer(begin(store, parts).id, "gate", Decision.approve(by=FINANCE))
+    begin(store, parts)
+    lines = list(DecisionRecords(store.database).export(transcripts=True))
+    assert list(find_problems(lines, {})) == []
+    assert done.id in lines[0] + lines[3]
+    for changed in (
+        lines[1:], lines[:-1], lines[:2] + lines[3:], [lines[1], lines[0], *lines[2:]],
+        [*lines, lines[0]], [lines[0].replace("4200", "42"), *lines[1:]],
+        [*lines[:-1], json.dumps({"manifest": {}}) + "\n"], ["no json\n", *lines],
+    ):  # fmt: skip
+        assert list(find_problems(changed, {})) != []
+
+
+def test_signed_records_and_corrections(fresh_database: str, ledger: Path) -> None:
+    secret = b"x" * 32
+    parts = lend_refund(ledger, signer=Signer.hmac("kid_1", secret))
+    with RunStore.open(fresh_database, host=parts) as store:
+        done = store.answer(begin(store, parts).id, "gate", Decision.approve(by=FINANCE))
+        records = DecisionRecords(store.database, signer=Signer.hmac("kid_1", secret))
+        last = chain(store, done.id)[-1].record
+        assert verify_hmac(last, secret)
+        assert not verify_hmac(last, b"y" * 32)
+        made = records.correct(
+            last.record_id, by="ann", reason="it was declined", outcome="declined"
+        )
+        assert made.record.corrects == last.record_id
+        assert chain(store, done.id)[-2].record == last, "that one stays"
+        with pytest.raises(GovernanceRefused):
+            records.correct(last.record_id, by="ann", reason="x", outputs={"n": float("nan")})
+        lines = list(records.export(run_id=done.id))
+        assert list(find_problems(lines, {"kid_1": secret})) == []
+        assert list(find_problems(lines, {"kid_1": b"y" * 32})) != []
+        packet = make_replay_packet(last, records.get(last.record_id).transcript)
+        assert packet.expected.decision_record_hash == last.record_hash
+
+
+def test_a_replay_says_what_differs(store: RunStore, parts: HostParts) -> None:
+    done = store.answer(begin(store, parts).id, "gate", Decision.approve(by=FINANCE))
+    full = DecisionRecords(store.database).get(chain(store, done.id)[-1].record.record_id)
+    other = put(read_pack(), "policy_layer/bundles/0/policy_dsl/rules/2/if", False)
+    found = replay(full.record, full.transcript, registry=make_registry(other))
+    assert {"packs", "calls/refund/rule_ids"} <= {one.place for one in found.differences}
+    changed = json.loads(json.dumps(full.transcript))
+    changed["outputs"]["refund_amount_inr"] = 1
+    found = replay(full.record, changed, registry=make_registry())
+    assert {"inputs_refs/transcript", "outputs/refund_amount_inr"} <= {
+        one.place for one in found.differences
+    }
+    assert replay(full.record, {}).status == "replay_mismatch"
+
+
+# ------------------------------------------------------------------ two tenants
+
+
+def test_nothing_is_seen_by_another_tenant(store: RunStore, parts: HostParts) -> None:
+    done = store.answer(begin(store, parts).id, "gate", Decision.approve(by=FINANCE))
+    records, memory = DecisionRecords(store.database), MemoryProposals(store.database)
+    last = chain(store, done.id)[-1].record.record_id
+    assert records.page(tenant="beta").items == []
+    with pytest.raises(RunNotFound):
+        records.get(last, tenant="beta")
+    with pytest.raises(RunNotFound):
+        records.correct(last, by="ann", reason="x", tenant="beta")
+    assert len(list(records.export(tenant="beta"))) == 1, "the manifest alone"
+    assert len(list(records.export(run_id=done.id, tenant="beta"))) == 1
+    assert memory.list_open(tenant="beta") == []
+    mine = memory.list_open(tenant=TENANT)[0].proposal.proposal_id
+    with pytest.raises(Exception, match="not there"):
+        memory.review(mine, promoted=True, by="ann", tenant="beta")
+    packs = StoredPacks(store.database)
+    packs.publish(ContextPack.read(read_pack()), by="ann")
+    with pytest.raises(GovernanceRefused) as caught:
+        packs.load("ctxpack.support@5.2.0", tenant="beta")
+    assert caught.value.code == "PACK_TENANT_MISMATCH"
+    assert packs.list_entries(tenant="beta") == []
+
+
+def test_a_version_of_a_pack_is_published_once(store: RunStore) -> None:
+    from cinatra_sdk.governance.contracts.packs import DecisionCatalog
+
+    packs = StoredPacks(store.database)
+    assert packs.publish(ContextPack.read(read_pack()), by="ann") is True
+    assert packs.publish(ContextPack.read(read_pack()), by="bob") is False
+    changed = ContextPack.read(put(read_pack(), "pack_meta/ttl_seconds", 1))
+    with pytest.raises(GovernanceRefused, match="another content"):
+        packs.publish(changed, by="ann")
+    assert packs.publish(DecisionCatalog.read(read_catalog()), by="ann")
+    assert packs.load("ctxpack.support@5.2.0", tenant=TENANT) == ContextPack.read(read_pack())
+
+
+# ------------------------------------------------------------------ compiled flows
+
+
+FLOW = flow_of(
+    start(port("to")), gate("own"), api("send", outputs=[port("id")], data={"to": "{{to}}"}, inputs=[port("to")]),
+    end(port("id")), edges=[("start", "to", "send", "to"), ("send", "id", "end", "id")],
+)  # fmt: skip
+GATED = [{"rule_id": "R1", "if": {"!=": [{"var": "context.to"}, "ann"]}, "then": {"requires_approval_gate": "G"}}]  # fmt: skip
+
+
+def test_a_governed_flow_in_the_database(fresh_database: str) -> None:
+    governance = Governance.of(make_small_pack(GATED))
+    flow = compile_flow(
+        FLOW, governance=governance, platform=SimulatedPlatform({"send": {"id": "m1"}})
+    )
+    with RunStore.open(fresh_database, host=HostParts(governance=governance)) as store:
+        run = store.start(flow, {"to": "ann"}, by="me")
+        run = store.answer(run.id, "own", Decision.approve(by="ann"))
+        assert run.outputs == {"id": "m1"}, "one gate: that of the file"
+        run = store.start(flow, {"to": "bob"}, by="me")
+        run = store.answer(run.id, "own", Decision.approve(by="ann"))
+        assert [gate.id for gate in run.waiting] == ["send:G"], "and that of the pack"
+        with RunStore.open(fresh_database, host=HostParts(governance=governance)) as other:
+            run = other.answer(run.id, "send:G", Decision.approve(by="ann"))
+        assert (run.status, run.outputs) == ("completed", {"id": "m1"})
+        last = chain(store, run.id)[-1].record
+        assert (last.status, last.outcome) == ("DECIDED", "completed")
+        assert [one.gate_id for one in last.approvals] == ["G"]
+        assert len(last.evidence_refs) == 2, "the rule, and the call"
+        lines = list(DecisionRecords(store.database).export(transcripts=True))
+        assert list(find_problems(lines, {})) == []
+        full = DecisionRecords(store.database).get(last.record_id)
+        assert replay(full.record, full.transcript, registry=governance.registry).differences == ()
+        run = store.start(flow, {"to": "bob"}, by="me")
+        run = store.answer(run.id, "own", Decision.approve(by="ann"))
+        run = store.answer(run.id, "send:G", Decision.deny(by="ann"))
+        assert run.status == "completed"
+        assert chain(store, run.id)[-1].record.approvals[0].decision == "denied"
+
+
+def test_a_governed_run_does_not_go_on_without_its_packs(fresh_database: str) -> None:
+    governance = Governance.of(make_small_pack(GATED))
+    flow = compile_flow(
+        FLOW, governance=governance, platform=SimulatedPlatform({"send": {"id": "m1"}})
+    )
+    with RunStore.open(fresh_database, host=HostParts(governance=governance)) as store:
+        run = store.start(flow, {"to": "bob"})
+        plain = compile_flow(FLOW, platform=SimulatedPlatform({"send": {"id": "m1"}}))
+        with RunStore.open(fresh_database) as other:
+            for given in (None, plain):
+                with pytest.raises(NotConfigured, match="governed"):
+                    other.answer(run.id, "own", Decision.approve(by="ann"), flow=given)
+        assert store.get(run.id).waiting

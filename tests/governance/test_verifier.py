@@ -1,0 +1,99 @@
+"""The verifier for auditors: needs nothing but the standard library, and computes what we compute."""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import rfc8785
+
+from cinatra_sdk.governance import verifier
+from cinatra_sdk.governance.contracts.records import DecisionRecord
+from cinatra_sdk.governance.verifier import write_canonical, write_number
+from tests.effort import tries
+from tests.governance.test_generated_runs import read_record
+
+FILE = Path(verifier.__file__)
+
+
+def test_it_imports_the_standard_library_only() -> None:
+    names: set[str] = set()
+    for found in ast.walk(ast.parse(FILE.read_text(encoding="utf-8"))):
+        if isinstance(found, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in found.names}
+        elif isinstance(found, ast.ImportFrom):
+            names.add((found.module or "").partition(".")[0])
+    assert names <= sys.stdlib_module_names
+
+
+def test_numbers_are_written_as_the_library_writes_them() -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    rng = random.Random(seed)
+    for number in range(tries(20_000, 500_000)):
+        value = struct.unpack(">d", rng.randbytes(8))[0]
+        if number % 3 == 0:
+            value = round(rng.uniform(-1e6, 1e6), rng.randint(0, 9))
+        if number % 7 == 0:
+            value = rng.randint(-(10**15), 10**15) / 10 ** rng.randint(0, 25)
+        if value == value and abs(value) != float("inf"):
+            assert write_number(value) == rfc8785.dumps(value).decode(), repr(value)
+
+
+def test_values_are_written_as_the_library_writes_them() -> None:
+    value: Any = {"€": [1, -0.0, 1e21, 1e-7, True, None], "\U0001f600": {"b": '\n"\\\x7f', "a": "é"}, "a": ""}  # fmt: skip
+    assert write_canonical(value).encode() == rfc8785.dumps(value)
+
+
+def _make_export(tmp_path: Path) -> Path:
+    record = DecisionRecord.read({**read_record(), "sequence": 1}).sealed()
+    line = {"run_id": "r1", "seq": 1, "record": {**record.to_json(), "previous_record_hash": None}}
+    line["record"]["record_hash"] = verifier.hash_of(
+        {key: one for key, one in line["record"].items() if key not in verifier.LEFT_OUT}
+    )
+    import hashlib
+
+    text = json.dumps(line) + "\n"
+    manifest = {
+        "records": 1, "heads": {"r1": line["record"]["record_hash"]},
+        "lines_sha256": "sha256:" + hashlib.sha256(text.encode()).hexdigest(),
+    }  # fmt: skip
+    file = tmp_path / "records.jsonl"
+    file.write_text(text + json.dumps({"manifest": manifest}) + "\n")
+    return file
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """As an auditor would, without this project on the path."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", str(FILE), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_it_runs_alone(tmp_path: Path) -> None:
+    file = _make_export(tmp_path)
+    done = run(str(file))
+    assert (done.returncode, done.stdout) == (0, "1 records: hashes and chains hold\n")
+    file.write_text(file.read_text().replace("4200", "4201"))
+    done = run(str(file))
+    assert done.returncode == 1
+    assert "line 1: record dr_2026_05_04_a17 is not what was hashed" in done.stdout
+    assert run().returncode == 2
+    assert "cannot be read" in run(str(tmp_path / "nothing")).stderr
+    assert run(str(file), "--what").returncode == 2
+
+
+def test_unusual_separators_of_lines_do_not_split_a_record(tmp_path: Path) -> None:
+    file = _make_export(tmp_path)
+    assert "\u2028" not in file.read_text()
+    done = run(str(file))
+    assert done.returncode == 0

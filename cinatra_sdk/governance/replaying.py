@@ -23,6 +23,7 @@ from cinatra_sdk.governance.contracts.decisions import Plan
 from cinatra_sdk.governance.contracts.invoke import AgentInput, InvokeAgent
 from cinatra_sdk.governance.contracts.records import DecisionRecord
 from cinatra_sdk.governance.contracts.replays import ReplayPacket
+from cinatra_sdk.governance.contracts.rules import PolicyDecision
 from cinatra_sdk.governance.contracts.run_context import RunContext
 from cinatra_sdk.governance.critic import Case, verify
 from cinatra_sdk.governance.facts import make_call_facts, make_run_facts
@@ -190,19 +191,20 @@ def _compare_call(
         evidence=facts.get("evidence") or (),
     )
     derived, _ = decide(book, declared, made)
-    place = f"calls/{name}"
-    rules = [*derived.matched_rule_ids, *derived.undecided_rule_ids]
     recorded = {
         "policy_decision_id": call["policy_decision_id"],
         "approval_mode_effective": call["approval_mode_effective"],
         "rule_ids": list(one["rule_ids"]),
     }
-    again = {
+    return _compare(f"calls/{name}", recorded, _describe_decision(derived))
+
+
+def _describe_decision(derived: PolicyDecision) -> dict[str, Any]:
+    return {
         "policy_decision_id": derived.policy_decision_id,
         "approval_mode_effective": derived.effective_approval_mode,
-        "rule_ids": rules,
+        "rule_ids": [*derived.matched_rule_ids, *derived.undecided_rule_ids],
     }
-    return _compare(place, recorded, again)
 
 
 def _compare_plan(

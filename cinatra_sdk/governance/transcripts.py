@@ -79,26 +79,26 @@ def _make_result(call: ToolCallEnvelope, row: Mapping[str, Any]) -> ToolResultEn
     if status == "begun":
         return None
     if status == "done":
-        value = (row["result"] or {}).get("value")
-        writes = call.approval_mode_effective != "read_only"
-        usage = row["usage"] or {}
-        tokens = int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
-        return ToolResultEnvelope.read(
-            {
-                **about,
-                "status": "completed" if writes else "ok",
-                "citations": [Citation(evidence_ref=cite_call(call)).to_json()],
-                "mutations": [f"{call.capability_id}:{call.tool_call_id}"] if writes else [],
-                "metadata": {
-                    "tool_transcript_id": f"tx_{call.tool_call_id}",
-                    "output_sha256": hash_of(thaw(value)),
-                    "tokens": tokens,
-                },
-            }
-        )
+        return ToolResultEnvelope.read({**about, **_describe_done(call, row)})
     return ToolResultEnvelope.read(
         {**about, "status": _choose_status(status, error), "error": error}
     )
+
+
+def _describe_done(call: ToolCallEnvelope, row: Mapping[str, Any]) -> dict[str, Any]:
+    writes = call.approval_mode_effective != "read_only"
+    usage = row["usage"] or {}
+    value = (row["result"] or {}).get("value")
+    return {
+        "status": "completed" if writes else "ok",
+        "citations": [Citation(evidence_ref=cite_call(call)).to_json()],
+        "mutations": [f"{call.capability_id}:{call.tool_call_id}"] if writes else [],
+        "metadata": {
+            "tool_transcript_id": f"tx_{call.tool_call_id}",
+            "output_sha256": hash_of(thaw(value)),
+            "tokens": int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0),
+        },
+    }
 
 
 def _choose_status(status: str, error: Mapping[str, Any]) -> ToolResultStatus:

@@ -152,7 +152,8 @@ def _record(
             raise gate_closed(connection, row["run_id"], kept["gate_id"])
     if made is None:
         said = next(iter(decisions.values()))
-        follow_record(connection, row, "rejected", reason=f"{said.by} rejected it", signer=signer)
+        why = f"GATE_REJECTED: {said.by} rejected it: {said.reason}".rstrip(": ")
+        follow_record(connection, row, "rejected", reason=why, signer=signer)
         execute(connection, "reject_run", about)
 
 

@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from cinatra_sdk.text.files import replace_file
+from cinatra_sdk.text.files import read_named, replace_file
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.records import DecisionRecords, StoredRecord
     from cinatra_sdk.store.run_store import RunStore
 
+MOST_BYTES: Final = 2_000_000_000
+"""Of an export."""
 Named = Annotated[
     str, typer.Argument(metavar="[RECORD|RUN]", help="A record, or all records of a run.")
 ]
@@ -147,11 +149,7 @@ def _print_verifier(terminal: Terminal) -> Exit:
 def _verify_export(terminal: Terminal, file: Path) -> Exit:
     from cinatra_sdk.governance.verifier import find_problems
 
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no UTF-8"
-        raise Halt(f"{clean(str(file))} cannot be read: {why}") from None
+    text = read_export(file)
     lines = [f"{line}\n" for line in text.split("\n") if line]
     problems = list(find_problems(lines, {}))
     told = [{"line": at, "problem": problem} for at, problem in problems]
@@ -161,6 +159,18 @@ def _verify_export(terminal: Terminal, file: Path) -> Exit:
     if not problems:
         terminal.show(f"{len(lines) - 1} records: hashes and chains hold")
     return Exit.FINDINGS if problems else Exit.OK
+
+
+def read_export(file: Path) -> str:
+    """Raises: `Halt`."""
+    try:
+        content = read_named(file, MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise Halt(f"{clean(str(file))} has more than {MOST_BYTES:,} bytes", code="too_large")
+        return content.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no UTF-8"
+    raise Halt(f"{clean(str(file))} cannot be read: {why}")
 
 
 def replay(
@@ -180,7 +190,7 @@ def replay(
     """
     from cinatra_sdk.governance.replaying import make_replay_packet
     from cinatra_sdk.governance.replaying import replay as replay_record
-    from oas_compiler.cli.audit_view import replay_view
+    from oas_compiler.cli.audit_view import describe_replay, replay_view
 
     terminal = Terminal.open(as_json=as_json or packet)
     with opening.store(terminal, db) as store:
@@ -191,17 +201,7 @@ def replay(
             return Exit.OK
         registry = _open_packs(store, packs)
         replayed = replay_record(stored.record, stored.transcript, registry=registry)
-    told: dict[str, Any] = {
-        "record": replayed.record_id,
-        "status": replayed.status,
-        "verdicts": replayed.verdicts,
-        "skipped": list(replayed.skipped),
-        "differences": [
-            {"place": one.place, "recorded": one.recorded, "derived": one.derived}
-            for one in replayed.differences
-        ],
-    }
-    terminal.data(told, of_run=True)
+    terminal.data(describe_replay(replayed), of_run=True)
     terminal.show(replay_view(replayed))
     return Exit.FINDINGS if replayed.differences else Exit.OK
 

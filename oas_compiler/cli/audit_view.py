@@ -15,6 +15,7 @@ from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.tables import format_since
 
 if TYPE_CHECKING:
+    from cinatra_sdk.governance.contracts.records import DecisionRecord
     from cinatra_sdk.governance.replaying import Replayed
     from cinatra_sdk.store.memory import StoredProposal
     from cinatra_sdk.store.packs import PackEntry
@@ -72,36 +73,53 @@ def records_table(items: Sequence[StoredRecord], now: datetime) -> Listing:
 def record_view(stored: StoredRecord) -> RenderableType:
     """One record: what was decided, by whom, on which grounds, and whether it is intact."""
     record = stored.record
-    intact = "holds" if record.is_intact else "DOES NOT HOLD: the record was changed"
-    signed = f", signed by {clean(record.signature.kid)}" if record.signature else ""
-    usage = record.budget_usage
-    parts: list[RenderableType] = [
-        Text.assemble(Text(clean(record.record_id), style="bold"), "  ", _style(record.status)),
+    head = Text.assemble(Text(clean(record.record_id), style="bold"), "  ", _style(record.status))
+    parts = [head, *_list_head(stored), *_list_grounds(record), *_list_figures(record)]
+    return Group(*(one for one in parts if one is not _NOTHING))
+
+
+def _list_head(stored: StoredRecord) -> list[RenderableType]:
+    record = stored.record
+    chain = record.agent_identity.principal_chain[:-1]
+    return [
         _line("decision", f"{record.decision_key} {record.decision_version}"),
         _line("outcome", record.outcome or ""),
         _line("reason", record.reason),
         _line("run", f"{stored.run_id}, number {stored.seq}, {stored.run_status}"),
         _line("written", record.timestamp),
         _line("agent", record.agent_identity.subject),
-        _line("for", ", ".join(one.id for one in record.agent_identity.principal_chain[:-1])),
+        _line("for", ", ".join(one.id for one in chain)),
         _line("about", ", ".join(record.subject_ids)),
         _line("corrects", record.corrects or ""),
+    ]
+
+
+def _list_grounds(record: DecisionRecord) -> list[RenderableType]:
+    gates = record.controls_active.approval_gates_active
+    return [
         *_list_block("outputs", [json.dumps(_plain(record.outputs), ensure_ascii=False)]),
         *_list_block("approvals", [_describe_approval(one) for one in record.approvals]),
         *_list_block("evidence", list(record.evidence_refs)),
         *_list_block("rules", [_describe_rules(one) for one in record.policy_decisions]),
-        *_list_block("gates active", list(record.controls_active.approval_gates_active)),
+        *_list_block("gates active", list(gates)),
         *_list_block("scores", [f"{name} {value:g}" for name, value in record.scorecard.items()]),
-        _line(
-            "used",
-            f"{usage.tokens} tokens, {usage.tool_calls} calls, {usage.cost_usd_cents:g} cents, "
-            f"{usage.wall_clock_ms} ms of work",
-        ),
-        _line("pack", f"{record.lineage.pack_version}, snapshot {record.lineage.snapshot_version}"),
+    ]
+
+
+def _list_figures(record: DecisionRecord) -> list[RenderableType]:
+    usage, lineage = record.budget_usage, record.lineage
+    intact = "holds" if record.is_intact else "DOES NOT HOLD: the record was changed"
+    signed = f", signed by {record.signature.kid}" if record.signature else ""
+    used = (
+        f"{usage.tokens} tokens, {usage.tool_calls} calls, {usage.cost_usd_cents:g} cents, "
+        f"{usage.wall_clock_ms} ms of work"
+    )
+    return [
+        _line("used", used),
+        _line("pack", f"{lineage.pack_version}, snapshot {lineage.snapshot_version}"),
         _line("trace", record.trace_id),
         _line("hash", f"{record.record_hash} ({intact}{signed})"),
     ]
-    return Group(*(one for one in parts if one is not _NOTHING))
 
 
 _NOTHING: Final = Text("")
@@ -136,6 +154,20 @@ def _plain(value: Any) -> Any:
     from cinatra_sdk.governance.contracts.contract import thaw
 
     return thaw(value)
+
+
+def describe_replay(replayed: Replayed) -> dict[str, Any]:
+    """A replay as JSON."""
+    return {
+        "record": replayed.record_id,
+        "status": replayed.status,
+        "verdicts": replayed.verdicts,
+        "skipped": list(replayed.skipped),
+        "differences": [
+            {"place": one.place, "recorded": _plain(one.recorded), "derived": _plain(one.derived)}
+            for one in replayed.differences
+        ],
+    }
 
 
 def replay_view(replayed: Replayed) -> RenderableType:

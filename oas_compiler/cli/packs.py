@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cinatra_sdk.text.files import read_named
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from cinatra_sdk.governance.registry import Published
 
 MOST_BYTES = 4_000_000
 
@@ -28,22 +32,11 @@ def publish(
     as_json: options.Json = False,
 ) -> Exit:
     """Publish packs and catalogs of decisions; a version never changes afterwards."""
-    from cinatra_sdk.governance.registry import read_published
     from cinatra_sdk.store.packs import StoredPacks
-    from cinatra_sdk.text.files import read_named
 
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    read = []
-    for file in files:
-        try:
-            text = read_named(file, MOST_BYTES + 1).decode("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "it is no UTF-8"
-            raise Halt(f"{clean(str(file))} cannot be read: {why}") from None
-        if len(text) > MOST_BYTES:
-            raise Halt(f"{clean(str(file))} has more than {MOST_BYTES:,} bytes")
-        read.append(read_published(file.name.removesuffix(".json"), text))
+    read = [_read_pack(file) for file in files]
     with opening.store(terminal, db) as store:
         packs = StoredPacks(store.database)
         done = [(one.ref, packs.publish(one, by=who)) for one in read]
@@ -56,6 +49,20 @@ def publish(
     for ref, new in done:
         terminal.show(f"{clean(ref)} {'published' if new else 'was there already'}")
     return Exit.OK
+
+
+def _read_pack(file: Path) -> Published:
+    """Raises: `Halt`; `GovernanceRefused`."""
+    from cinatra_sdk.governance.registry import read_published
+
+    try:
+        text = read_named(file, MOST_BYTES + 1).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no UTF-8"
+        raise Halt(f"{clean(str(file))} cannot be read: {why}") from None
+    if len(text) > MOST_BYTES:
+        raise Halt(f"{clean(str(file))} has more than {MOST_BYTES:,} bytes")
+    return read_published(file.name.removesuffix(".json"), text)
 
 
 def list_(

@@ -18,13 +18,13 @@ from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.critics import FindingKind, Score, Verification
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan, PlanStep
-from cinatra_sdk.governance.contracts.identifiers import at_most, rank
+from cinatra_sdk.governance.contracts.identifiers import at_most
 from cinatra_sdk.governance.contracts.run_context import RunBudget
 from cinatra_sdk.governance.evidence import list_lacking
 from cinatra_sdk.governance.facts import make_call_facts
 from cinatra_sdk.governance.policy import decide, judge_condition
 from cinatra_sdk.governance.references import Unresolved, fill_references, list_steps
-from cinatra_sdk.governance.rulebook import Rulebook
+from cinatra_sdk.governance.rulebook import DeclaredCapability, Rulebook
 from cinatra_sdk.governance.usage import Used
 from cinatra_sdk.values.json_schema import first_problem
 
@@ -140,42 +140,35 @@ def _verify_order(plan: Plan, case: Case) -> None:
 
 
 def _verify_step(step: PlanStep, case: Case) -> None:
-    book = case.book
-    declared = book.capabilities.get(step.tool)
-    if declared is None or not book.permits(declared):
+    declared = case.book.capabilities.get(step.tool)
+    if declared is None or not case.book.permits(declared):
         raise _Finding("capability_unsurfaced", f"'{step.tool}' is not offered", step.id)
-    if not at_most(step.approval_mode, declared.highest):
-        raise _Finding(
-            "approval_mode_mismatch",
-            f"step '{step.id}' asks for {step.approval_mode}; '{step.tool}' is {declared.highest} at most",
-            step.id,
-        )
-    if (
-        rank(step.approval_mode) < rank(declared.mode)
-        and declared.writes
-        and step.approval_mode == "read_only"
-    ):
-        raise _Finding(
-            "approval_mode_mismatch",
-            f"step '{step.id}' says read_only; '{step.tool}' is {declared.mode}",
-            step.id,
-        )
-    decision = case.decision
-    if decision is not None and not at_most(declared.mode, decision.approval_mode):
-        raise _Finding(
-            "approval_mode_mismatch",
-            f"'{step.tool}' is {declared.mode}, above the {decision.approval_mode} of "
-            f"'{decision.decision_key}'",
-            step.id,
-        )
-    unknown = next((gate for gate in step.requires if gate not in book.gates), None)
-    if unknown is not None:
-        raise _Finding(
-            "approval_mode_mismatch",
-            f"step '{step.id}' waits at '{unknown}', which is no gate",
-            step.id,
-        )
+    problem = _find_mode_problem(step, declared, case.decision)
+    unknown = next((gate for gate in step.requires if gate not in case.book.gates), None)
+    if not problem and unknown is not None:
+        problem = f"step '{step.id}' waits at '{unknown}', which is no gate"
+    if problem:
+        raise _Finding("approval_mode_mismatch", problem, step.id)
     _verify_rules(step, case)
+
+
+def _find_mode_problem(
+    step: PlanStep, declared: DeclaredCapability, decision: DecisionSpec | None
+) -> str:
+    """Why the mode of a step does not fit; empty where it does."""
+    if not at_most(step.approval_mode, declared.highest):
+        return (
+            f"step '{step.id}' asks for {step.approval_mode}; "
+            f"'{step.tool}' is {declared.highest} at most"
+        )
+    if declared.writes and step.approval_mode == "read_only":
+        return f"step '{step.id}' says read_only; '{step.tool}' is {declared.mode}"
+    if decision is not None and not at_most(declared.mode, decision.approval_mode):
+        return (
+            f"'{step.tool}' is {declared.mode}, above the {decision.approval_mode} of "
+            f"'{decision.decision_key}'"
+        )
+    return ""
 
 
 def _verify_rules(step: PlanStep, case: Case) -> None:

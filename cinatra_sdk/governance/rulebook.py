@@ -157,11 +157,8 @@ def make_rulebook(packs: Sequence[Published]) -> Rulebook:
     if not full:
         raise GovernanceRefused("PACK_NOT_FOUND", "no reference names a context pack")
     policies = [one.policy_layer for one in full]
+    guards = [layer.guardrails for layer in policies]
     bundles = [bundle for layer in policies for bundle in layer.bundles]
-    decisions = [one for pack in full for one in pack.decision_layer.decisions]
-    decisions += [
-        one for other in packs if not isinstance(other, ContextPack) for one in other.decisions
-    ]
     _join(bundles, "bundle", lambda one: one.bundle_id)
     book = Rulebook(
         packs=tuple(packs),
@@ -181,14 +178,27 @@ def make_rulebook(packs: Sequence[Published]) -> Rulebook:
             "approval gate",
             lambda one: one.gate_id,
         ),
-        must_refuse=tuple(one for layer in policies for one in layer.guardrails.must_refuse),
-        must_escalate=tuple(one for layer in policies for one in layer.guardrails.must_escalate),
-        redactions=tuple(one for layer in policies for one in layer.guardrails.redaction_rules),
-        decisions=_join(decisions, "decision", lambda one: one.decision_key),
+        must_refuse=tuple(one for guard in guards for one in guard.must_refuse),
+        must_escalate=tuple(one for guard in guards for one in guard.must_escalate),
+        redactions=tuple(one for guard in guards for one in guard.redaction_rules),
+        decisions=_join(_list_decisions(packs), "decision", lambda one: one.decision_key),
         evaluators=tuple(one for pack in full for one in pack.evaluation_layer.evaluators),
     )
     _check(book)
     return book
+
+
+def _list_decisions(packs: Iterable[Published]) -> list[DecisionSpec]:
+    """Those of packs and of catalogs."""
+    return [
+        one
+        for published in packs
+        for one in (
+            published.decision_layer.decisions
+            if isinstance(published, ContextPack)
+            else published.decisions
+        )
+    ]
 
 
 def _order_rules(rules: Iterable[BundledRule]) -> tuple[BundledRule, ...]:

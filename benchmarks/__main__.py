@@ -1,4 +1,4 @@
-"""`python -m benchmarks check|compile|steps|acting|shapes|runs|crowd|context|first-turn|all`: the tables on stdout, the same as JSON in a file."""
+"""`python -m benchmarks check|compile|steps|acting|shapes|runs|crowd|context|first-turn|governing|all`: the tables on stdout, the same as JSON in a file."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from benchmarks import (
     crowd,
     database,
     first_turn,
+    governing,
     peer,
     runs,
     shape_peers,
@@ -54,10 +55,24 @@ def main(arguments: list[str] | None = None) -> int:
     if asked.what in {"first-turn", "all"}:
         result["first-turn"] = first_turn.measure(repeat=asked.repeat or 41)
         print(table("a first turn (ms)", result["first-turn"]), flush=True)
+    if asked.what in {"governing", "all"}:
+        result["governing"] = _governing(asked)
     if asked.json is not None:
         asked.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     print(f"\n{result['machine']}")
     return 0
+
+
+def _governing(asked: argparse.Namespace) -> list[dict[str, Any]]:
+    with ExitStack() as stack:
+        dsn = stack.enter_context(database.server(asked.dsn))
+        rows = [
+            row
+            for calls, rules in ((20, 1), (20, 20), (100, 20))
+            for row in governing.measure(calls, dsn, rules=rules, repeat=asked.repeat or 9)
+        ]
+    print(table("a call under a pack (ms)", rows), flush=True)
+    return rows
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
             "crowd",
             "context",
             "first-turn",
+            "governing",
             "all",
         ],
     )

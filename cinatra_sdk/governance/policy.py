@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.effects.effect import hash_json
 from cinatra_sdk.governance.conditions.reading import Undecided, read_condition
 from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, at_most, rank
 from cinatra_sdk.governance.contracts.rules import (
@@ -126,7 +126,7 @@ def _conclude(
     gates = tuple(dict.fromkeys(verdict.gates))
     reason = verdict.refused or ("it needs a person" if gates else "nothing forbids it")
     return PolicyDecision(
-        policy_decision_id="pol_" + hash_of([book.sha256, dict(facts)])[len("sha256:") :][:24],
+        policy_decision_id="pol_" + hash_json([book.sha256, dict(facts)])[:24],
         allowed=not verdict.refused,
         reason=reason,
         capability_id=declared.id,

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final
 
 from jsonlogic.core import JSONLogicExpression, JSONLogicSyntaxError
@@ -54,9 +55,23 @@ class ParsedCondition:
         return is_truthy(self.value(facts))
 
 
+_KNOWN: Final[dict[int, tuple[Any, ParsedCondition]]] = {}
+"""Conditions of records, by the frozen object: to write one as text takes longer than to ask it."""
+MOST_KNOWN: Final = 8_192
+
+
 def read_condition(logic: Any) -> ParsedCondition:
     """Raises: `ConditionInvalid`."""
-    return _read(canonical_json(thaw(logic)))
+    if not isinstance(logic, MappingProxyType):
+        return _read(canonical_json(thaw(logic)))
+    known = _KNOWN.get(id(logic))
+    if known is not None and known[0] is logic:
+        return known[1]
+    made = _read(canonical_json(thaw(logic)))
+    if len(_KNOWN) >= MOST_KNOWN:
+        _KNOWN.clear()
+    _KNOWN[id(logic)] = logic, made  # held, so that no other object gets its id
+    return made
 
 
 @lru_cache(maxsize=4096)

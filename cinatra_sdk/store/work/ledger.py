@@ -151,7 +151,7 @@ def _list_columns(effect: Effect) -> dict[str, Any]:
         "request_sha256": effect.request_sha256,
         "shown_sha256": effect.shown_sha256,
         "once": effect.once,
-        "lasts": effect.once or is_send_class(effect.risk) or effect.governed is not None,
+        "lasts": effect.once or is_send_class(effect.risk),
         "governed": None if effect.governed is None else Json(effect.governed),
     }
 

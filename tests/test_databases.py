@@ -15,12 +15,19 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.attachments.ports import CachedFile
+from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.artifacts import ArtifactStore
 from cinatra_sdk.store.attachments import AttachmentStore
+from cinatra_sdk.store.graph_flow import GraphFlow
+from cinatra_sdk.store.memory import MemoryProposals
+from cinatra_sdk.store.packs import StoredPacks
 from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
 from tests.databases import Databases, outline_of, shape_of
+from tests.governance.packs import read_pack
+from tests.governance.refund import FINANCE, TENANT, lend_refund, request
 from tests.lower.context_shelf import Shelf
 from tests.slot_flows import declared
 from tests.store import selecting
@@ -90,6 +97,7 @@ def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
         "acme", ref, "openai", CachedFile(provider_file_id="file-1"), timedelta(hours=1)
     )
     database.close()
+    leave_governed_run(dsn, tmp_path / "refunds")
     selecting.until("the end", World(dsn, str(flow), str(tmp_path / "calls")), "r1")
     with psycopg.connect(dsn) as connection:
         connection.execute(PLAN)
@@ -104,6 +112,20 @@ def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
             "select last_value, is_called from oasflow.context_finalizes_seq_seq"
         )
         assert row.fetchone() == (1, False)
+
+
+def leave_governed_run(dsn: str, ledger: Path) -> None:
+    """Its records, a pack that it could have been under, and a proposal that somebody judged."""
+    parts = lend_refund(ledger)
+    with RunStore.open(dsn, host=parts) as store:
+        (graph,) = parts.graphs
+        assert isinstance(graph, GraphFlow)
+        run = store.start(graph, {"request": request()}, tenant=TENANT)
+        store.answer(run.id, "gate", Decision.approve(by=FINANCE))
+        StoredPacks(store.database).publish(ContextPack.read(read_pack()), by="ann")
+        proposals = MemoryProposals(store.database)
+        left = proposals.list_open()[0]
+        proposals.review(left.proposal.proposal_id, promoted=True, by="ann")
 
 
 CHANGES = [

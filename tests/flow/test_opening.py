@@ -138,6 +138,14 @@ def test_a_host_without_a_reader_is_told_so() -> None:
         run(llm_flow(), None)
 
 
+@pytest.mark.parametrize("at", ["node", "agent"])
+def test_a_simulation_is_told_no_context_and_needs_no_reader(at: str) -> None:
+    flow = llm_flow() if at == "node" else agent_flow(own_agent(**metadata(USE)), TEXT)
+    found: Any = {"search": lambda query: f"{query}!"}
+    ran = drive(compile_flow(flow, host=HostParts(tools=found)), PARAMS)
+    assert ran.status == "completed", ran.error
+
+
 @pytest.mark.parametrize(
     ("image_id", "told"),
     [("gone", 'no image "gone" in the workspace'), ("../photos/img", "no image")],

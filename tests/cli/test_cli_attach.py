@@ -70,6 +70,19 @@ def test_files_go_with_an_answer_to_the_call_that_opens_them(
     assert "Sum up. with plan.pdf" in told
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [("approve", "r1"), ("answer", "r1", "--text", "Fine."), ("answer", "r1", "--text", "5")],
+)
+def test_an_answer_without_files_reaches_the_call_that_opens_them(
+    cli: Any, flow_file: Any, script: str, answer: tuple[str, ...]
+) -> None:
+    cli("run", flow_file(straight()), "--model", script, "--run-id", "r1")
+    done = cli(*answer, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["outputs"] == {"text": "T"}
+
+
 def test_no_file_goes_with_an_answer_whose_model_would_see_json(
     cli: Any, flow_file: Any, plan: str, script: str
 ) -> None:

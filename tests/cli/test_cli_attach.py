@@ -46,12 +46,14 @@ def test_a_type_that_the_name_does_not_tell_is_asked_for(cli: Any, tmp_path: Pat
     assert cli("attach", str(path), "--mime", "text/plain").exit_code == 0
 
 
-@pytest.mark.parametrize("name", ["gone.pdf", "folder.pdf"])
+@pytest.mark.parametrize("name", ["gone.pdf", "folder.pdf", "gone", "folder"])
 def test_what_is_no_file_is_refused(cli: Any, tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.pdf").mkdir()
+    (tmp_path / "folder").mkdir()
     refused = cli("attach", str(tmp_path / name))
     assert refused.exit_code == 2
     assert "Traceback" not in refused.output
+    assert "--mime" not in refused.output, "the type is not what is wrong"
 
 
 def test_files_go_with_an_answer_to_the_call_that_opens_them(

@@ -211,6 +211,18 @@ def test_what_is_written_wrong_is_found_once(use: Any, told: str, kind: str) -> 
     assert [told in one.message for one in found] == [True]
 
 
+@pytest.mark.parametrize("type_", ["array", "object"])
+def test_an_image_named_by_an_input_without_a_text_is_found(type_: str) -> None:
+    flow = llm_flow({"imageId": "image_id"})
+    for part in (flow, *flow["$referenced_components"].values()):
+        for one in part.get("inputs", []) + part.get("outputs", []):
+            if one["title"] == "image_id":
+                one["type"] = type_
+    found = [one.message for one in check(flow) if one.code == "OAS038"]
+    assert len(found) == 1
+    assert 'the image by "image_id", which holds no text' in found[0]
+
+
 def test_an_image_that_only_the_context_needs_is_no_unused_input() -> None:
     assert [
         one.code for one in check(llm_flow()) if one.code in {"OAS082", "OAS038", "OAS133"}

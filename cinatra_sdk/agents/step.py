@@ -96,7 +96,9 @@ class AgentStep(NodeWork):
             message=self.message,
             greeting=self.greeting,
             optional=self.optional,
-            opening=make_opening(site.frame, host, self.first_turn),
+            opening=make_opening(
+                site.frame, host, self.first_turn, simulated=model.simulation is not None
+            ),
         )
         return make_agent_step(site.frame, settings)
 

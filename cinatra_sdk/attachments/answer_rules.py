@@ -80,6 +80,13 @@ def wrap_answer(text: str, refs: object, *, gate: str, rules: Sequence[AnswerRul
     return text
 
 
+def opens_answer(body: JsonValue) -> bool:
+    """Whether a call with this body, as its author wrote it, opens one value as an envelope."""
+    if not isinstance(body, Mapping) or body.get("user_envelope") is not True:
+        return False
+    return bool(_name_of_user(body.get("user")))
+
+
 def _name_of_user(user: JsonValue) -> str:
     """The placeholder that is the whole of `user`; empty where there are other words around it."""
     alone = _ALONE.fullmatch(user) if isinstance(user, str) else None

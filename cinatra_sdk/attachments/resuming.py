@@ -56,6 +56,19 @@ def wrap_resume(text: str, refs: object = ()) -> str:
     return _write_json({"text": text, "attachments": [ref.wire() for ref in kept]})
 
 
+def enclose_text(text: str) -> str:
+    """The text of an answer for a call that opens envelopes: words become an envelope without files.
+
+    A person who brings no file answers in plain words, and an approval says `[Approved by operator]`.
+    Text that is the JSON of an object stays: it is an envelope, or refused by whoever opens it.
+    """
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        parsed = None
+    return text if isinstance(parsed, dict) else _write_json({"text": text})
+
+
 def read_resume(values: Mapping[str, JsonValue]) -> ResumedAnswer:
     """The text and the values of an approval's form.
 

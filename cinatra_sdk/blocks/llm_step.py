@@ -22,6 +22,8 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.attachments.answer_rules import opens_answer
+from cinatra_sdk.attachments.resuming import enclose_text
 from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, template_values
 from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.flow.opening import read_text
@@ -98,6 +100,7 @@ def llm_step(
     if (first_turn is None) != (not image_id):
         raise ValueError(f"llm_step '{node}': first_turn and image_id go together")
     given = dict(options or {})
+    opens = opens_answer({**given, "user": user})
     schema = given.pop("output_schema", None) or derive_output_schema(outputs)
     asked, told, more = Renderer(user), Renderer(system), Renderer(given)
     step = Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects)
@@ -113,6 +116,8 @@ def llm_step(
         if schema:
             request["output_schema"] = schema
         rendered: Any = more.render(values)
+        if opens:
+            request["user"] = enclose_text(asked.text(values))
         return {**request, **rendered}
 
     return PlatformStep(

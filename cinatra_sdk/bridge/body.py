@@ -8,6 +8,7 @@ No value is converted, but for a whole number that is written `3.0`, which JSON 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -97,11 +98,15 @@ class BridgeBody(ClosedBody):
         """How often the model may be asked."""
         return min(self.max_steps or DEFAULT_STEPS, MOST_STEPS)
 
-    @property
-    def toolboxes(self) -> tuple[str, ...]:
-        """Ids of the toolboxes whose tools the model may call."""
-        given = [DEFAULT_TOOLBOX] if self.toolbox_ids is None else self.toolbox_ids
-        return tuple(dict.fromkeys(given))
+    def list_toolboxes(self, known: Collection[str]) -> tuple[str, ...]:
+        """Ids of the toolboxes whose tools the model may call.
+
+        known: those of the host.  The default is taken where it is one of them, because a body that
+        names no toolbox can leave none out.
+        """
+        if self.toolbox_ids is None:
+            return (DEFAULT_TOOLBOX,) if DEFAULT_TOOLBOX in known else ()
+        return tuple(dict.fromkeys(self.toolbox_ids))
 
 
 def read_body(value: JsonValue) -> BridgeBody:

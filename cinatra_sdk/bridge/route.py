@@ -64,7 +64,7 @@ class LlmBridge:
         user, refs = read_user(body)
         choice = choose(self.offer, body)
         media = await asyncio.to_thread(self._read_media, body.media, choice)
-        tools = await open_tools(self.toolboxes, body.toolboxes)
+        tools = await open_tools(self.toolboxes, body.list_toolboxes(self.toolboxes))
         if choice.warning:
             asker = write_one_line(call.node or body.agent_id or ROUTE, most=80)
             log.warning("%s: %s", asker, write_one_line(choice.warning, most=200))

@@ -9,8 +9,9 @@
     - first                                 # a file that is one list: for all calls, in turn
 
 The n-th visit of a node gets its n-th answer, also in another process and after a crash.  Where
-the visit is not known (an agent's id, `*`, one list, over HTTP), answers are counted in this process,
-for the last runs that asked (`MOST_COUNTED`).
+the visit is not known (an agent's id, `*`, one list), answers are counted in this process, for the
+last runs that asked (`MOST_COUNTED`).  A call over HTTP names its node
+only with an attestation (CINATRA_CONTEXT_ATTEST_KEY); else its agent's id or `*` answers.
 A step `{$error: "…"}` is a model that fails.  JSON, or YAML 1.2 as flows are.
 """
 
@@ -21,13 +22,14 @@ import json
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.attachments.one_line import write_one_line
 from cinatra_sdk.bridge.offered import OfferedModel
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.routed.call import RouteCall, RouteError
@@ -75,7 +77,10 @@ class ScriptFile:
             found = hashlib.sha256(read_named(path, MAX_BYTES)).hexdigest()
             # Before it is read as a script: a stored description may name any file.
             if digest and found != digest:
-                problem = "is not the file that the run was started with"
+                problem = (
+                    "is not the file that the run was started with (put that one back, or start "
+                    "another run)"
+                )
             else:
                 value = read_document(path, what="script", most=MAX_BYTES)
         except DocumentRefused as error:
@@ -97,12 +102,10 @@ class ScriptFile:
         from cinatra_sdk.models.scripted import ScriptedModel
 
         node = call.node.rpartition("/")[2]
-        keys = [key for key in (call.node, node, agent_id or "", ANY) if key]
+        keys = [key for key in dict.fromkeys((call.node, node, agent_id or "", ANY)) if key]
         key = next((one for one in keys if one in self.answers), None)
         if key is None:
-            raise RouteError(
-                500, "SCRIPT_SILENT", f"the script has no answer for {' or '.join(keys)}"
-            )
+            raise RouteError(500, "SCRIPT_SILENT", self._tell_silence(keys, by_node=bool(node)))
         answers = self.answers[key]
         number = self._number(key, call, by_visit=key in (call.node, node))
         if number >= len(answers):
@@ -113,6 +116,11 @@ class ScriptFile:
         found = answers[number]
         steps = found if isinstance(found, list) else [found]
         return ScriptedModel([_read_step(step) for step in steps])
+
+    def _tell_silence(self, keys: Sequence[str], *, by_node: bool) -> str:
+        known = ", ".join(f'"{write_one_line(one, most=80)}"' for one in list(self.answers)[:8])
+        why = "" if by_node else "; the call names no node"
+        return f"the script has no answer for {' or '.join(keys)} (it has: {known or 'none'}{why})"
 
     def _number(self, key: str, call: RouteCall, *, by_visit: bool) -> int:
         if by_visit and call.visit:

@@ -76,11 +76,18 @@ def read_text(reader: FirstTurnReader, image_id: str) -> tuple[str, str]:
     return first_turn_text(turn), ""
 
 
-def make_opening(frame: Frame, host: HostParts, opened: Opened) -> FirstTurnOpening | None:
-    """Raises: `NotConfigured` where the node has a context and the host lends no reader."""
+def make_opening(
+    frame: Frame, host: HostParts, opened: Opened, *, simulated: bool
+) -> FirstTurnOpening | None:
+    """simulated: the calls of the run are made up.
+
+    Raises: `NotConfigured` where a model would be told the context, and the host lends no reader.
+    """
     if opened is None:
         return None
     if not host.first_turn:
+        if simulated and not host.models:
+            return None  # a simulation is told no context, so it needs none
         raise NotConfigured(
             f"node '{frame.where}' begins with the context of a first turn, which this process cannot "
             "read",

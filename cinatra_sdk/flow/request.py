@@ -63,6 +63,11 @@ class Rendered:
         """The same with `key` in its body; a body that has it, or is no object, stays as it is."""
         if not isinstance(self.body, dict) or key in self.body:
             return self
+        return self.with_body_value(key, value)
+
+    def with_body_value(self, key: str, value: JsonValue) -> Rendered:
+        """The same with this value under `key` of its body, which is an object."""
+        assert isinstance(self.body, dict)
         written = self.written
         if written is not None and isinstance(written.body, dict):
             written = replace(written, body={**written.body, key: value})

@@ -83,6 +83,8 @@ def read_models(
     for name in names:
         if name.startswith(SCRIPTED):
             path = name.removeprefix(SCRIPTED)
+            if not path:
+                raise ValueError(f"{SCRIPTED} names no file: write {SCRIPTED}FILE")
             script = ScriptFile.read(path, digest=(digests or {}).get(path, ""))
             offered.append(script.offered())
             scripts[script.path] = script.digest

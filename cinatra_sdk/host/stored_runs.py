@@ -186,7 +186,7 @@ def build_run_scope(run_id: str, stored: StoredRun) -> RunScope:
     settings, declared = stored.settings, stored.declared
     if stored.has_ended:
         raise ContextError(
-            "run_missing", "the run has ended, and nothing is chosen for it any more"
+            "run_missing", "the run has ended, and the host answers no call of it any more"
         )
     if isinstance(declared, ContextError):
         raise ContextError(declared.code, str(declared))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -25,6 +26,7 @@ from cinatra_sdk.text.spelling import did_you_mean
 
 ROUTE: Final = "POST /api/agents/passthrough"
 OBJECT_ID: Final = "objectId"
+_PACKAGE: Final = re.compile(r"@[^/\s]+/[^/\s]+")
 
 
 class PassthroughBody(BaseModel):
@@ -72,11 +74,12 @@ class Passthrough:
     def _find(self, name: str) -> NamedTool:
         names = self.tools if self.allowed is None else self.allowed
         if name not in names:
-            nearest = did_you_mean(name, names)
+            hint = did_you_mean(name, names) or f"they may call {', '.join(sorted(names))}"
+            if _PACKAGE.fullmatch(name):
+                hint = f"an agent is one where its package is in a folder of --packages; {hint}"
             raise RouteError(
                 403, "tool_not_allowed",
-                f'the tool "{name[:80]}" is not one that flows may call here'
-                + (f"; {nearest}" if nearest else f"; they may call {', '.join(sorted(names))}"),
+                f'the tool "{name[:80]}" is not one that flows may call here; {hint}',
             )  # fmt: skip
         if name not in self.tools:
             raise RouteError(404, "handler_missing", f'no tool "{name[:80]}" is registered')

@@ -66,13 +66,6 @@ def read_attached(path: str, mime: str = "") -> tuple[str, str, bytes]:
     """
     from cinatra_sdk.attachments.file_names import find_type
 
-    name = PurePath(path).name
-    type_ = mime or find_type(name)
-    if not type_:
-        raise Halt(
-            f"the type of {name} is not known by its name: say it with --mime, such as "
-            "--mime application/pdf"
-        )
     try:
         content = read_named(path, MAX_BYTES + 1)
     except OSError as error:
@@ -82,6 +75,13 @@ def read_attached(path: str, mime: str = "") -> tuple[str, str, bytes]:
         raise Halt("this is not a file name", code="unreadable") from None
     if len(content) > MAX_BYTES:
         raise Halt(f"{path}: larger than {MAX_BYTES:,} bytes", code="unreadable")
+    name = PurePath(path).name
+    type_ = mime or find_type(name)
+    if not type_:
+        raise Halt(
+            f"the type of {name} is not known by its name: say it with --mime, such as "
+            "--mime application/pdf"
+        )
     return name, type_, content
 
 

@@ -114,6 +114,9 @@ def _format_inputs(explained: Explanation) -> RenderableType | None:
             how.append(", never asked for", NOTE)
         if one.default is not None:
             how.append(f", default {short(one.default)}", NOTE)
+        elif one.role == "optional":
+            # A node that reads it fails without it, if the node has no default either.
+            how.append(", no default", NOTE)
         kind = Text(name_of(one.type), NOTE)
         table.add_row(Text(name_of(one.title), style="bold"), kind, how)
     return indented(table, 2)

@@ -14,7 +14,7 @@ from typing import Final
 from oas_compiler.component.component import Component
 from oas_compiler.component.metadata import TEXT, Schema
 from oas_compiler.component.site import Site
-from oas_compiler.ir import Port
+from oas_compiler.ir import ArrayType, ObjectType, Port
 
 KEY: Final = "firstTurn"
 FIRST_TURN_KEYS: Final[dict[str, Schema]] = {
@@ -36,6 +36,7 @@ def read_first_turn(
     value = component.cinatra.get(KEY)
     if value is None:
         return None
+    known = {port.title: port for port in inputs}
     problem, at = "", ""
     if not isinstance(value, dict):
         problem = "must be an object"
@@ -43,11 +44,12 @@ def read_first_turn(
         problem, at = f'has the unknown member "{unknown[:80]}"', f"/{unknown}"
     elif wrong := next((k for k in _MEMBERS if not isinstance(value.get(k, ""), str)), None):
         problem, at = f"has a {wrong} that is no string", f"/{wrong}"
-    elif value.get("imageId") not in {port.title for port in inputs}:
-        named = value.get("imageId", "")
+    elif (named := str(value.get("imageId", ""))) not in known:
         problem = (
             f'names the image by "{named}", which is no input of it' if named else "lacks imageId"
         )
+    elif isinstance(known[named].type, ArrayType | ObjectType):
+        problem = f'names the image by "{named}", which holds no text'
     if not problem:
         assert isinstance(value, dict)
         return str(value["imageId"]), str(value.get("workspace", ""))

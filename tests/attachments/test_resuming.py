@@ -18,6 +18,7 @@ from cinatra_sdk.attachments import (
     wrap_answer,
     wrap_resume,
 )
+from cinatra_sdk.attachments.resuming import enclose_text
 from tests.attachments.samples import PDF, vectors, wire
 from tests.effort import tries
 
@@ -25,6 +26,17 @@ from tests.effort import tries
 @pytest.mark.parametrize("row", vectors("wrapping"))
 def test_each_row_of_the_vectors_is_wrapped_as_it_says(row: dict[str, Any]) -> None:
     assert wrap_resume(row["text"], row["refs"]) == row["is"]
+
+
+@pytest.mark.parametrize("text", ["", "Fine.", "5", "[1]", '{"text": '])
+def test_plain_words_become_an_envelope_without_files(text: str) -> None:
+    opened = read_user_envelope(enclose_text(text), enabled=True)
+    assert (opened.text, opened.attachments) == (text, None)
+
+
+@pytest.mark.parametrize("text", ['{"text": "a"}', '{"other": 1}', wrap_resume("a", [wire()])])
+def test_the_json_of_an_object_stays_for_whoever_opens_it(text: str) -> None:
+    assert enclose_text(text) == text
 
 
 @pytest.mark.parametrize("row", vectors("resume"))

@@ -99,6 +99,15 @@ def test_a_tool_acts_for_the_run_whom_the_host_knows_under_a_key_of_its_own(way)
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_a_bridge_without_toolboxes_answers_a_body_that_names_none(way):
+    model, double = offered("openai", "gpt-5", ["yes"])
+    with opened(way, bridge_of(model, toolboxes={})) as platform:
+        assert outcome(platform, ask({"user": "hi"})) == {"output": "yes"}
+        refused = outcome(platform, ask({"user": "hi", "toolbox_ids": ["cinatra-mcp"]}))
+    assert (refused[:2], double.asked[0].tools) == ((400, "UNKNOWN_TOOLBOX"), ())
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_a_body_that_is_too_large_is_refused(way):
     model, double = offered("openai", "gpt-5-mini", ["Hello"])
     with opened(way, bridge_of(model)) as platform:

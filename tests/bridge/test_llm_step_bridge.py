@@ -40,3 +40,13 @@ def test_a_state_without_bearer_token_asks_no_model() -> None:
     with pytest.raises(ValueError, match="the state has no key 'bearer_token'"):
         graph_of(step(bridge_of(model)), host=False).invoke({"goal": "bees"}, CONFIG)
     assert double.asked == []
+
+
+def test_plain_words_reach_a_step_that_opens_an_envelope() -> None:
+    model, double = offered("openai", "gpt-5-mini", ["{}", '{"text": "t"}'])
+    asking = llm_step(
+        bridge_of(model), node="ask", agent_id="@x/a", user="{{ goal }}",
+        outputs={"text": {"type": "string"}}, options={"user_envelope": True},
+    )  # fmt: skip
+    found = graph_of(asking).invoke({"goal": "Fine."}, CONFIG, context=host_context(run_id="r1"))
+    assert (found["ask_output"], double.asked[0].text) == ({"text": "t"}, "Fine.")

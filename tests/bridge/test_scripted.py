@@ -68,8 +68,19 @@ def test_a_process_counts_the_last_runs_that_asked_and_forgets_the_others(
 
 def test_a_node_without_an_answer_is_named(tmp_path: Path) -> None:
     assert outcome(bridge(tmp_path, {"other": "x"}), asking(path="a/ask")) == (
-        500, "SCRIPT_SILENT", "the script has no answer for a/ask or ask or @x/a or *"
+        500, "SCRIPT_SILENT",
+        'the script has no answer for a/ask or ask or @x/a or * (it has: "other")',
     )  # fmt: skip
+
+
+def test_what_was_looked_for_is_said_once_and_that_a_call_names_no_node(tmp_path: Path) -> None:
+    made = bridge(tmp_path, {"ask": "x", "b": "y"})
+    assert outcome(made, asking(node="top", path="top"))[2] == (
+        'the script has no answer for top or @x/a or * (it has: "ask", "b")'
+    )
+    assert outcome(made, asking(node="", path=""))[2] == (
+        'the script has no answer for @x/a or * (it has: "ask", "b"; the call names no node)'
+    )
 
 
 def test_a_scripted_failure_fails_the_call(tmp_path: Path) -> None:
@@ -98,5 +109,7 @@ def test_a_malformed_script_is_refused_and_names_the_place(
 def test_another_file_than_the_one_that_was_meant_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "script.json"
     path.write_text('{"secret-key": 1,')
-    with pytest.raises(ScriptError, match="is not the file that the run was started with"):
+    with pytest.raises(
+        ScriptError, match=r"is not the file that the run was started with \(put that one back"
+    ):
         ScriptFile.read(path, digest="0" * 64)

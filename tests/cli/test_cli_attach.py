@@ -46,12 +46,14 @@ def test_a_type_that_the_name_does_not_tell_is_asked_for(cli: Any, tmp_path: Pat
     assert cli("attach", str(path), "--mime", "text/plain").exit_code == 0
 
 
-@pytest.mark.parametrize("name", ["gone.pdf", "folder.pdf"])
+@pytest.mark.parametrize("name", ["gone.pdf", "folder.pdf", "gone", "folder"])
 def test_what_is_no_file_is_refused(cli: Any, tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.pdf").mkdir()
+    (tmp_path / "folder").mkdir()
     refused = cli("attach", str(tmp_path / name))
     assert refused.exit_code == 2
     assert "Traceback" not in refused.output
+    assert "--mime" not in refused.output, "the type is not what is wrong"
 
 
 def test_files_go_with_an_answer_to_the_call_that_opens_them(
@@ -68,6 +70,19 @@ def test_files_go_with_an_answer_to_the_call_that_opens_them(
     assert [one["filename"] for one in envelope["attachments"]] == ["plan.pdf"]
     told = " ".join(cli("show", "r1", "--full").output.split())
     assert "Sum up. with plan.pdf" in told
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [("approve", "r1"), ("answer", "r1", "--text", "Fine."), ("answer", "r1", "--text", "5")],
+)
+def test_an_answer_without_files_reaches_the_call_that_opens_them(
+    cli: Any, flow_file: Any, script: str, answer: tuple[str, ...]
+) -> None:
+    cli("run", flow_file(straight()), "--model", script, "--run-id", "r1")
+    done = cli(*answer, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["outputs"] == {"text": "T"}
 
 
 def test_no_file_goes_with_an_answer_whose_model_would_see_json(

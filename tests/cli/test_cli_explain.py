@@ -34,6 +34,15 @@ def shown(offline: Any, *arguments: str) -> list[str]:
     return [line.rstrip() for line in result.stdout.splitlines()]
 
 
+def test_an_input_that_may_be_missing_is_told_without_a_default(
+    offline: Any, flow_file: Any
+) -> None:
+    flow = flow_of(start(port("slug"), port("tone", default="kind"), required=[]), end())
+    text = "\n".join(shown(offline, flow_file(flow)))
+    assert "  slug   string  optional, no default\n" in text
+    assert '  tone   string  optional, default "kind"\n' in text
+
+
 def test_nodes_gates_sends_and_calls_are_told_in_order(offline: Any, flow_file: Any) -> None:
     lines = shown(offline, flow_file(FLOW))
     assert lines[0] == "The test-flow"

@@ -90,6 +90,7 @@ def test_the_row_of_a_run_holds_names_and_a_digest_and_no_key(cli, flow_file, mo
         ("gpt-5", 'a model is named "provider:model"'),
         ("acme:gpt-5", 'there is no provider "acme"'),
         ("scripted:none.json", "cannot be read"),
+        ("scripted:", "write scripted:FILE"),
         ("scripted:/etc/passwd", "ends in .json, .yaml or .yml"),
     ],
 )

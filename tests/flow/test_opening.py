@@ -138,6 +138,14 @@ def test_a_host_without_a_reader_is_told_so() -> None:
         run(llm_flow(), None)
 
 
+@pytest.mark.parametrize("at", ["node", "agent"])
+def test_a_simulation_is_told_no_context_and_needs_no_reader(at: str) -> None:
+    flow = llm_flow() if at == "node" else agent_flow(own_agent(**metadata(USE)), TEXT)
+    found: Any = {"search": lambda query: f"{query}!"}
+    ran = drive(compile_flow(flow, host=HostParts(tools=found)), PARAMS)
+    assert ran.status == "completed", ran.error
+
+
 @pytest.mark.parametrize(
     ("image_id", "told"),
     [("gone", 'no image "gone" in the workspace'), ("../photos/img", "no image")],
@@ -201,6 +209,18 @@ def test_what_is_written_wrong_is_found_once(use: Any, told: str, kind: str) -> 
             outer.update(metadata(use))
     found = [one for one in check(flow) if one.code == "OAS038"]
     assert [told in one.message for one in found] == [True]
+
+
+@pytest.mark.parametrize("type_", ["array", "object"])
+def test_an_image_named_by_an_input_without_a_text_is_found(type_: str) -> None:
+    flow = llm_flow({"imageId": "image_id"})
+    for part in (flow, *flow["$referenced_components"].values()):
+        for one in part.get("inputs", []) + part.get("outputs", []):
+            if one["title"] == "image_id":
+                one["type"] = type_
+    found = [one.message for one in check(flow) if one.code == "OAS038"]
+    assert len(found) == 1
+    assert 'the image by "image_id", which holds no text' in found[0]
 
 
 def test_an_image_that_only_the_context_needs_is_no_unused_input() -> None:

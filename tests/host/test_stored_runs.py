@@ -295,7 +295,9 @@ def test_nothing_is_chosen_for_a_run_that_has_ended(store, begin) -> None:
     assert runs.scope("r1") is not None
     store.stop("r1")
     for directory in (runs, runs.seen_by("r1", ANN)):
-        with pytest.raises(ContextError, match="the run has ended") as raised:
+        with pytest.raises(
+            ContextError, match="the run has ended, and the host answers no call"
+        ) as raised:
             directory.scope("r1")
         assert raised.value.code == "run_missing"
 

@@ -8,6 +8,9 @@ before the response is kept.
 A call of the bridge to a language model says what the answer has to be: where the author wrote no
 `output_schema`, it is made of the node's declared outputs.
 
+A call that opens a person's answer (`user_envelope`) gets an envelope also where the person brought no
+file and answered in plain words.
+
 A node that finalizes a context selection goes back where the choice can be recorded no more: see
 `cinatra_sdk.flow.reopening`.
 """
@@ -21,6 +24,8 @@ from typing import Any, ClassVar, Final
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
+from cinatra_sdk.attachments.answer_rules import opens_answer
+from cinatra_sdk.attachments.resuming import enclose_text
 from cinatra_sdk.context.refusal import OUTDATED, refusal_of
 from cinatra_sdk.effects import Effect
 from cinatra_sdk.effects.calls import aperform_call, effect_of, perform_call
@@ -48,6 +53,8 @@ from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 OUTPUT_SCHEMA: Final = "output_schema"
 """Of the body of such a call: what its answer has to be."""
+USER: Final = "user"
+"""Of the body of such a call: what the model is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +168,7 @@ def make_prepare_call(
     request = Request.of(work, wiring.env, wiring.host.secrets)
     placeholders = wiring.lent_values
     asked_for = _derive_answer(work, frame.outputs)
+    opens = _is_bridge(work) and work.data is not None and opens_answer(work.data.value())
     outputs = tuple(_declare_output(port) for port in frame.outputs)
 
     def prepare(state: Mapping[str, Any], context: object) -> PlatformCall:
@@ -176,6 +184,9 @@ def make_prepare_call(
             raise _make_url_refusal(frame)
         if asked_for:
             asked = asked.with_body_default(OUTPUT_SCHEMA, asked_for)
+        user = asked.body.get(USER) if opens and isinstance(asked.body, dict) else None
+        if isinstance(user, str):
+            asked = asked.with_body_value(USER, enclose_text(user))
         return PlatformCall(
             node=frame.id,
             path=frame.where,
@@ -206,9 +217,13 @@ def make_prepare_call(
     return prepare
 
 
+def _is_bridge(work: ApiCall) -> bool:
+    return work.method.upper() == "POST" and work.url.rstrip("/").endswith(BRIDGE_PATH)
+
+
 def _derive_answer(work: ApiCall, outputs: Sequence[TypedPort]) -> dict[str, JsonValue]:
     """The schema of the answer that a call of the bridge asks for; empty for every other call."""
-    if work.method.upper() != "POST" or not work.url.rstrip("/").endswith(BRIDGE_PATH):
+    if not _is_bridge(work):
         return {}
     named = {port.title: {"title": port.title, **port.schema.mapping()} for port in outputs}
     return derive_output_schema(named)

@@ -70,7 +70,9 @@ class LlmQuestion(NodeWork):
             render=make_render(site.frame, self.prompt, "prompt"),
             model=model,
             files=make_files_input(site.frame, host, self.attached, model.config),
-            opening=make_opening(site.frame, host, self.first_turn),
+            opening=make_opening(
+                site.frame, host, self.first_turn, simulated=model.simulation is not None
+            ),
         )
 
 

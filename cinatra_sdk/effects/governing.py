@@ -9,7 +9,7 @@ rules.  `cinatra_sdk.governance` has the governors; here is what the door has to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from langgraph.errors import GraphBubbleUp
 from pydantic import JsonValue
 
 from cinatra_sdk.effects.effect import Effect, EffectResult
+from cinatra_sdk.platform.trace_headers import sending_trace
 
 
 class Governor(Protocol):
@@ -32,6 +33,10 @@ class Governor(Protocol):
 
         Raises: `EffectRefused`; `GateNeeded` where a person has to approve it first.
         """
+        ...
+
+    def list_headers(self, effect: Effect) -> Mapping[str, str]:
+        """Headers of the call: its place in the trace of the run."""
         ...
 
     def keep(self, effect: Effect, result: EffectResult) -> None:
@@ -74,6 +79,17 @@ def redeem_effect(effect: Effect) -> None:
     governor = _governor.get()
     if governor is not None:
         governor.redeem(effect)
+
+
+@contextmanager
+def traced(effect: Effect) -> Iterator[None]:
+    """Around the call itself: whoever is called finds the trace of the run."""
+    governor = _governor.get()
+    if governor is None:
+        yield
+        return
+    with sending_trace(governor.list_headers(effect)):
+        yield
 
 
 def keep_result(effect: Effect, result: EffectResult) -> None:

@@ -44,6 +44,7 @@ from cinatra_sdk.effects.governing import (
     examine_effect,
     keep_result,
     redeem_effect,
+    traced,
 )
 from cinatra_sdk.effects.ledger import Differs, Entry, Ledger, Stored, Unknown
 from cinatra_sdk.effects.unkept import NothingKept
@@ -81,7 +82,7 @@ def perform(effect: Effect, do: Callable[[], EffectResult], door: Door) -> Effec
         redeem_effect(effect)
         require_allowed(effect, door)
         tell(door, EffectNews(effect=effect, stage="begun"))
-        with running(effect):
+        with running(effect), traced(effect):
             result = do()
         result = _make_storable(effect, result, ledger)
     except BaseException as error:
@@ -121,7 +122,7 @@ async def aperform(
             await asyncio.to_thread(redeem_effect, effect)
         await arequire_allowed(effect, door)
         await atell(door, EffectNews(effect=effect, stage="begun"))
-        with running(effect):
+        with running(effect), traced(effect):
             result = await do()
         result = _make_storable(effect, result, ledger)
     except BaseException as error:

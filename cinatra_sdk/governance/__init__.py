@@ -8,7 +8,7 @@ rulebook.py policy.py facts.py arguments.py    what the packs allow: a pure func
 conditions/     JsonLogic that guesses nothing
 admission.py compiling.py tokens.py    from a request to a run, and to its context
 proposed.py gateway.py evidence.py usage.py    one call: its envelope, rules, approvals, budget
-delegation.py delegating.py    on whose behalf;  children, which get less
+delegation.py delegating.py current_call.py    on whose behalf;  children, which get less
 results.py tracing.py deadlines.py    what came of a call
 planning.py references.py critic.py    plans, and what is said of them
 story.py transcripts.py recording.py signing.py recorders.py    decision records

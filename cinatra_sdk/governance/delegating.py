@@ -53,6 +53,26 @@ def narrow(
     )
 
 
+def confine(own: RunContext, parent: RunContext) -> RunContext:
+    """The context of a governed flow inside a governed call: the parent's part, within its own packs.
+
+    own: as the flow's packs and its host have it.  parent: what `narrow` left for it.
+    Raises: `GovernanceRefused` (TENANT_MISMATCH).
+    """
+    if own.tenant_id != parent.tenant_id:
+        raise GovernanceRefused("TENANT_MISMATCH", "the flow that is called is another tenant's")
+    narrower = at_most(own.safety_mode, parent.safety_mode)
+    return own.model_copy(
+        update={
+            "trace_id": parent.trace_id,
+            "user": parent.user,
+            "agent": parent.agent,
+            "safety_mode": own.safety_mode if narrower else parent.safety_mode,
+            "run_budget": narrow_budgets([own.run_budget, parent.run_budget]),
+        }
+    )
+
+
 def _require_narrower(
     parent: RunContext, asked: tuple[str, ...], safety_mode: ApprovalMode | None
 ) -> None:

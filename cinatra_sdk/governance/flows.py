@@ -26,6 +26,8 @@ from cinatra_sdk.governance.admission import Admitted, HostWord, admit, make_cla
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
 from cinatra_sdk.governance.contracts.invoke import AgentInput
+from cinatra_sdk.governance.current_call import current_call
+from cinatra_sdk.governance.delegating import confine
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.facts import make_run_facts
 from cinatra_sdk.governance.gateway import Examined, GateApproval, Gateway
@@ -33,7 +35,12 @@ from cinatra_sdk.governance.proposed import GovernedCall
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.registry import require_pinned
 from cinatra_sdk.governance.rulebook import ANY, DeclaredCapability, Rulebook
-from cinatra_sdk.governance.tracing import derive_span_id, derive_trace_id
+from cinatra_sdk.governance.tracing import (
+    derive_span_id,
+    derive_trace_id,
+    list_trace_headers,
+    make_trace_context,
+)
 from cinatra_sdk.governance.transcripts import describe_examined
 from cinatra_sdk.governance.usage import RunUsage, Used
 
@@ -114,7 +121,9 @@ class PackRules:
             known = self._sessions.get(name)
         if known is not None:
             return known
-        made = Session(self.admit_run(run, inputs or {}), RunUsage())
+        caller = current_call()
+        usage = RunUsage(within=None if caller is None else caller.allowance)
+        made = Session(self.admit_run(run, inputs or {}), usage)
         return self._remember(name, made)
 
     def restore_session(
@@ -158,7 +167,11 @@ class PackRules:
             "runtime": {},
             "trace": {"trace_id": trace, "span_id": derive_span_id(trace)},
         }
-        return admit(envelope, word, self.governance.registry, self.governance.ports)
+        admitted = admit(envelope, word, self.governance.registry, self.governance.ports)
+        caller = current_call()
+        if caller is None:
+            return admitted
+        return replace(admitted, run=confine(admitted.run, caller.run))
 
     def _read_word(self, run: Mapping[str, Any]) -> HostWord:
         word = self.governance.read_word(run)
@@ -246,6 +259,7 @@ class CallGovernor:
         self._session = session
         self._approvals = approvals
         self._where = where
+        self._flags = session.admitted.envelope.trace.trace_flags or "01"
         self._examined: dict[str, Examined] = {}
 
     def examine(self, effect: Effect) -> Effect:
@@ -290,6 +304,14 @@ class CallGovernor:
         else:
             return
         raise make_refusal(effect, refusal.message, code=refusal.code)
+
+    def list_headers(self, effect: Effect) -> Mapping[str, str]:
+        call = self._examined[effect.key].call
+        gateway = self._gateway
+        made = make_trace_context(
+            gateway.run, call.tool_call_id, pack=gateway.book.primary.ref, flags=self._flags
+        )
+        return list_trace_headers(made)
 
     def keep(self, effect: Effect, result: EffectResult) -> None:
         examined = self._examined.get(effect.key)

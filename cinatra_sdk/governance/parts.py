@@ -36,6 +36,8 @@ class GovernanceParts:
     """Of compiled flows; empty: the name of the flow."""
     agent: AgentIdentity | None = None
     """Of compiled flows; None: one with the name of the flow."""
+    agents: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Compiled flows that the loop may call, by their names: `agent:acme/billing@1.0.0`."""
     user_for: UserFor | None = field(default=None, repr=False)
     """Of compiled flows; None: whoever started the run, who delegated nothing."""
 

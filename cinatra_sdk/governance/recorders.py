@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cinatra_sdk.governance.admission import Admitted, admit
@@ -52,8 +52,13 @@ class RunRecorder(Protocol):
         """The transcript of a new run.  Raises: `GovernanceRefused`; then nothing is stored."""
         ...
 
-    def restore(self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence]) -> None:
-        """Told before an activation: what the run has come to so far."""
+    def restore(
+        self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence], made: Iterable[str]
+    ) -> None:
+        """Told before an activation: what the run has come to so far.
+
+        recorded: results of its calls.  made: the capability of each call that the ledger has.
+        """
         ...
 
     def working(self, run: Run) -> AbstractContextManager[None]:
@@ -92,7 +97,9 @@ class LoopRecorder:
         admitted = admit(params[REQUEST], word, self.governance.registry, self.governance.ports)
         return _begin("loop", admitted, self.governance)
 
-    def restore(self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence]) -> None:
+    def restore(
+        self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence], made: Iterable[str]
+    ) -> None:
         """Nothing: the state of the graph has it."""
 
     def working(self, _run: Run) -> AbstractContextManager[None]:
@@ -124,10 +131,15 @@ class FlowRecorder:
         self.rules.restore_session(run, admitted, Used(**made["used"]), ())
         return made
 
-    def restore(self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence]) -> None:
+    def restore(
+        self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence], made: Iterable[str]
+    ) -> None:
         params = last["admitted"]["envelope"]["input"].get("context") or {}
         admitted = self.rules.admit_run(run, params)
-        self.rules.restore_session(run, admitted, Used(**last["used"]), recorded)
+        used, known = Used(**last["used"]), admitted.book.capabilities
+        spent = sum(known[one].about.cost_cents for one in made if one in known)
+        used = replace(used, cost_cents=max(used.cost_cents, round(spent, 6)))
+        self.rules.restore_session(run, admitted, used, recorded)
 
     def working(self, run: Run) -> AbstractContextManager[None]:
         return self.rules.open_session(run).usage.working()

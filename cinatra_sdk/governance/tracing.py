@@ -48,5 +48,10 @@ def make_trace_context(
     )
 
 
+def list_trace_headers(trace: TraceContext) -> dict[str, str]:
+    """The context of a call as headers of its request."""
+    return {name: one for name, one in trace.to_json().items() if one}
+
+
 def _clean(value: str) -> str:
     return _KEPT.sub("_", value)[:256]

@@ -2,6 +2,7 @@
 
     usage.reserve(budget, tool_calls=1, cost_cents=0.3)      before a call: raises, and counts nothing
     usage.add(tokens=…)                                      after it: what it took besides
+    RunUsage(within=Allowance(usage, budget))                a child: what it spends, its parent has spent
 
 Counted before it is spent, so that a call which would exceed the budget is not made.
 """
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from cinatra_sdk.governance.contracts.run_context import RunBudget
 from cinatra_sdk.governance.refusals import GovernanceRefused
@@ -28,14 +30,27 @@ class Used:
     replans: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """The budget of a parent, from which its children spend too."""
+
+    usage: RunUsage
+    budget: RunBudget
+
+
 class RunUsage:
     """The counters of one run; safe to share between threads."""
 
     def __init__(
-        self, used: Used | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        used: Used | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        within: Allowance | None = None,
     ) -> None:
-        """used: by earlier activations.  clock: in seconds."""
+        """used: by earlier activations.  clock: in seconds.  within: what the parent may spend."""
         self._used = used or Used()
+        self._within = within
         self._lock = threading.Lock()
         self._clock = clock
         self._since: float | None = None
@@ -84,6 +99,7 @@ class RunUsage:
             _require_left("tokens", now.tokens + tokens, budget.total_tokens)
             _require_left("cents", now.cost_cents + cost_cents, budget.max_cost_cents)
             _require_left("milliseconds of work", now.wall_clock_ms, budget.wall_clock_ms)
+            self._reserve_above(tokens=tokens, tool_calls=tool_calls, cost_cents=cost_cents)
             self._used = replace(
                 self._used,
                 tokens=self._used.tokens + tokens,
@@ -92,8 +108,15 @@ class RunUsage:
                 replans=self._used.replans + replans,
             )
 
+    def _reserve_above(self, **wanted: Any) -> None:
+        above = self._within
+        if above is not None:
+            above.usage.reserve(above.budget, **wanted)
+
     def add(self, *, tokens: int = 0, tool_calls: int = 0, cost_cents: float = 0.0) -> None:
         """Count what was spent beyond what was reserved, or before this process knew of the run."""
+        if self._within is not None:
+            self._within.usage.add(tokens=tokens, tool_calls=tool_calls, cost_cents=cost_cents)
         with self._lock:
             self._used = replace(
                 self._used,

@@ -5,6 +5,7 @@
     origin.py         the addresses that may be called              (pure, but for the look-up)
     url_allow_list.py addresses that an author lets one node call   (pure)
     host_headers.py   headers that a host sets on calls to one origin
+    trace_headers.py  the trace that a call belongs to, as headers
     http.py           `HttpPlatform`: the loop of sending and waiting
     exchange.py       one request on the wire, one response read within bounds
     response.py       a response -> a value, a wait or an error     (pure)

@@ -42,6 +42,7 @@ from cinatra_sdk.platform.protocol import (
     PlatformRefused,
     secrets_of,
 )
+from cinatra_sdk.platform.trace_headers import read_trace_headers
 from cinatra_sdk.platform.url_allow_list import check_listed, with_base
 from cinatra_sdk.templates.environment import describe_unfilled
 from cinatra_sdk.text.header_names import IDENTITY, refusal
@@ -230,6 +231,8 @@ def _build_headers(
             raise RefusalError(f'the host sets the header "{name}" there: leave it out of the flow')
         headers[name] = value
     headers.update(given)
+    for name, value in read_trace_headers().items():
+        headers.setdefault(name.lower(), value)
     # The size of a response is limited while it is read, so it must not arrive compressed.
     headers["accept-encoding"] = IDENTITY
     if call.idempotency_key and call.method.upper() not in SAFE_METHODS:

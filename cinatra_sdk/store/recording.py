@@ -123,13 +123,16 @@ def restore_records(connection: Rows, flow: Any, row: Row) -> None:
     last = one(connection, "load_last_record", {"run_id": row["run_id"]})
     assert last is not None  # a governed run is stored with its first record
     rows = every(connection, "list_governed_effects", {"run_id": row["run_id"]})
-    recorded = []
+    recorded, made = [], []
     for effect, told in zip(rows, read_transcripts(rows), strict=True):
+        if _was_made(effect):
+            made.append(told.call.capability_id)
         if told.result is not None and told.result.citations:
             ref = told.result.citations[0].evidence_ref
             recorded.append(Evidence(ref, _hash_result(effect)))
-    transcript = _count_calls(json.loads(last["transcript"]), rows)
-    recorder.restore(describe_run(row), transcript, recorded)
+    transcript = json.loads(last["transcript"])
+    transcript["used"] = _count_used(transcript["used"], rows)
+    recorder.restore(describe_run(row), transcript, recorded, made)
 
 
 def _hash_result(effect: Row) -> str:
@@ -138,11 +141,19 @@ def _hash_result(effect: Row) -> str:
     return f"sha256:{hash_json((effect['result'] or {}).get('value'))}"
 
 
-def _count_calls(transcript: dict[str, Any], rows: list[Row]) -> dict[str, Any]:
-    """The transcript with what was used up since: a process that died told nobody."""
-    made = sum(1 for one_row in rows if one_row["status"] in ("done", "unknown"))
-    used = transcript["used"]
-    return {**transcript, "used": {**used, "tool_calls": max(used["tool_calls"], made)}}
+def _was_made(effect: Row) -> bool:
+    return effect["status"] in ("done", "unknown")
+
+
+def _count_used(used: Mapping[str, Any], rows: list[Row]) -> dict[str, Any]:
+    """What a run has used up, with what the ledger alone knows: a process that died told nobody."""
+    usages = [one_row["usage"] or {} for one_row in rows if _was_made(one_row)]
+    tokens = sum(one.get(name) or 0 for one in usages for name in ("input_tokens", "output_tokens"))
+    return {
+        **used,
+        "tool_calls": max(used["tool_calls"], len(usages)),
+        "tokens": max(used["tokens"], tokens),
+    }
 
 
 def end_record(
@@ -228,8 +239,6 @@ def _complete(
     )
     named = _name_status(transcript["status"], status, is_error=bool(error), retry_in=retry_in)
     told = f"{error.get('code', '')}: {error.get('message', '')}".strip(": ") if error else ""
-    used = transcript["used"]
-    made = sum(1 for one_row in rows if one_row["status"] in ("done", "unknown"))
     return {
         **transcript,
         "calls": calls,
@@ -237,7 +246,7 @@ def _complete(
         "status": named,
         "reason": transcript["reason"] or told,
         "outcome": transcript["outcome"] if named in ("DECIDED", "CLOSED") else None,
-        "used": {**used, "tool_calls": max(used["tool_calls"], made)},
+        "used": _count_used(transcript["used"], rows),
     }
 
 

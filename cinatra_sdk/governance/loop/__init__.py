@@ -6,7 +6,7 @@ opening.py     admit, compile
 deciding.py    plan, verify, score: who proposes, and what the critic says
 acting.py      step, gate: one call at a time, and the person before it
 closing.py     consolidate, record, escalated
-calling.py     how a capability is called: tools, HTTP, MCP
+calling.py     how a capability is called: tools, HTTP, MCP;  child_flows.py  compiled flows
 nodes.py       the nodes with their names, each in its turn only
 
 `graphs.governed_run` puts the nodes together.

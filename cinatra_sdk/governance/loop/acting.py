@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
@@ -38,16 +38,12 @@ from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.decisions import PlanStep
+from cinatra_sdk.governance.current_call import CurrentCall, during_call
 from cinatra_sdk.governance.deadlines import call_within
 from cinatra_sdk.governance.gateway import Examined
-from cinatra_sdk.governance.loop.calling import (
-    CurrentCall,
-    during_call,
-    find_function,
-    read_cost,
-    read_made,
-)
+from cinatra_sdk.governance.loop.calling import find_function, read_cost, read_made
 from cinatra_sdk.governance.loop.case import LoopCase
+from cinatra_sdk.governance.loop.child_flows import call_flow
 from cinatra_sdk.governance.loop.state import go_to, list_approvals, list_recorded
 from cinatra_sdk.governance.proposed import GovernedCall
 from cinatra_sdk.governance.recording import format_time
@@ -62,6 +58,7 @@ from cinatra_sdk.governance.results import (
 from cinatra_sdk.governance.rulebook import DeclaredCapability
 from cinatra_sdk.governance.tracing import make_trace_context
 from cinatra_sdk.governance.transcripts import describe_examined
+from cinatra_sdk.governance.usage import Allowance
 from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.platform.protocol import Credentials
 
@@ -229,9 +226,10 @@ def _perform(case: LoopCase, parts: HostParts, examined: Examined) -> dict[str, 
     def do() -> EffectResult:
         # Right before the call, and after the ledger: a call that was made is not counted again.
         case.gateway.redeem(examined, list_approvals(case.loop))
-        function = find_function(declared, parts, current, effect.key)
         with during_call(current):
-            made = call_within(longest, function, dict(call.args))
+            made = call_within(
+                longest, find_caller(case, parts, declared, current, effect.key), dict(call.args)
+            )
         return EffectResult(value=dict(read_made(made, declared)))
 
     made = perform(effect, do, host.door)
@@ -268,7 +266,18 @@ def _describe_current(case: LoopCase, envelope: ToolCallEnvelope) -> CurrentCall
         case.run, envelope.tool_call_id, pack=case.book.primary.ref,
         decision=decision.decision_key if decision else "",
     )  # fmt: skip
-    return CurrentCall(run=case.run, envelope=envelope, trace=trace)
+    allowance = Allowance(case.usage, case.run.run_budget)
+    return CurrentCall(run=case.run, envelope=envelope, allowance=allowance, trace=trace)
+
+
+def find_caller(
+    case: LoopCase, parts: HostParts, declared: DeclaredCapability, call: CurrentCall, key: str
+) -> Callable[[dict[str, Any]], Any]:
+    """What makes the call: a flow of the host under an agent's name, else as `calling` has it."""
+    flow = case.governance.agents.get(declared.bound_to)
+    if declared.adapter.type == "agent" and flow is not None:
+        return lambda args: call_flow(flow, declared, call, args)
+    return find_function(declared, parts, call, key)
 
 
 def _make_effect_key(case: LoopCase, call: GovernedCall) -> str:

@@ -3,59 +3,25 @@
     tool        a Python function that the host lends: HostParts(tools={"issue_refund": issue_refund})
     http, openapi    the capability binds to `POST https://…`; the arguments are the body
     mcp         a tool of the server `endpoint_ref`, which the host lends: HostParts(mcp={…})
-    agent       a function behind an agent's name: HostParts(tools={"agent:acme/billing@1.0.0": …})
+    agent       a compiled flow, or a function, under an agent's name: Governance(agents={…}), HostParts(tools={…})
 
-Each call carries its idempotency key and its place in the trace (`current_call()`).
+Each call carries its idempotency key and its place in the trace (`current_call.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope
-from cinatra_sdk.governance.contracts.invoke import TraceContext
-from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.current_call import CurrentCall
 from cinatra_sdk.governance.results import ToolOutput
 from cinatra_sdk.governance.rulebook import DeclaredCapability
 from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.platform.protocol import PlatformCall
 from cinatra_sdk.values.json_values import bring_into_json_form, check_value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurrentCall:
-    """The governed call that is running, for a tool that calls others."""
-
-    run: RunContext
-    """With the right to act for the user; a child gets a part of it: `delegating.narrow`."""
-    envelope: ToolCallEnvelope
-    trace: TraceContext
-    """Headers for whatever the tool calls."""
-
-
-_current: ContextVar[CurrentCall | None] = ContextVar("cinatra_governed_call", default=None)
-
-
-def current_call() -> CurrentCall | None:
-    """The governed call that is running; None outside of one."""
-    return _current.get()
-
-
-@contextmanager
-def during_call(call: CurrentCall) -> Iterator[None]:
-    token = _current.set(call)
-    try:
-        yield
-    finally:
-        _current.reset(token)
-
 
 _AS_FUNCTION: Final = ("tool", "agent", "model", "a2a")
 
@@ -98,9 +64,6 @@ def _make_http(
             hint="binds_to: 'POST https://…'; HostParts(platform=HttpPlatform(…))",
         )
     found = platform
-    headers = {"traceparent": call.trace.traceparent}
-    headers |= {"tracestate": call.trace.tracestate} if call.trace.tracestate else {}
-    headers |= {"baggage": call.trace.baggage} if call.trace.baggage else {}
 
     def send(args: Mapping[str, Any]) -> JsonValue:
         return found.call(
@@ -109,7 +72,6 @@ def _make_http(
                 path=f"step/{call.envelope.tool_call_id}",
                 method=method.upper(),
                 url=url,
-                headers=headers,
                 body=dict(args),
                 run_id=call.run.run_id,
                 context_id=call.run.session_id or call.run.run_id,

@@ -1553,3 +1553,19 @@ select p.proposal_id, %(verdict)s, %(reviewed_by)s, %(reason)s from memory_propo
 where p.proposal_id = %(proposal_id)s and (%(tenant)s::text is null or p.tenant = %(tenant)s)
 on conflict (proposal_id) do nothing
 returning proposal_id;
+
+-- name: find_attachment_of_content
+-- A file with these bytes, while it may be read.
+select coalesce(title, filename, '') as title from attachments
+where tenant = %(tenant)s and artifact_id = %(artifact_id)s and sha256 = %(sha256)s
+  and tombstoned_at is null
+limit 1;
+
+-- name: find_pinned_artifact
+-- One revision of an artifact under one classification, while the artifact is there.
+select encode(sha256(convert_to(r.content, 'UTF8')), 'hex') as sha256, o.name
+from representations r
+join objects o on o.id = r.artifact_id and o.org_id = r.org_id
+join semantic_assertions s on s.artifact_id = o.id and s.org_id = o.org_id
+where r.org_id = %(tenant)s and r.artifact_id = %(artifact_id)s and r.id = %(revision_id)s
+  and s.id = %(assertion_id)s and o.deleted_at is null;

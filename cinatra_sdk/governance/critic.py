@@ -8,7 +8,7 @@ Both are pure functions, so that an auditor derives the same verdicts from the s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -306,14 +306,24 @@ def _evaluate(
     return Score(verdict="accept", scorecard=card)
 
 
-def list_evidence(
-    results: Iterable[ToolResultEnvelope], named: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """References that a run has: those that are named, and results that count."""
-    cited = [
-        citation.evidence_ref
-        for one in results
-        if one.status in ("ok", "completed")
-        for citation in one.citations
-    ]
+def list_evidence(calls: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """References that a run has: what its calls rested on, and their results.
+
+    calls: as a transcript has them, with `call` and `result`.
+    """
+    good = [one for one in calls if (one["result"] or {}).get("status") in ("ok", "completed")]
+    named = [ref for one in good for ref in one["call"]["evidence_refs"]]
+    cited = [cited["evidence_ref"] for one in good for cited in one["result"]["citations"]]
     return tuple(dict.fromkeys([*named, *cited]))
+
+
+def describe_calls(calls: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The calls of steps as evaluators read them: `{step: {"capability", "args", "status"}}`."""
+    return {
+        name: {
+            "capability": one["call"]["capability_id"],
+            "args": one["call"]["args"],
+            "status": one["result"]["status"],
+        }
+        for name, one in calls.items()
+    }

@@ -442,6 +442,28 @@ def test_a_replay_says_what_differs(store: RunStore, parts: HostParts) -> None:
     assert replay(full.record, {}).status == "replay_mismatch"
 
 
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        ("score/verdict", "escalate"),
+        ("score/scorecard/amount_matches", 0.5),
+        ("verify/verdict", "replan"),
+        ("calls/2/call/approval_mode_effective", "read_only"),
+    ],
+)
+def test_a_replay_derives_each_verdict_again(
+    store: RunStore, parts: HostParts, place: str, wrong: Any
+) -> None:
+    done = store.answer(begin(store, parts).id, "gate", Decision.approve(by=FINANCE))
+    full = DecisionRecords(store.database).get(chain(store, done.id)[-1].record.record_id)
+    found = replay(full.record, full.transcript, registry=make_registry())
+    assert (found.verdicts, found.skipped) == (5, ()), "three calls, the plan and the results"
+    changed = put(dict(full.transcript), place, wrong)
+    found = replay(full.record, changed, registry=make_registry())
+    place = place.replace("calls/2/call", "calls/refund")
+    assert place in {one.place for one in found.differences}
+
+
 # ------------------------------------------------------------------ two tenants
 
 

@@ -21,7 +21,6 @@ from cinatra_sdk.governance.critic import Case, list_evidence
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.facts import make_run_facts
 from cinatra_sdk.governance.gateway import Gateway
-from cinatra_sdk.governance.loop.state import list_recorded
 from cinatra_sdk.governance.parts import GovernanceParts
 from cinatra_sdk.governance.rulebook import Rulebook, make_rulebook
 from cinatra_sdk.governance.usage import RunUsage
@@ -113,11 +112,4 @@ class LoopCase:
         )
 
     def list_evidence(self) -> tuple[str, ...]:
-        """References that the run has: what its calls rested on, and their results."""
-        named = [
-            ref
-            for one in self.loop["calls"]
-            if one["result"]["status"] in ("ok", "completed")
-            for ref in one["call"]["evidence_refs"]
-        ]
-        return list_evidence((), [*named, *list_recorded(self.loop)])
+        return list_evidence(self.loop["calls"])

@@ -15,7 +15,7 @@ from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.governance.critic import score, verify
+from cinatra_sdk.governance.critic import describe_calls, score, verify
 from cinatra_sdk.governance.deadlines import call_within
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.state import go_to
@@ -156,14 +156,7 @@ def score_results(case: LoopCase) -> dict[str, Any]:
         case.case,
         outputs=outputs,
         retries=loop["retries"],
-        calls={
-            name: {
-                "capability": one["call"]["capability_id"],
-                "args": one["call"]["args"],
-                "status": one["result"]["status"],
-            }
-            for name, one in newest.items()
-        },
+        calls=describe_calls(newest),
     )
     kept = {"score": found.to_json()}
     match found.verdict:

@@ -1,0 +1,188 @@
+"""Verdicts derived again from a transcript and the packs: of policies, and of the critic.
+
+derive_verdicts(transcript, registry)  ->  Verdicts(differences=[…], derived=5, skipped=[…])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self
+
+from cinatra_sdk.governance.admission import load_packs
+from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
+from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.contracts.decisions import Plan
+from cinatra_sdk.governance.contracts.invoke import AgentInput, InvokeAgent
+from cinatra_sdk.governance.contracts.rules import PolicyDecision
+from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.critic import Case, describe_calls, list_evidence, score, verify
+from cinatra_sdk.governance.differences import ReplayDifference, compare
+from cinatra_sdk.governance.facts import make_call_facts, make_run_facts
+from cinatra_sdk.governance.policy import decide
+from cinatra_sdk.governance.references import Unresolved, fill_references
+from cinatra_sdk.governance.registry import PackRegistry
+from cinatra_sdk.governance.rulebook import Rulebook, make_rulebook
+from cinatra_sdk.governance.usage import Used
+
+_LAST = ("accept", "escalate")
+"""Verdicts on results after which the loop made nothing further."""
+
+
+@dataclass(slots=True)
+class Verdicts:
+    differences: list[ReplayDifference] = field(default_factory=list)
+    derived: int = 0
+    """Policy decisions and critic's verdicts that were derived again."""
+    skipped: list[str] = field(default_factory=list)
+    """What could not be derived again, and why."""
+
+    def add(self, differences: list[ReplayDifference]) -> None:
+        self.differences += differences
+        self.derived += 1
+
+
+def derive_verdicts(transcript: Mapping[str, Any], registry: PackRegistry) -> Verdicts:
+    """Raises: `GovernanceRefused` for packs that are not there; errors of Python for what is no transcript."""
+    story, found = _Story.read(transcript, registry), Verdicts()
+    named = transcript["admitted"]["book"]
+    if story.book.sha256 != named:
+        found.differences.append(ReplayDifference("packs", named, story.book.sha256))
+    for one in transcript["calls"]:
+        _derive_call(story, one, found)
+    if transcript["plan"] is not None:
+        _derive_plan(story, found)
+        _derive_score(story, found)
+    return found
+
+
+@dataclass(frozen=True)
+class _Story:
+    """A transcript, read."""
+
+    transcript: Mapping[str, Any]
+    envelope: InvokeAgent
+    run: RunContext
+    book: Rulebook
+
+    @classmethod
+    def read(cls, transcript: Mapping[str, Any], registry: PackRegistry) -> Self:
+        admitted = transcript["admitted"]
+        envelope = InvokeAgent.read(admitted["envelope"])
+        run = RunContext.read(admitted["run"])
+        book = make_rulebook(load_packs(envelope.context_pack_refs, registry, run.tenant_id))
+        return cls(transcript, envelope, run, book)
+
+    @cached_property
+    def plan(self) -> Plan:
+        return Plan.read(self.transcript["plan"])
+
+    def make_case(self, evidence: tuple[str, ...] = ()) -> Case:
+        return Case(
+            book=self.book,
+            decision=self.book.decision_for(self.envelope.input.intent),
+            run_facts=make_run_facts(self.run, self.envelope.input, mode=self.envelope.mode),
+            budget=self.run.run_budget,
+            used=Used(),
+            evidence=evidence,
+        )
+
+
+def _derive_call(story: _Story, one: Mapping[str, Any], found: Verdicts) -> None:
+    name = one["call"]["tool_call_id"]
+    if _is_redacted(one["call"]["args"]):
+        found.skipped.append(f"calls/{name}: its arguments are redacted")
+    else:
+        found.add(_compare_call(story, f"calls/{name}", one))
+
+
+def _is_redacted(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_is_redacted(one) for one in value.values())
+    if isinstance(value, list):
+        return any(_is_redacted(one) for one in value)
+    return bool(value == "[redacted]")
+
+
+def _compare_call(story: _Story, place: str, one: Mapping[str, Any]) -> list[ReplayDifference]:
+    call, facts = one["call"], one.get("facts") or {}
+    declared = story.book.capabilities.get(call["capability_id"])
+    if declared is None:
+        return [ReplayDifference(place, call["capability_id"], "no pack declares it")]
+    made = make_call_facts(
+        _make_facts(story, facts.get("context") or {}),
+        capability=declared.id,
+        args=call["args"],
+        approval_mode=call["approval_mode_requested"],
+        evidence=facts.get("evidence") or (),
+    )
+    derived, _ = decide(story.book, declared, made)
+    recorded = {
+        "policy_decision_id": call["policy_decision_id"],
+        "approval_mode_effective": call["approval_mode_effective"],
+        "rule_ids": list(one["rule_ids"]),
+    }
+    return compare(place, recorded, _describe_decision(derived))
+
+
+def _make_facts(story: _Story, context: Mapping[str, Any]) -> dict[str, Any]:
+    asked = story.envelope.input
+    if context != (thaw(asked.context) or {}):
+        asked = AgentInput(intent=asked.intent, message=asked.message, context=dict(context))
+    return make_run_facts(story.run, asked, mode=story.envelope.mode)
+
+
+def _describe_decision(derived: PolicyDecision) -> dict[str, Any]:
+    return {
+        "policy_decision_id": derived.policy_decision_id,
+        "approval_mode_effective": derived.effective_approval_mode,
+        "rule_ids": [*derived.matched_rule_ids, *derived.undecided_rule_ids],
+    }
+
+
+def _derive_plan(story: _Story, found: Verdicts) -> None:
+    recorded = story.transcript["verify"]
+    if recorded is None:
+        return
+    if story.transcript["used"]["replans"]:
+        found.skipped.append("verify: it rests on the results of an earlier plan")
+        return
+    derived = verify(story.plan, story.make_case())
+    found.add(compare("verify", recorded, derived.to_json()))
+
+
+def _derive_score(story: _Story, found: Verdicts) -> None:
+    """The verdict on the results, where it was the last word of the critic."""
+    recorded = story.transcript["score"]
+    if recorded is None:
+        return
+    if recorded["verdict"] not in _LAST:
+        found.skipped.append(f"score: after '{recorded['verdict']}' the run went on")
+        return
+    calls = {one["step"]: one for one in story.transcript["calls"] if "step" in one}
+    kept = [one for one in calls.values() if one["result"] is not None]
+    if any(_is_redacted([one["call"]["args"], one["result"].get("output")]) for one in kept):
+        found.skipped.append("score: arguments or results are redacted")
+        return
+    found.add(compare("score", recorded, _score_again(story, calls)))
+
+
+def _score_again(story: _Story, calls: Mapping[str, Any]) -> dict[str, Any]:
+    results = {name: ToolResultEnvelope.read(one["result"]) for name, one in calls.items()}
+    given = {
+        name: thaw(one.output) for name, one in results.items() if one.status in ("ok", "completed")
+    }
+    try:
+        outputs: Any = fill_references(thaw(story.plan.outputs), given)
+    except Unresolved:
+        outputs = None
+    derived = score(
+        story.plan,
+        results,
+        story.make_case(list_evidence(story.transcript["calls"])),
+        outputs=outputs,
+        retries=story.transcript["retries"],
+        calls=describe_calls(calls),
+    )
+    return derived.to_json()

@@ -8,6 +8,7 @@ A name that is neither a contract of this runtime nor a pack of the same request
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import version
 from typing import Final
 
@@ -25,10 +26,15 @@ CONTRACTS: Final = {
 """What this runtime speaks."""
 
 
+@cache
+def _read_own_version() -> str:
+    return version("oasflow")
+
+
 def require_compatible(packs: Iterable[Published]) -> None:
     """Raises: `GovernanceRefused` (PACK_INCOMPATIBLE), which names the pack and what it needs."""
     every = tuple(packs)
-    there = {**CONTRACTS, "oasflow": version("oasflow")}
+    there = {**CONTRACTS, "oasflow": _read_own_version()}
     there.update(one.ref.rpartition("@")[::2] for one in every)
     for one in every:
         meta = (

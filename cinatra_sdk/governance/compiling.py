@@ -103,7 +103,7 @@ def _make_ledger(
         "pack_ref": book.primary.ref,
         "request_id": admitted.envelope.request_id,
         "policy_bundles": sorted({one.bundle_id for one in book.rules}),
-        "tools": book.surface(),
+        "tools": sorted(book.surface),
         "evidence_refs": [one.ref for one in known],
         "memory_refs": [one.block_id for one in kept if one.bucket == "memory"],
         "budget": used.to_json(),
@@ -228,7 +228,7 @@ def _list_policy_blocks(book: Rulebook) -> list[ContextBlock]:
 
 def _list_tool_blocks(book: Rulebook) -> list[ContextBlock]:
     found = []
-    for name in book.surface():
+    for name in sorted(book.surface):
         declared = book.capabilities[name]
         about: dict[str, Any] = {"capability": name, "approval_mode": declared.mode}
         if declared.about.arg_schema is not None:
@@ -286,7 +286,7 @@ def _make_manifests(book: Rulebook, evidence: Iterable[Evidence]) -> Manifests:
     bundles: dict[str, list[str]] = {}
     for one in book.rules:
         bundles.setdefault(one.bundle_id, []).append(one.rule.rule_id)
-    surface = set(book.surface())
+    surface = book.surface
     tools = []
     for name in sorted(book.adapters):
         adapter = book.adapters[name]

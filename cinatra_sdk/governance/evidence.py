@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.effects.effect import hash_json
+from cinatra_sdk.governance.canonical import find_inexact, hash_of
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.run_context import RunContext
 from cinatra_sdk.governance.refusals import GovernanceRefused
@@ -95,12 +96,17 @@ def _begins(ref: str, wanted: str) -> bool:
 
 
 def freeze_evidence(capability: str, args: Any, evidence: Iterable[Evidence], *, mode: str) -> str:
-    """The hash that a person approves.  Raises: `ValueRefused` for arguments without canonical JSON."""
+    """The hash that a person approves.
+
+    Arguments without canonical JSON (an integer beyond 2**53) stand in it by a hash of their own.
+    """
     frozen = sorted({one.ref: one.sha256 for one in evidence}.items())
+    given = thaw(args)
+    exact = find_inexact(given) is None
     return hash_of(
         {
             "capability": capability,
-            "arguments": thaw(args),
+            **({"arguments": given} if exact else {"arguments_sha256": hash_json(given)}),
             "approval_mode": mode,
             "evidence": [{"evidence_ref": ref, "hash": sha256} for ref, sha256 in frozen],
         }

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.contracts.invoke import AgentInput
 from cinatra_sdk.governance.contracts.run_context import RunContext
 
@@ -45,6 +45,12 @@ def make_run_facts(run: RunContext, asked: AgentInput, *, mode: str = "batch") -
     }
 
 
+def replace_context(run_facts: Mapping[str, Any], context: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a run in which something else is given, as in the flow inside of another."""
+    given = spell_integers(context)
+    return {**run_facts, "input": {**run_facts["input"], "context": given}, "context": given}
+
+
 def make_call_facts(
     run_facts: Mapping[str, Any],
     *,
@@ -58,7 +64,7 @@ def make_call_facts(
         **run_facts,
         "capability": capability,
         "adapter": capability.partition(".")[0],
-        "args": thaw(args),
+        "args": spell_integers(args),
         "approval_mode": approval_mode,
         "evidence": list(evidence),
     }

@@ -23,13 +23,12 @@ from cinatra_sdk.effects.effect import Effect, EffectResult, hash_json
 from cinatra_sdk.effects.governing import GateNeeded
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governance.admission import Admitted, HostWord, admit, make_claim
-from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
-from cinatra_sdk.governance.contracts.invoke import AgentInput
 from cinatra_sdk.governance.current_call import current_call
 from cinatra_sdk.governance.delegating import confine
 from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.governance.facts import make_run_facts
+from cinatra_sdk.governance.facts import make_run_facts, replace_context
 from cinatra_sdk.governance.gateway import Examined, GateApproval, Gateway
 from cinatra_sdk.governance.proposed import GovernedCall
 from cinatra_sdk.governance.refusals import GovernanceRefused
@@ -63,7 +62,7 @@ MOST_SESSIONS: Final = 1_000
 """Runs that one process remembers at once; an older one is read anew."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Session:
     """What one process knows of a governed run."""
 
@@ -72,6 +71,13 @@ class Session:
     recorded: dict[str, Evidence] = field(default_factory=dict)
     """Results of calls, as evidence for the next: the oldest first."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @cached_property
+    def run_facts(self) -> Mapping[str, Any]:
+        """What conditions read of the run; each flow in it has its own context."""
+        admitted = self.admitted
+        envelope = admitted.envelope
+        return make_run_facts(admitted.run, envelope.input, mode=envelope.mode)
 
     def keep(self, ref: str, evidence: Evidence) -> None:
         with self.lock:
@@ -161,7 +167,7 @@ class PackRules:
             "input": {
                 "intent": self.governance.intent or self.slug,
                 "message": "",
-                "context": thaw(inputs),
+                "context": spell_integers(inputs),
             },
             "mode": "batch",
             "runtime": {},
@@ -207,13 +213,10 @@ class PackRules:
     ) -> CallGovernor:
         session = self.open_session(state.get("run") or {}, inputs)
         admitted = session.admitted
-        asked = AgentInput(
-            intent=admitted.envelope.input.intent, message="", context=dict(thaw(inputs))
-        )
         gateway = Gateway(
             admitted.book,
             admitted.run,
-            make_run_facts(admitted.run, asked, mode=admitted.envelope.mode),
+            replace_context(session.run_facts, inputs),
             ports=self.governance.ports,
             usage=session.usage,
         )
@@ -328,15 +331,8 @@ def find_capability(book: Rulebook, effect: Effect) -> DeclaredCapability | None
     """The capability that is bound to an effect; one that names it before one for all of its type."""
     types = _TYPES[effect.kind]
     called = effect.capability.removeprefix(_SIMULATED)
-    found = [one for one in book.capabilities.values() if one.adapter.type in types]
-    exact = [one for one in found if called in _list_names(one)]
-    wide = [one for one in found if one.bound_to == ANY]
-    return next(iter([*exact, *wide]), None)
-
-
-def _list_names(declared: DeclaredCapability) -> tuple[str, ...]:
-    endpoint = declared.adapter.endpoint_ref
-    return (declared.bound_to, f"{endpoint}/{declared.bound_to}" if endpoint else declared.bound_to)
+    found = (*book.callable_by.get(called, ()), *book.callable_by.get(ANY, ()))
+    return next((one for one in found if one.adapter.type in types), None)
 
 
 def _read_args(effect: Effect) -> dict[str, Any]:

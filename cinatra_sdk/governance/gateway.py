@@ -18,6 +18,7 @@ from typing import Any
 
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governance.arguments import find_argument_problem
+from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.identifiers import at_most, rank
@@ -90,7 +91,6 @@ class Gateway:
         self.run_facts = dict(run_facts)
         self.ports = ports
         self.usage = usage
-        self._surface = frozenset(book.surface())
 
     # ------------------------------------------------------------------ examining
 
@@ -113,7 +113,7 @@ class Gateway:
         declared: DeclaredCapability | None,
         recorded: Mapping[str, Evidence],
     ) -> Examined:
-        if declared is None or declared.id not in self._surface:
+        if declared is None or declared.id not in self.book.surface:
             why = "no adapter declares it" if declared is None else "no permission allows it"
             raise GovernanceRefused(
                 "CAPABILITY_UNSURFACED", f"'{call.capability_id[:200]}' is not offered: {why}"
@@ -148,7 +148,12 @@ class Gateway:
             declared=declared,
             decision=decision,
             envelope=make_call_envelope(
-                self.run, call, declared, decision, refs=refs, args=self.redact(call.args)
+                self.run,
+                call,
+                declared,
+                decision,
+                refs=refs,
+                args=spell_integers(self.redact(call.args)),
             ),
             evidence=evidence,
             snapshot_hash=snapshot,
@@ -190,23 +195,15 @@ class Gateway:
             if list_lacking([wanted], found):
                 newest = [ref for ref in recorded if not list_lacking([wanted], [ref])]
                 found += newest[-1:]
-        matched = set(decision.matched_rule_ids)
-        found += [
-            f"policy:{one.bundle_id}#{one.rule.rule_id}"
-            for one in self.book.rules
-            if one.rule.rule_id in matched
-        ]
+        rules = self.book.rule_refs
+        found += [rules[one] for one in decision.matched_rule_ids if one in rules]
         return list(dict.fromkeys(found))
 
-    def _know(self, recorded: Mapping[str, Evidence]) -> dict[str, Evidence]:
-        """What needs no reader: results, rules, the session."""
-        rules = {
-            ref: Evidence(ref, self.book.sha256)
-            for ref in (f"policy:{one.bundle_id}#{one.rule.rule_id}" for one in self.book.rules)
-        }
+    def _know(self, recorded: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
+        """What needs no reader: results, the session, rules."""
         session = f"session:{self.run.session_id}"
         own = {session: Evidence(session)} if self.run.session_id else {}
-        return {**rules, **own, **recorded}
+        return {**self.book.rule_evidence, **own, **recorded}
 
     def _require_modes(
         self, call: GovernedCall, declared: DeclaredCapability, decision: PolicyDecision

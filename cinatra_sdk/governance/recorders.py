@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cinatra_sdk.governance.admission import Admitted, admit
+from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.compiling import compile_context
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.loop.closing import tell_transcript
@@ -148,7 +149,7 @@ class FlowRecorder:
         session = self.rules.open_session(told.run)
         made = {**told.last, "status": OPEN, "used": asdict(session.usage.read())}
         if told.status == "completed":
-            outputs = dict(told.outputs or {})
+            outputs = spell_integers(told.outputs or {})
             outcome = outputs.get("outcome")
             made["outputs"] = outputs
             branch = told.branch if told.branch not in (None, "next") else "completed"

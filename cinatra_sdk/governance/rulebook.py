@@ -28,6 +28,7 @@ from cinatra_sdk.governance.contracts.rules import (
     PolicyRule,
     RedactionRule,
 )
+from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.registry import Published
 
@@ -42,22 +43,22 @@ class BundledRule:
     rule: PolicyRule
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DeclaredCapability:
     """A capability as its adapter declares it."""
 
     adapter: Adapter
     name: str
 
-    @property
+    @cached_property
     def id(self) -> str:
         return f"{self.adapter.adapter_id}.{self.name}"
 
-    @property
+    @cached_property
     def about(self) -> Capability:
         return self.adapter.capability_metadata.get(self.name, Capability())
 
-    @property
+    @cached_property
     def mode(self) -> ApprovalMode:
         return self.about.approval_mode or self.adapter.approval_mode
 
@@ -66,17 +67,23 @@ class DeclaredCapability:
         """The riskiest mode that a call of the capability may count as."""
         return self.mode
 
-    @property
+    @cached_property
     def writes(self) -> bool:
         """Whether a call changes something outside of the run."""
         if self.about.kind is not None:
             return self.about.kind == "write"
         return self.mode != "read_only"
 
-    @property
+    @cached_property
     def bound_to(self) -> str:
         """What calls it in a flow; `*` for everything of the adapter's type."""
         return self.about.binds_to if self.about.binds_to is not None else self.name
+
+    @property
+    def called_names(self) -> set[str]:
+        """The names by which a flow calls it: alone, and behind the endpoint of its adapter."""
+        endpoint = self.adapter.endpoint_ref
+        return {self.bound_to, f"{endpoint}/{self.bound_to}"} if endpoint else {self.bound_to}
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,32 @@ class Rulebook:
         return {one.id: one for one in found}
 
     @cached_property
+    def callable_by(self) -> Mapping[str, tuple[DeclaredCapability, ...]]:
+        """The capabilities that are bound to a name, by that name; `*` for those bound to every name."""
+        found: dict[str, list[DeclaredCapability]] = {}
+        for declared in self.capabilities.values():
+            for name in declared.called_names:
+                found.setdefault(name, []).append(declared)
+        return {name: tuple(ones) for name, ones in found.items()}
+
+    @cached_property
+    def rule_refs(self) -> Mapping[str, str]:
+        """The reference of each rule, by its id."""
+        return {
+            one.rule.rule_id: f"policy:{one.bundle_id}#{one.rule.rule_id}" for one in self.rules
+        }
+
+    @cached_property
+    def rule_evidence(self) -> Mapping[str, Evidence]:
+        """The rules as evidence, by reference: the packs pin their content."""
+        return {ref: Evidence(ref, self.sha256) for ref in self.rule_refs.values()}
+
+    @cached_property
+    def surface(self) -> frozenset[str]:
+        """The capabilities that a permission allows, and none forbids."""
+        return frozenset(id_ for id_, one in self.capabilities.items() if self.permits(one))
+
+    @cached_property
     def sha256(self) -> str:
         """Over the content of every pack."""
         return hash_of({one.ref: one.content_hash for one in self.packs})
@@ -131,10 +164,6 @@ class Rulebook:
             if one.adapter_id == declared.adapter.adapter_id
             and one.capability in (ANY, declared.name)
         ]
-
-    def surface(self) -> list[str]:
-        """The capabilities that a permission allows, and none forbids."""
-        return sorted(id_ for id_, declared in self.capabilities.items() if self.permits(declared))
 
     def permits(self, declared: DeclaredCapability) -> bool:
         said = self.list_permissions(declared)

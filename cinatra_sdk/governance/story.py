@@ -96,26 +96,12 @@ def read_story(transcript: Mapping[str, Any]) -> RunStory:
 def _read_call(one: Mapping[str, Any]) -> Transcript:
     result = one["result"]
     return Transcript(
-        call=ToolCallEnvelope.read(one["call"]),
-        result=None if result is None else ToolResultEnvelope.read(result),
+        call=ToolCallEnvelope.read_kept(one["call"]),
+        result=None if result is None else ToolResultEnvelope.read_kept(result),
         rule_ids=tuple(one["rule_ids"]),
         snapshot_hash=one["snapshot_hash"],
         facts=one.get("facts") or {},
     )
-
-
-def list_calls(transcripts: Iterable[Transcript]) -> list[dict[str, Any]]:
-    """Calls as a transcript has them."""
-    return [
-        {
-            "call": one.call.to_json(),
-            "result": None if one.result is None else one.result.to_json(),
-            "rule_ids": list(one.rule_ids),
-            "snapshot_hash": one.snapshot_hash,
-            "facts": dict(one.facts),
-        }
-        for one in transcripts
-    ]
 
 
 def join_calls(

@@ -1,33 +1,30 @@
 """Calls of a run as records tell them: put together from the ledger of effects.
 
-    read_transcripts(rows)  ->  [Transcript(call=…, result=…, rule_ids=("R_HIGH_VALUE…",)), …]
+    list_ledger_calls(rows)  ->  [{"call": {…}, "result": {…}, "rule_ids": ["R_HIGH_VALUE…"], …}, …]
 
-A row of the ledger has what the rules said before the call (`governed`) and what came of it.
+A row of the ledger has what the rules said before the call (`governed`) and what came of it.  The
+calls are plain JSON, as a transcript has them; `story.read_story` reads and checks them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from cinatra_sdk.governance.canonical import hash_of
-from cinatra_sdk.governance.contracts.calls import (
-    RESULT_VERSION,
-    Citation,
-    ToolCallEnvelope,
-    ToolResultEnvelope,
-)
-from cinatra_sdk.governance.contracts.contract import thaw
+from cinatra_sdk.governance.canonical import hash_of, spell_integers
+from cinatra_sdk.governance.contracts.calls import RESULT_VERSION
 from cinatra_sdk.governance.gateway import Examined
-from cinatra_sdk.governance.recording import Transcript
 from cinatra_sdk.governance.refusals import REASONS, ToolResultStatus
-from cinatra_sdk.governance.results import cite_call
 
 CALL = "call"
 DECISION = "decision"
 SNAPSHOT = "snapshot_hash"
 FACTS = "facts"
+_SHARED: Final = (
+    "tool_call_id", "run_id", "trace_id", "session_id", "capability_id", "policy_decision_id",
+)  # fmt: skip
+"""Members that a result has from its call."""
 
 
 def describe_examined(examined: Examined) -> dict[str, Any]:
@@ -44,58 +41,50 @@ def describe_examined(examined: Examined) -> dict[str, Any]:
     }
 
 
-def read_transcripts(rows: Iterable[Mapping[str, Any]]) -> list[Transcript]:
+def list_ledger_calls(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """rows: of the ledger, with `governed status result error usage begun_at ended_at`."""
-    return [_read_row(row) for row in rows if row["governed"]]
+    return [_describe_row(row) for row in rows if row["governed"]]
 
 
-def _read_row(row: Mapping[str, Any]) -> Transcript:
+def _describe_row(row: Mapping[str, Any]) -> dict[str, Any]:
     said = row["governed"]
-    call = ToolCallEnvelope.read(said[CALL])
     decision = said[DECISION]
-    rules = (*decision["matched_rule_ids"], *decision.get("undecided_rule_ids", ()))
-    return Transcript(
-        call=call,
-        result=_make_result(call, row),
-        rule_ids=tuple(rules),
-        snapshot_hash=said[SNAPSHOT],
-        facts=said.get(FACTS) or {},
-    )
-
-
-def _make_result(call: ToolCallEnvelope, row: Mapping[str, Any]) -> ToolResultEnvelope | None:
-    status, error = row["status"], row["error"] or {}
-    about: dict[str, Any] = {
-        "envelope_version": RESULT_VERSION,
-        "tool_call_id": call.tool_call_id,
-        "run_id": call.run_id,
-        "trace_id": call.trace_id,
-        "session_id": call.session_id,
-        "capability_id": call.capability_id,
-        "risk_tags": [call.approval_mode_effective],
-        "policy_decision_id": call.policy_decision_id,
-        "latency_ms": _measure(row["begun_at"], row["ended_at"]),
+    return {
+        "call": said[CALL],
+        "result": _describe_result(said[CALL], row),
+        "rule_ids": [*decision["matched_rule_ids"], *decision.get("undecided_rule_ids", ())],
+        "snapshot_hash": said[SNAPSHOT],
+        "facts": said.get(FACTS) or {},
     }
+
+
+def _describe_result(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A `ToolResultEnvelope` as JSON; None while nobody knows what came of the call."""
+    status, error = row["status"], row["error"] or {}
     if status == "begun":
         return None
+    about: dict[str, Any] = {
+        "envelope_version": RESULT_VERSION,
+        **{name: call.get(name) for name in _SHARED},
+        "risk_tags": [call["approval_mode_effective"]],
+        "latency_ms": _measure(row["begun_at"], row["ended_at"]),
+    }
     if status == "done":
-        return ToolResultEnvelope.read({**about, **_describe_done(call, row)})
-    return ToolResultEnvelope.read(
-        {**about, "status": _choose_status(status, error), "error": error}
-    )
+        return {**about, **_describe_done(call, row)}
+    return {**about, "status": _choose_status(status, error), "error": error}
 
 
-def _describe_done(call: ToolCallEnvelope, row: Mapping[str, Any]) -> dict[str, Any]:
-    writes = call.approval_mode_effective != "read_only"
+def _describe_done(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    writes = call["approval_mode_effective"] != "read_only"
     usage = row["usage"] or {}
-    value = (row["result"] or {}).get("value")
+    name = f"{call['capability_id']}:{call['tool_call_id']}"
     return {
         "status": "completed" if writes else "ok",
-        "citations": [Citation(evidence_ref=cite_call(call)).to_json()],
-        "mutations": [f"{call.capability_id}:{call.tool_call_id}"] if writes else [],
+        "citations": [{"evidence_ref": f"tool:{name}"}],
+        "mutations": [name] if writes else [],
         "metadata": {
-            "tool_transcript_id": f"tx_{call.tool_call_id}",
-            "output_sha256": hash_of(thaw(value)),
+            "tool_transcript_id": f"tx_{call['tool_call_id']}",
+            "output_sha256": hash_of(spell_integers((row["result"] or {}).get("value"))),
             "tokens": int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0),
         },
     }

@@ -14,12 +14,12 @@ from cinatra_sdk.governance.admission import load_packs
 from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.decisions import Plan
-from cinatra_sdk.governance.contracts.invoke import AgentInput, InvokeAgent
+from cinatra_sdk.governance.contracts.invoke import InvokeAgent
 from cinatra_sdk.governance.contracts.rules import PolicyDecision
 from cinatra_sdk.governance.contracts.run_context import RunContext
 from cinatra_sdk.governance.critic import Case, describe_calls, list_evidence, score, verify
 from cinatra_sdk.governance.differences import ReplayDifference, compare
-from cinatra_sdk.governance.facts import make_call_facts, make_run_facts
+from cinatra_sdk.governance.facts import make_call_facts, make_run_facts, replace_context
 from cinatra_sdk.governance.policy import decide
 from cinatra_sdk.governance.references import Unresolved, fill_references
 from cinatra_sdk.governance.registry import PackRegistry
@@ -127,10 +127,8 @@ def _compare_call(story: _Story, place: str, one: Mapping[str, Any]) -> list[Rep
 
 
 def _make_facts(story: _Story, context: Mapping[str, Any]) -> dict[str, Any]:
-    asked = story.envelope.input
-    if context != (thaw(asked.context) or {}):
-        asked = AgentInput(intent=asked.intent, message=asked.message, context=dict(context))
-    return make_run_facts(story.run, asked, mode=story.envelope.mode)
+    facts = make_run_facts(story.run, story.envelope.input, mode=story.envelope.mode)
+    return facts if context == facts["context"] else replace_context(facts, context)
 
 
 def _describe_decision(derived: PolicyDecision) -> dict[str, Any]:

@@ -118,18 +118,18 @@ def restore_records(connection: Rows, flow: Any, row: Row) -> None:
     if recorder is None or not row["governed"]:
         return
     from cinatra_sdk.governance.evidence import Evidence
-    from cinatra_sdk.governance.transcripts import read_transcripts
+    from cinatra_sdk.governance.transcripts import list_ledger_calls
 
     last = one(connection, "load_last_record", {"run_id": row["run_id"]})
     assert last is not None  # a governed run is stored with its first record
     rows = every(connection, "list_governed_effects", {"run_id": row["run_id"]})
     recorded, made = [], []
-    for effect, told in zip(rows, read_transcripts(rows), strict=True):
+    for effect, told in zip(rows, list_ledger_calls(rows), strict=True):
         if _was_made(effect):
-            made.append(told.call.capability_id)
-        if told.result is not None and told.result.citations:
-            ref = told.result.citations[0].evidence_ref
-            recorded.append(Evidence(ref, _hash_result(effect)))
+            made.append(told["call"]["capability_id"])
+        cited = (told["result"] or {}).get("citations")
+        if cited:
+            recorded.append(Evidence(cited[0]["evidence_ref"], _hash_result(effect)))
     transcript = json.loads(last["transcript"])
     transcript["used"] = _count_used(transcript["used"], rows)
     recorder.restore(describe_run(row), transcript, recorded, made)
@@ -228,13 +228,13 @@ def _complete(
     retry_in: float | None = None,
 ) -> dict[str, Any]:
     """The transcript with what only the database knows: calls of the ledger, words of people, the end."""
-    from cinatra_sdk.governance.story import join_calls, list_calls
-    from cinatra_sdk.governance.transcripts import read_transcripts
+    from cinatra_sdk.governance.story import join_calls
+    from cinatra_sdk.governance.transcripts import list_ledger_calls
 
     rows = every(connection, "list_governed_effects", {"run_id": run_id})
     calls = join_calls(
         transcript["calls"],
-        list_calls(read_transcripts(rows)),
+        list_ledger_calls(rows),
         trusts_ledger=transcript["kind"] == "flow",
     )
     named = _name_status(transcript["status"], status, is_error=bool(error), retry_in=retry_in)

@@ -26,7 +26,8 @@ MAX_ITEMS: Final = 200_000
 _INT_LIMIT: Final = 2**63
 _MOST_READ: Final = 2_000_000
 """Members of a value of which a run may keep a part."""
-_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+"""Types of JSON values that hold no other."""
 _ENGINE_KEYS: Final = ("__overwrite__", "__pregel_", "branch:to:")
 """Keys by which JSON could be taken for one of the engine's own instructions."""
 
@@ -77,7 +78,7 @@ def _is_in_json_form(value: Any, where: str) -> bool:
             raise _make_refusal(where, "", f"has more than {_MOST_READ} members")
         is_so = is_so and type(item) in (dict, list)
         members = item.values() if is_mapping else item
-        stack += [(one, depth + 1) for one in members if type(one) not in _SCALARS]
+        stack += [(one, depth + 1) for one in members if type(one) not in SCALARS]
     return is_so
 
 

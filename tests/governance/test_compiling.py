@@ -169,7 +169,7 @@ def test_two_packs_narrow_each_other() -> None:
     other = put(other, "policy_layer/bundles", [])
     other = put(other, "evaluation_layer/evaluators", [])
     book = make_rulebook([ContextPack.read(read_pack()), ContextPack.read(other)])
-    assert "adp_payments.issue_refund" not in book.surface()
+    assert "adp_payments.issue_refund" not in book.surface
     assert book.safety_mode == "read_only"
     changed = put(other, "tooling_layer/adapters/0/approval_mode", "network")
     with pytest.raises(GovernanceRefused, match="declared twice, and not alike"):

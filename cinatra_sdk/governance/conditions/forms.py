@@ -35,7 +35,7 @@ class Facts(EvaluationContext):
         """None where nothing stands there."""
         found = self.data_stack.tail[0]
         for part in path.split(".") if path else ():
-            if isinstance(found, Mapping):
+            if isinstance(found, (dict, Mapping)):
                 found = found.get(part)
             elif isinstance(found, list) and part.isdecimal() and part.isascii():
                 found = found[int(part)] if int(part) < len(found) else None

@@ -25,9 +25,9 @@ from pydantic import (
 )
 
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.canonical import find_inexact, hash_of
 from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.values.json_values import SCALARS, check_value
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 _MOST_NAMED = 3
@@ -36,14 +36,18 @@ _MOST_NAMED = 3
 
 def freeze(value: Any) -> Any:
     """A JSON value that cannot be changed."""
-    if isinstance(value, Mapping):
+    if type(value) in SCALARS:
+        return value
+    if isinstance(value, (dict, Mapping)):
         return MappingProxyType({key: freeze(one) for key, one in value.items()})
     return tuple(freeze(one) for one in value) if isinstance(value, (list, tuple)) else value
 
 
 def thaw(value: Any) -> Any:
     """A frozen value as plain JSON."""
-    if isinstance(value, Mapping):
+    if type(value) in SCALARS:
+        return value
+    if isinstance(value, (dict, Mapping)):
         return {key: thaw(one) for key, one in value.items()}
     return [thaw(one) for one in value] if isinstance(value, (list, tuple)) else value
 
@@ -72,15 +76,27 @@ class Contract(BaseModel):
 
         Raises: `GovernanceRefused` with `code`, which names each place and rule, and no value.
         """
-        problem = ""
         try:
             check_value(given, where=cls.__name__)
+        except ValueRefused as error:
+            problem = str(error)
+        else:
+            place = find_inexact(given)
+            if place is None:
+                return cls.read_kept(given, code=code)
+            problem = f"{place[:200]} is an integer beyond 2**53: write it as a text"
+        # Raised outside of the handler: what was caught holds the values.
+        raise GovernanceRefused(code, f"{cls.__name__}: {problem}")
+
+    @classmethod
+    def read_kept(
+        cls, given: JsonValue | Mapping[str, Any], *, code: str = "INVALID_ENVELOPE"
+    ) -> Self:
+        """As `read`, of JSON from the database, which holds nothing that a run may not hold."""
+        try:
             return cls.model_validate_json(json.dumps(thaw(given)))
         except ValidationError as error:
             problem = describe_problems(error)
-        except ValueRefused as error:
-            problem = str(error)
-        # Raised outside of the handlers: what was caught holds the values.
         raise GovernanceRefused(code, f"{cls.__name__}: {problem}")
 
     @classmethod

@@ -16,6 +16,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.current_call import CurrentCall
 from cinatra_sdk.governance.results import ToolOutput
 from cinatra_sdk.governance.rulebook import DeclaredCapability
@@ -117,9 +118,9 @@ def read_made(made: Any, declared: DeclaredCapability) -> dict[str, JsonValue]:
     said = made if isinstance(made, ToolOutput) else ToolOutput(output=made)
     where = f"what '{declared.id}' returned"
     found: dict[str, JsonValue] = {
-        "output": bring_into_json_form(said.output, where=where),
+        "output": spell_integers(bring_into_json_form(said.output, where=where)),
         "mutations": [str(one) for one in said.mutations],
-        "artifacts": bring_into_json_form(list(said.artifacts), where=where),
+        "artifacts": spell_integers(bring_into_json_form(list(said.artifacts), where=where)),
         "cost_cents": float(said.cost_cents),
     }
     check_value(found, where=where)

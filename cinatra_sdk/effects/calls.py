@@ -49,7 +49,8 @@ def perform_call(
         return _make_result(call, response, defaults, used)
 
     require_listed(call)
-    return _read_outputs(perform(effect_of(call, shown_sha256), do, door))
+    effect = effect_of(call, shown_sha256, simulated=simulates(platform))
+    return _read_outputs(perform(effect, do, door))
 
 
 async def aperform_call(
@@ -70,10 +71,16 @@ async def aperform_call(
         return _make_result(call, response, defaults, used)
 
     require_listed(call)
-    return _read_outputs(await aperform(effect_of(call, shown_sha256), do, door))
+    effect = effect_of(call, shown_sha256, simulated=simulates(platform))
+    return _read_outputs(await aperform(effect, do, door))
 
 
-def effect_of(call: PlatformCall, shown_sha256: str = "") -> Effect:
+def simulates(platform: Platform | None) -> bool:
+    """Whether the platform answers without calling anybody."""
+    return bool(getattr(platform, "simulates", False))
+
+
+def effect_of(call: PlatformCall, shown_sha256: str = "", *, simulated: bool = False) -> Effect:
     """The effect that a call makes, with names of placeholders in place of their values."""
     url = call.shown_url
     arguments: dict[str, JsonValue] = {
@@ -96,6 +103,7 @@ def effect_of(call: PlatformCall, shown_sha256: str = "") -> Effect:
         shown_sha256=shown_sha256,
         once=call.once,
         run_id=call.run_id,
+        simulated=simulated,
         secrets=call.secrets,
     )
 

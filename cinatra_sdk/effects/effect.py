@@ -49,6 +49,8 @@ class Effect:
     once: bool = False
     """At most once: an effect that may have happened is never tried again.  Needs a ledger."""
     run_id: str = ""
+    simulated: bool = field(default=False, compare=False)
+    """Whether nobody is called: a simulation answers."""
     governed: JsonValue = field(default=None, repr=False, compare=False)
     """What the rules of a governed run say of it, for its record; None: no rules govern it."""
     secrets: tuple[str, ...] = field(default=(), repr=False, compare=False)

@@ -281,7 +281,8 @@ class CallGovernor:
         self._examined[effect.key] = examined
         if examined.envelope is None or examined.decision is None:
             return effect
-        return replace(effect, governed=describe_examined(examined))
+        simulated = effect.simulated or effect.capability.startswith(_SIMULATED)
+        return replace(effect, governed=describe_examined(examined, simulated=simulated))
 
     def redeem(self, effect: Effect) -> None:
         examined = self._examined[effect.key]

@@ -93,6 +93,8 @@ def _describe_made(
         "cost_cents": round(declared.about.cost_cents + float(made.get("cost_cents") or 0), 6),
         "output_sha256": hash_of(thaw(redacted)),
     }
+    if made.get("simulated"):
+        told["simulated"] = True
     passed = [one for one in approvals if one.snapshot_hash == examined.snapshot_hash]
     if passed:
         told["approver"] = passed[-1].approver

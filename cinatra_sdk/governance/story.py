@@ -87,10 +87,24 @@ def read_story(transcript: Mapping[str, Any]) -> RunStory:
         confidence=plan.confidence if plan and decided else None,
         strategy=plan.strategy if plan else "",
         alternatives=plan.alternatives_considered if plan else (),
-        reasons=(*verify.get("reasons", ()), *score.get("reasons", ())),
+        reasons=(
+            *verify.get("reasons", ()),
+            *score.get("reasons", ()),
+            *_describe_simulated(transcript["calls"]),
+        ),
         scorecard=score.get("scorecard", {}),
         used=Used(**transcript["used"]),
     )
+
+
+def _describe_simulated(calls: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What a record says where a call that it rests on was not made."""
+    names = [
+        one["call"]["tool_call_id"]
+        for one in calls
+        if one["result"] and one["result"].get("metadata", {}).get("simulated")
+    ]
+    return [f"simulated, so nothing happened outside: {', '.join(names)}"] if names else []
 
 
 def _read_call(one: Mapping[str, Any]) -> Transcript:

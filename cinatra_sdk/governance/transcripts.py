@@ -21,14 +21,18 @@ CALL = "call"
 DECISION = "decision"
 SNAPSHOT = "snapshot_hash"
 FACTS = "facts"
+SIMULATED = "simulated"
 _SHARED: Final = (
     "tool_call_id", "run_id", "trace_id", "session_id", "capability_id", "policy_decision_id",
 )  # fmt: skip
 """Members that a result has from its call."""
 
 
-def describe_examined(examined: Examined) -> dict[str, Any]:
-    """What the ledger keeps of the rules' word, beside the effect; of a call that has an envelope."""
+def describe_examined(examined: Examined, *, simulated: bool = False) -> dict[str, Any]:
+    """What the ledger keeps of the rules' word, beside the effect; of a call that has an envelope.
+
+    simulated: whether nobody is called.
+    """
     call, decision, facts = examined.envelope, examined.decision, examined.facts
     assert call is not None
     assert decision is not None
@@ -38,6 +42,7 @@ def describe_examined(examined: Examined) -> dict[str, Any]:
         SNAPSHOT: examined.snapshot_hash,
         # What a replay needs beside the run and the call, to come to the same decision.
         FACTS: {"context": facts.get("context") or {}, "evidence": list(facts.get("evidence", ()))},
+        **({SIMULATED: True} if simulated else {}),
     }
 
 
@@ -86,6 +91,7 @@ def _describe_done(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str,
             "tool_transcript_id": f"tx_{call['tool_call_id']}",
             "output_sha256": hash_of(spell_integers((row["result"] or {}).get("value"))),
             "tokens": int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0),
+            **({SIMULATED: True} if row["governed"].get(SIMULATED) else {}),
         },
     }
 

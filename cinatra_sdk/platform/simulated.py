@@ -64,6 +64,8 @@ class SimulatedPlatform:
     """
 
     holds_proofs_back = True
+    simulates = True
+    """Records of governed runs say so."""
 
     def __init__(
         self,

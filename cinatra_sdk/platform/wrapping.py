@@ -6,7 +6,8 @@
             return super().call(call)
 
 Beyond its three methods a platform may have abilities, which others look for by name: whether it
-keeps artifacts (`KeepsArtifacts`), holds proofs back (`HoldsProofsBack`), or may get credentials.
+keeps artifacts (`KeepsArtifacts`), holds proofs back (`HoldsProofsBack`), may get credentials, or
+answers without calling anybody (`simulates`).
 A wrapper that lacks the name hides the ability, and nobody notices.  This base hands on every ability
 that the inner platform has, and none that it lacks.
 """
@@ -19,7 +20,14 @@ from pydantic import JsonValue
 
 from cinatra_sdk.platform.protocol import Platform, PlatformCall
 
-ABILITIES: Final = ("withdrawn", "holds_proofs_back", "takes_credentials", "unnamed", "beyond")
+ABILITIES: Final = (
+    "withdrawn",
+    "holds_proofs_back",
+    "takes_credentials",
+    "unnamed",
+    "beyond",
+    "simulates",
+)
 """What is looked for by name on a platform, beyond the protocol `Platform`."""
 
 

@@ -556,3 +556,25 @@ def test_a_governed_run_does_not_go_on_without_its_packs(fresh_database: str) ->
                 with pytest.raises(NotConfigured, match="governed"):
                     other.answer(run.id, "own", Decision.approve(by="ann"), flow=given)
         assert store.get(run.id).waiting
+
+
+# ------------------------------------------------------------------ simulated calls
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_a_record_says_that_its_calls_were_simulated(
+    fresh_database: str, *, simulated: bool
+) -> None:
+    flow = flow_of(
+        start(port("to")), api("send", outputs=[port("id")], data={"to": "{{to}}"}, inputs=[port("to")]),
+        end(port("id")), edges=[("start", "to", "send", "to"), ("send", "id", "end", "id")],
+    )  # fmt: skip
+    governance = Governance.of(make_small_pack())
+    platform = SimulatedPlatform({"send": {"id": "m1"}})
+    platform.simulates = simulated
+    made = compile_flow(flow, governance=governance, platform=platform)
+    with RunStore.open(fresh_database, host=HostParts(governance=governance)) as store:
+        run = store.start(made, {"to": "bob"})
+        (_, record) = [one.record for one in chain(store, run.id)]
+    told = any("simulated" in one for one in record.rationale.reasons)
+    assert (record.status, told) == ("DECIDED", simulated)

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import FALLBACK_RENDERER
 from cinatra_sdk.effects import Effect, EffectResult, perform
+from cinatra_sdk.effects.calls import simulates
 from cinatra_sdk.effects.effect import EffectKind
 from cinatra_sdk.effects.failures import kind_of, read_failure
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
@@ -57,7 +58,7 @@ from cinatra_sdk.governance.results import (
 )
 from cinatra_sdk.governance.rulebook import DeclaredCapability
 from cinatra_sdk.governance.tracing import make_trace_context
-from cinatra_sdk.governance.transcripts import describe_examined
+from cinatra_sdk.governance.transcripts import SIMULATED, describe_examined
 from cinatra_sdk.governance.usage import Allowance
 from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.platform.protocol import Credentials
@@ -65,6 +66,8 @@ from cinatra_sdk.platform.protocol import Credentials
 GATE: Final = "gate"
 KEY_ARGUMENT: Final = "idempotency_key"
 TOOL_TIMEOUT_MS: Final = 120_000
+_REQUESTS: Final = ("http", "openapi")
+"""Types of adapters that call the platform."""
 _KINDS: Final[Mapping[str, EffectKind]] = {
     "tool": "tool", "agent": "tool", "model": "model", "a2a": "a2a", "mcp": "mcp",
     "http": "http", "openapi": "http",
@@ -219,7 +222,8 @@ def _perform(case: LoopCase, parts: HostParts, examined: Examined) -> dict[str, 
         assert examined.refusal is not None
         raise examined.refusal
     host = context_of(get_runtime(HostContext).context)
-    effect = _make_effect(case, examined, declared, host.credentials)
+    simulated = declared.adapter.type in _REQUESTS and simulates(parts.platform)
+    effect = _make_effect(case, examined, declared, host.credentials, simulated=simulated)
     current = _describe_current(case, envelope)
     longest = declared.about.timeout_ms or TOOL_TIMEOUT_MS
 
@@ -230,7 +234,8 @@ def _perform(case: LoopCase, parts: HostParts, examined: Examined) -> dict[str, 
             made = call_within(
                 longest, find_caller(case, parts, declared, current, effect.key), dict(call.args)
             )
-        return EffectResult(value=dict(read_made(made, declared)))
+        told = {SIMULATED: True} if effect.simulated else {}
+        return EffectResult(value={**read_made(made, declared), **told})
 
     made = perform(effect, do, host.door)
     if made.status == "replayed":
@@ -241,7 +246,12 @@ def _perform(case: LoopCase, parts: HostParts, examined: Examined) -> dict[str, 
 
 
 def _make_effect(
-    case: LoopCase, examined: Examined, declared: DeclaredCapability, held: Credentials
+    case: LoopCase,
+    examined: Examined,
+    declared: DeclaredCapability,
+    held: Credentials,
+    *,
+    simulated: bool,
 ) -> Effect:
     call, envelope = examined.call, examined.envelope
     assert envelope is not None  # see `_perform`
@@ -255,7 +265,8 @@ def _make_effect(
         key=_make_effect_key(case, call),
         once=declared.about.at_most_once,
         run_id=case.run.run_id,
-        governed=describe_examined(examined),
+        simulated=simulated,
+        governed=describe_examined(examined, simulated=simulated),
         secrets=(held.run_token, held.bearer_token),
     )
 

@@ -23,6 +23,7 @@ from benchmarks import (
     crowd,
     database,
     first_turn,
+    governing,
     runs,
     shape_peers,
     shapes,
@@ -266,3 +267,11 @@ def test_a_first_turn_is_measured_for_every_size() -> None:
     rows = first_turn.measure([(5, 10), (50, 20)], repeat=1)
     assert [(row["notes_lines"], row["log_lines"]) for row in rows] == [(5, 10), (50, 20)]
     assert set(rows[0]) == {"notes_lines", "log_lines", "median_ms", "p95_ms", "peak_kb"}
+
+
+def test_what_governance_costs_is_measured_per_run_and_per_call(fresh_database: str) -> None:
+    rows = governing.measure(2, fresh_database, rules=1, repeat=1)
+    assert [(row["where"], row["calls"], row["rules"]) for row in rows] == [
+        ("memory", 2, 1), ("postgres", 2, 1),
+    ]  # fmt: skip
+    assert all({"ratio", "per_run_ms", "per_call_ms"} <= {*row} for row in rows)

@@ -94,7 +94,7 @@ class Contract(BaseModel):
     ) -> Self:
         """As `read`, of JSON from the database, which holds nothing that a run may not hold."""
         try:
-            return cls.model_validate_json(json.dumps(thaw(given)))
+            return cls.model_validate_json(json.dumps(given, default=thaw))
         except ValidationError as error:
             problem = describe_problems(error)
         raise GovernanceRefused(code, f"{cls.__name__}: {problem}")

@@ -88,7 +88,9 @@ class AgentStep(NodeWork):
         settings = AgentSettings(
             render=make_render(site.frame, self.prompt, "system prompt"),
             model=model,
-            files=make_files_input(site.frame, host, self.attached, model.config),
+            files=make_files_input(
+                site.frame, host, self.attached, model.config, is_asked=model.stand_in is None
+            ),
             tools=self.tools,
             toolboxes=self.toolboxes,
             shortenings=list_shortenings(site, self.shortened_by),

@@ -2,7 +2,7 @@
 
 body.py       the request, read strictly;  user.py  its text and attachments (a seam)
 offered.py    the models that a host offers;  choosing.py  which one answers, or why none does
-scripted.py   models that answer from a file, offline
+scripted.py   models that answer from a file, offline;  standing_in.py  those of LlmNodes and Agents, too
 toolboxes.py  the tools that a host lets the model call
 talking.py    the conversation: steps, calls of tools, the answer by its schema, mended once
 route.py      `LlmBridge`, the function of the route

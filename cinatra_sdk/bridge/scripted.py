@@ -49,7 +49,8 @@ ANY: Final = "*"
 _CALLS: Final = "$calls"
 _ERROR: Final = "$error"
 _TEXT: Final = "$text"
-_STEP_KEYS: Final = frozenset({_CALLS, _ERROR, _TEXT, "$input_tokens", "$output_tokens"})
+_TOKENS: Final = ("$input_tokens", "$output_tokens")
+_STEP_KEYS: Final = frozenset({_CALLS, _ERROR, _TEXT, *_TOKENS})
 
 
 class ScriptError(ValueError):
@@ -88,7 +89,7 @@ class ScriptFile:
         except OSError as error:
             problem = f"cannot be read: {error.strerror or type(error).__name__}"
         if problem:
-            raise ScriptError(f"the script {name} {problem}")
+            raise ScriptError(f"the script {name}: {problem}")
         answers = _read_answers(value, f"the script {name}")
         return cls(path=str(Path(path).absolute()), digest=found, answers=answers)
 
@@ -105,7 +106,7 @@ class ScriptFile:
         keys = [key for key in dict.fromkeys((call.node, node, agent_id or "", ANY)) if key]
         key = next((one for one in keys if one in self.answers), None)
         if key is None:
-            raise RouteError(500, "SCRIPT_SILENT", self._tell_silence(keys, by_node=bool(node)))
+            raise RouteError(500, "SCRIPT_SILENT", self.tell_silence(keys, by_node=bool(node)))
         answers = self.answers[key]
         number = self._number(key, call, by_visit=key in (call.node, node))
         if number >= len(answers):
@@ -115,9 +116,10 @@ class ScriptFile:
             )  # fmt: skip
         found = answers[number]
         steps = found if isinstance(found, list) else [found]
-        return ScriptedModel([_read_step(step) for step in steps])
+        return ScriptedModel([read_step(step) for step in steps])
 
-    def _tell_silence(self, keys: Sequence[str], *, by_node: bool) -> str:
+    def tell_silence(self, keys: Sequence[str], *, by_node: bool) -> str:
+        """That none of the names has an answer.  by_node: whether a node was named."""
         known = ", ".join(f'"{write_one_line(one, most=80)}"' for one in list(self.answers)[:8])
         why = "" if by_node else "; the call names no node"
         return f"the script has no answer for {' or '.join(keys)} (it has: {known or 'none'}{why})"
@@ -125,8 +127,12 @@ class ScriptFile:
     def _number(self, key: str, call: RouteCall, *, by_visit: bool) -> int:
         if by_visit and call.visit:
             return call.visit - 1
+        return self.count(call.owner.run_id, key)
+
+    def count(self, run_id: str, key: str) -> int:
+        """How often a run asked under the name before, as far as this process knows."""
         with self._lock:
-            mine = (call.owner.run_id, key)
+            mine = (run_id, key)
             number = self._used.get(mine, 0)
             self._used[mine] = number + 1
             self._used.move_to_end(mine)
@@ -149,23 +155,42 @@ def _read_answers(value: JsonValue, where: str) -> dict[str, list[JsonValue]]:
 
 
 def _check_step(step: JsonValue, where: str) -> None:
-    if not isinstance(step, (str, dict)):
+    if isinstance(step, str):
+        return
+    if not isinstance(step, dict):
         raise ScriptError(f"{where}: a step is a text or an object")
-    marks = {key for key in step if key.startswith("$")} if isinstance(step, dict) else set()
-    unknown = sorted(marks - _STEP_KEYS)
+    unknown = sorted({key for key in step if key.startswith("$")} - _STEP_KEYS)
     if unknown:
         raise ScriptError(
             f"{where}: {unknown[0]} is unknown; known are {', '.join(sorted(_STEP_KEYS))}"
         )
-    calls = step.get(_CALLS) if isinstance(step, dict) else None
-    if calls is not None and not (
-        isinstance(calls, list)
-        and all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in calls)
-    ):
+    for key in (_TEXT, _ERROR):
+        if not isinstance(step.get(key, ""), str):
+            raise ScriptError(f"{where}: {key} is a text")
+    for key in _TOKENS:
+        count = step.get(key, 0)
+        if type(count) is not int or count < 0:
+            raise ScriptError(f"{where}: {key} is a whole number from 0")
+    calls = step.get(_CALLS, [])
+    if not isinstance(calls, list) or not all(_is_call(one) for one in calls):
         raise ScriptError(f"{where}: {_CALLS} is a list of objects with a name and args")
 
 
-def _read_step(step: JsonValue) -> ScriptedReply:
+def _is_call(one: JsonValue) -> bool:
+    return (
+        isinstance(one, dict)
+        and isinstance(one.get("name"), str)
+        and isinstance(one.get("args", {}), dict)
+    )
+
+
+def is_plain(step: Mapping[str, JsonValue]) -> bool:
+    """Whether a step is a value alone: no text, call or failure."""
+    return not any(key in step for key in (_TEXT, _CALLS, _ERROR, *_TOKENS))
+
+
+def read_step(step: JsonValue) -> ScriptedReply:
+    """What the model says."""
     from cinatra_sdk.models.scripted import ScriptedReply
 
     if not isinstance(step, dict):

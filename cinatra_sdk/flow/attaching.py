@@ -131,15 +131,18 @@ class QuestionFiles:
 
 
 def make_files_input(
-    frame: Frame, host: HostParts, title: str, config: ModelConfig
+    frame: Frame, host: HostParts, title: str, config: ModelConfig, *, is_asked: bool
 ) -> FilesInput | None:
-    """None for a node without such an input.
+    """None for a node without such an input.  is_asked: whether the config's own model is, and not a
+    script in its place, for which nothing is uploaded.
 
     A host that lends no ports is no error: the model is told of each file that it cannot read.
     """
     if not title:
         return None
-    return FilesInput(frame=frame, title=title, config=config, lent=host.attachments_for)
+    return FilesInput(
+        frame=frame, title=title, config=config, lent=host.attachments_for if is_asked else None
+    )
 
 
 def read_files(

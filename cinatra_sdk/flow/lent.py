@@ -24,6 +24,7 @@ def read_model_settings(wiring: Wiring, llm_config: Json) -> ModelSettings:
         models=host.models,
         api_key_for=host.api_key_for,
         may_call=make_allowance(wiring.platform, host.allow),
+        stand_in=find_stand_in(wiring.platform),
         simulation=find_simulation(wiring.platform),
         lent=wiring.lent_values,
     )
@@ -52,6 +53,17 @@ def find_simulation(platform: Any) -> Any:
         if inner is None:
             return None
     return asked
+
+
+def find_stand_in(platform: Any) -> Any:
+    """The model that answers in place of those of nodes, as a script does; None: there is none."""
+    while platform is not None:
+        found = getattr(platform, "stand_in", None)
+        if found is not None:
+            return found
+        beyond = getattr(platform, "beyond", None)
+        platform = beyond if beyond is not None else getattr(platform, "inner", None)
+    return None
 
 
 def make_allowance(platform: Any, allow: Sequence[str]) -> Callable[[str], bool]:

@@ -52,6 +52,8 @@ class ModelSettings:
     api_key_for: ApiKeyFor = field(default=None, repr=False)
     may_call: Callable[[str], bool] = field(default=lambda _address: False, repr=False)
     """Whether the operator lets flows call an address, which the file names."""
+    stand_in: Any = field(default=None, repr=False)
+    """Answers where no model is lent: a script of the platform; None: the config's own model does."""
     simulation: Platform | None = None
     """Answers where the run is simulated and no model is lent."""
     lent: tuple[str, ...] = field(default=(), repr=False)
@@ -102,7 +104,7 @@ class ModelAsker:
         settings, host = self.settings, context_of(context)
         config, problem, model, key = settings.config, None, None, ""
         try:
-            model = find_lent(config, settings.models)
+            model = find_lent(config, settings.models) or settings.stand_in
             if model is None and settings.simulation is None:
                 self._require_address(config)
                 key = ask_key(config, settings.api_key_for) or find_key(config)

@@ -3,7 +3,8 @@
     platform = modelled(database, ["openai:gpt-5-mini"], owner=ann)
     standalone(database, settings, beyond=platform)        the same with context slots
 
-A name is `provider:model`, `scripted:FILE`, or the name of a chat model that the host lends.  The
+A name is `provider:model`, `scripted:FILE`, or the name of a chat model that the host lends.  A script
+answers the models of nodes, too (LlmNode, Agent), unless the host lends these.  The
 description holds the names, and of a script its path and digest; another process makes the same
 platform from it, with keys of its own environment.
 """
@@ -24,6 +25,7 @@ from cinatra_sdk.bridge.offered import Offer, OfferedModel, read_model_name
 from cinatra_sdk.bridge.route import ROUTE as BRIDGE_ROUTE
 from cinatra_sdk.bridge.route import LlmBridge
 from cinatra_sdk.bridge.scripted import ScriptFile
+from cinatra_sdk.bridge.standing_in import make_standing_model
 from cinatra_sdk.bridge.toolboxes import BridgeTool, Toolbox, ToolFailed
 from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.host.files import lend_files
@@ -66,6 +68,8 @@ class ModelNames:
     offer: Offer
     scripts: Mapping[str, str]
     """Path → digest, of scripts."""
+    stand_in: Any = None
+    """Answers in place of the models that nodes ask by themselves: the first script."""
 
     def describe(self) -> dict[str, JsonValue]:
         return {MODELS: list[JsonValue](self.names), SCRIPTS: dict[str, JsonValue](self.scripts)}
@@ -79,7 +83,7 @@ def read_models(
     Raises: `ValueError`, which says what is wrong with a name or a script.
     """
     offered: list[OfferedModel | ModelConfig] = []
-    kept, scripts = [], {}
+    kept, scripts, read = [], {}, []
     for name in names:
         if name.startswith(SCRIPTED):
             path = name.removeprefix(SCRIPTED)
@@ -87,6 +91,7 @@ def read_models(
                 raise ValueError(f"{SCRIPTED} names no file: write {SCRIPTED}FILE")
             script = ScriptFile.read(path, digest=(digests or {}).get(path, ""))
             offered.append(script.offered())
+            read.append(script)
             scripts[script.path] = script.digest
             kept.append(f"{SCRIPTED}{script.path}")
             continue
@@ -98,7 +103,8 @@ def read_models(
         )
         kept.append(name)
     offer = Offer.of(offered, lent=host.models, api_key_for=host.api_key_for)
-    return ModelNames(names=tuple(kept), offer=offer, scripts=scripts)
+    stand_in = make_standing_model(read[0]) if read else None
+    return ModelNames(names=tuple(kept), offer=offer, scripts=scripts, stand_in=stand_in)
 
 
 def modelled(
@@ -119,7 +125,9 @@ def modelled(
     described = models.describe()
     if children is not None:
         described[AGENTS] = children.describe()
-    return RoutedPlatform(routes, beyond=beyond, identify=identify, described=described)
+    return RoutedPlatform(
+        routes, beyond=beyond, identify=identify, described=described, stand_in=models.stand_in
+    )
 
 
 def owned_by(actor: Actor) -> Callable[[PlatformCall], RunOwner]:

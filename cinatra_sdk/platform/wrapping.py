@@ -27,6 +27,7 @@ ABILITIES: Final = (
     "unnamed",
     "beyond",
     "simulates",
+    "stand_in",
 )
 """What is looked for by name on a platform, beyond the protocol `Platform`."""
 

@@ -58,6 +58,7 @@ class RoutedPlatform:
     routes:    `"METHOD /path"` → its function; compared exactly, with nothing decoded or folded.
     beyond:    the platform of every other call; None refuses them by name.  Whoever made it closes it.
     identify:  whose call it is, from what the host sealed into the call; by default the run alone.
+    stand_in:  a chat model that answers in place of those that nodes of flows ask by themselves.
     described: `describe()`, beside the kind and `beyond`; None adds nothing, and another process
                cannot rebuild the platform.
     """
@@ -72,12 +73,14 @@ class RoutedPlatform:
         beyond: Platform | None = None,
         identify: Callable[[PlatformCall], RunOwner] = _identify_run,
         described: Mapping[str, JsonValue] | None = None,
+        stand_in: Any = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._routes = {_check_entry(entry): handler for entry, handler in routes.items()}
         self._beyond = beyond
         self._identify = identify
         self._described = dict(described or {})
+        self.stand_in = stand_in
         self._clock = clock
 
     def __repr__(self) -> str:

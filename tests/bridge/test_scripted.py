@@ -96,6 +96,15 @@ def test_a_scripted_failure_fails_the_call(tmp_path: Path) -> None:
         ({"ask": [["a", ["b"]]]}, 'answer 1 of "ask": a step is a text or an object'),
         ({"ask": {"$call": []}}, "$call is unknown; known are $calls"),
         ({"ask": {"$calls": [{"args": {}}]}}, "$calls is a list of objects with a name"),
+        (
+            {"ask": {"$calls": [{"name": "a", "args": []}]}},
+            "$calls is a list of objects with a name",
+        ),
+        ({"ask": {"$text": 5}}, "$text is a text"),
+        ({"ask": {"$error": {}}}, "$error is a text"),
+        ({"ask": {"$input_tokens": "many"}}, "$input_tokens is a whole number"),
+        ({"ask": {"$output_tokens": -1}}, "$output_tokens is a whole number"),
+        ({"ask": {"$output_tokens": True}}, "$output_tokens is a whole number"),
     ],
 )
 def test_a_malformed_script_is_refused_and_names_the_place(

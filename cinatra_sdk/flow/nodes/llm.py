@@ -69,7 +69,9 @@ class LlmQuestion(NodeWork):
         return LlmSettings(
             render=make_render(site.frame, self.prompt, "prompt"),
             model=model,
-            files=make_files_input(site.frame, host, self.attached, model.config),
+            files=make_files_input(
+                site.frame, host, self.attached, model.config, is_asked=model.stand_in is None
+            ),
             opening=make_opening(
                 site.frame, host, self.first_turn, simulated=model.simulation is not None
             ),

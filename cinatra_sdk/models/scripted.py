@@ -202,7 +202,7 @@ class ScriptedModel(BaseChatModel):
             found = self.script[number]
         else:
             raise ScriptUsedUp(
-                f"the script has {len(self.script)} replies, and this is question {number + 1}: "
+                f"the script has {_count(len(self.script))}, and this is question {number + 1}: "
                 f"{asked.text[:_SHOWN]!r}"
             )
         if callable(found):
@@ -222,6 +222,10 @@ def _text_of(reply: ScriptedReply) -> str:
     if reply.text or reply.value is None:
         return reply.text
     return json.dumps(reply.value, ensure_ascii=False)
+
+
+def _count(replies: int) -> str:
+    return "1 reply" if replies == 1 else f"{replies} replies"
 
 
 def _read_value(message: AIMessage) -> tuple[Any, Exception | None]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import uuid
 from datetime import datetime
 from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import JsonValue
 
@@ -62,6 +63,7 @@ def _read_config(call: NamedCall) -> dict[str, JsonValue]:
     if not all(isinstance(text, str) for text in texts.values()):
         raise RouteError(400, "invalid_input", f"{', '.join(_TEXTS)} are texts")
     _check_time(str(kind), str(texts["scheduledAt"]), str(texts["cronExpression"]))
+    _check_timezone(str(texts["timezone"]))
     enabled = given.get("enabled", True)
     if not isinstance(enabled, bool):
         raise RouteError(400, "invalid_input", '"enabled" is true or false')
@@ -86,6 +88,19 @@ def _check_time(kind: str, scheduled: str, cron: str) -> None:
         raise RouteError(
             400, "invalid_input", '"cronExpression" of a recurring trigger has 5 fields'
         )
+
+
+def _check_timezone(name: str) -> None:
+    if not name or name == "UTC":
+        return
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        known = available_timezones()
+    else:
+        return
+    if known:  # a machine without a database of them cannot say
+        raise RouteError(400, "invalid_input", '"timezone" is a name as "Europe/Berlin"')
 
 
 def _read_action(call: NamedCall) -> dict[str, JsonValue]:

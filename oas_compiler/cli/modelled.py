@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cinatra_sdk import RunStore
+    from cinatra_sdk.bridge.offered import Offer, OfferedModel
     from cinatra_sdk.host.modelled import ModelNames
     from cinatra_sdk.host.settings import LocalSettings
     from cinatra_sdk.lending.host_parts import HostParts
@@ -102,13 +103,27 @@ def keep_agents(
 
 
 def read_names(models: tuple[str, ...], own: Own) -> ModelNames:
-    """Raises: `Halt`, which says what is wrong with a name."""
+    """Raises: `Halt`, which says what is wrong with a name, or which key its model lacks."""
     from cinatra_sdk.host.modelled import read_models
 
     try:
-        return read_models(models, own.lend())
+        found = read_models(models, own.lend())
     except ValueError as error:
         raise Halt(f"--model: {error}") from None
+    for one in found.offer.models:
+        _require_key(found.offer, one)
+    return found
+
+
+def _require_key(offer: Offer, model: OfferedModel) -> None:
+    """A run that waits at a gate first should not find out days later."""
+    from cinatra_sdk.models.connecting import find_key_variable
+
+    variable = find_key_variable(model.config)
+    if variable and not offer.is_lent(model) and not offer.find_key(model):
+        raise Halt(
+            f"--model: {model.config.name} needs a key: set {variable}, or lend one with --host"
+        )
 
 
 def make_platform(

@@ -100,6 +100,17 @@ def test_a_name_that_is_none_is_refused_with_what_a_name_is(offline, flow_file, 
     assert about in refused.output
 
 
+@pytest.mark.parametrize("command", ["run", "serve"])
+def test_a_model_without_its_key_is_refused_before_the_run_begins(
+    offline, flow_file, monkeypatch, command
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    words = ["run", flow_file(ASKS)] if command == "run" else ["platform", "serve"]
+    refused = offline(*words, "--model", "openai:gpt-5-mini")
+    assert refused.exit_code == 2
+    assert "openai:gpt-5-mini needs a key: set OPENAI_API_KEY" in " ".join(refused.output.split())
+
+
 def test_a_simulation_asks_no_model(offline, flow_file, script):
     refused = offline("run", flow_file(ASKS), "--simulate", "--model", f"scripted:{script({})}")
     assert refused.exit_code == 2

@@ -55,6 +55,9 @@ def test_a_condition_that_is_too_deep_or_too_large_is_refused() -> None:
         read_condition({"merge": [1] * MAX_NODES})
 
 
+ACCUMULATED = {"var": "accumulator"}
+
+
 def test_an_evaluation_ends() -> None:
     # A list inside a list inside a list: 27 million steps.
     inner: Any = {"+": [1, 1]}
@@ -62,6 +65,26 @@ def test_an_evaluation_ends() -> None:
         inner = {"map": [{"var": ["n", list(range(300))]}, inner]}
     with pytest.raises(Undecided, match=str(MAX_STEPS)):
         read_condition(inner).value({"n": None})
+
+
+@pytest.mark.parametrize(
+    "logic",
+    [
+        {"reduce": [{"var": "n"}, {"cat": [ACCUMULATED, ACCUMULATED]}, "x"]},
+        {"reduce": [{"var": "n"}, {"merge": [ACCUMULATED, ACCUMULATED]}, [1]]},
+        {"map": [{"var": "n"}, {"cat": ["x" * 100_000, "y"]}]},
+        {"map": [{"var": "n"}, {"substr": ["x" * 100_000, 0]}]},
+        {"map": [{"var": "n"}, {"map": [{"var": ["none", list(range(1_500))]}, 1]}]},
+    ],
+)
+def test_an_evaluation_makes_nothing_large(logic: Any) -> None:
+    with pytest.raises(Undecided, match="more than"):
+        read_condition(logic).value({"n": list(range(40))})
+
+
+def test_a_number_that_no_fact_can_have_is_no_condition() -> None:
+    with pytest.raises(ConditionInvalid, match="beyond"):
+        read_condition({"==": [{"var": "args.id"}, 2**60]})
 
 
 _CONSTANTS = st.one_of(

@@ -13,10 +13,16 @@ from jsonlogic.core import JSONLogicSyntaxError, Operator
 from jsonlogic.evaluation import EvaluationContext
 from jsonlogic.registry import OperatorRegistry
 
-from cinatra_sdk.governance.conditions.plain import PLAIN, Undecided, is_truthy, name_kind
+from cinatra_sdk.governance.conditions.plain import (
+    MOST_MADE,
+    PLAIN,
+    Undecided,
+    is_truthy,
+    name_kind,
+)
 
 MAX_STEPS: Final = 20_000
-"""Operators that one evaluation may run: `map` inside `map` multiplies."""
+"""Operators and elements of one evaluation: `map` inside `map` multiplies."""
 
 
 class Facts(EvaluationContext):
@@ -25,11 +31,18 @@ class Facts(EvaluationContext):
     def __init__(self, facts: Any) -> None:
         super().__init__(facts)
         self.left = MAX_STEPS
+        self.room = MOST_MADE
 
     def spend(self) -> None:
         self.left -= 1
         if self.left < 0:
             raise Undecided(f"it takes more than {MAX_STEPS} steps")
+
+    def count_made(self, made: Any) -> None:
+        """Texts and lists that operators make are bounded together: `map` makes one per element."""
+        self.room -= len(made) if isinstance(made, (str, list)) else 0
+        if self.room < 0:
+            raise Undecided(f"it makes texts and lists of more than {MOST_MADE}")
 
     def look_up(self, path: str) -> Any:
         """None where nothing stands there."""
@@ -91,6 +104,7 @@ class _Form(Operator):
 
     def over(self, context: Any, item: Any) -> Any:
         """What the second argument gives for one element."""
+        context.spend()
         with context.data_stack.push((item, None)):
             return evaluate(self.arguments[1], context)
 
@@ -240,7 +254,9 @@ def _make_plain(fewest: int, largest: int | None, apply: Callable[..., Any]) -> 
         least, most = fewest, largest
 
         def work(self, context: Any) -> Any:
-            return apply(*self.values(context))
+            made = apply(*self.values(context))
+            context.count_made(made)
+            return made
 
     return Plain
 

@@ -24,6 +24,7 @@ from jsonlogic.core import JSONLogicExpression, JSONLogicSyntaxError
 from jsonlogic.registry import UnknownOperator
 from pydantic import JsonValue
 
+from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governance.canonical import canonical_json
 from cinatra_sdk.governance.conditions.forms import OPERATORS, Facts, evaluate
 from cinatra_sdk.governance.conditions.plain import Undecided, is_truthy
@@ -63,15 +64,23 @@ MOST_KNOWN: Final = 8_192
 def read_condition(logic: Any) -> ParsedCondition:
     """Raises: `ConditionInvalid`."""
     if not isinstance(logic, MappingProxyType):
-        return _read(canonical_json(thaw(logic)))
+        return _read(_write(logic))
     known = _KNOWN.get(id(logic))
     if known is not None and known[0] is logic:
         return known[1]
-    made = _read(canonical_json(thaw(logic)))
+    made = _read(_write(logic))
     if len(_KNOWN) >= MOST_KNOWN:
         _KNOWN.clear()
     _KNOWN[id(logic)] = logic, made  # held, so that no other object gets its id
     return made
+
+
+def _write(logic: Any) -> bytes:
+    try:
+        return canonical_json(thaw(logic))
+    except ValueRefused as error:
+        problem = error.message
+    raise ConditionInvalid(problem)
 
 
 @lru_cache(maxsize=4096)

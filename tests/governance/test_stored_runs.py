@@ -385,6 +385,40 @@ def test_a_record_follows_the_one_before_it(
             execute(fresh_database, copied.format(seq))
 
 
+FORGE = """
+insert into oasflow.decision_records (run_id, seq, tenant, record_id, status, run_status, record,
+    record_hash, previous_hash, transcript)
+select run_id, seq + 1, tenant, '{id}', '{status}', run_status, jsonb_build_object(
+    'record_id', 'forged', 'sequence', seq + 1, 'status', 'DECIDED', 'previous_record_hash', record_hash,
+    'record_hash', 'sha256:' || repeat('0', 64)), 'sha256:' || repeat('0', 64), record_hash, transcript
+from oasflow.decision_records where run_id = '{run}' order by seq desc limit 1"""
+
+
+@pytest.mark.parametrize(
+    ("ended", "id_", "status", "said"),
+    [
+        (False, "forged", "ESCALATED", "is what its row says"),
+        (False, "other", "DECIDED", "is what its row says"),
+        (True, "forged", "DECIDED", "only a correction follows"),
+    ],
+)
+def test_a_record_is_what_its_row_says_and_an_end_is_the_last(
+    store: RunStore,
+    parts: HostParts,
+    fresh_database: str,
+    *,
+    ended: bool,
+    id_: str,
+    status: str,
+    said: str,
+) -> None:
+    run = begin(store, parts)
+    if ended:
+        store.stop(run.id, by="ann", reason="enough")
+    with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match=said):
+        execute(fresh_database, FORGE.format(run=run.id, id=id_, status=status))
+
+
 def execute(dsn: str, statement: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute(statement)

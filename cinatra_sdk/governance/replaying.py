@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.compiling import compute_compiled_hash
 from cinatra_sdk.governance.contracts.compiled import CompiledContext
@@ -56,19 +57,20 @@ def replay(
 
     Raises: nothing for a record that differs; a transcript that is none is a difference, too.
     """
-    found = _compare_hashes(record, transcript)
+    found: list[ReplayDifference] = []
     again = Verdicts()
     try:
+        found += _compare_hashes(record, transcript)
         found += _compare_record(record, transcript)
         found += _compare_context(transcript)
         if registry is None:
             again.skipped.append("verdicts: no packs were given")
         else:
             again = derive_verdicts(transcript, registry)
-    except GovernanceRefused as refused:
+    except (GovernanceRefused, ValueRefused) as refused:
         problem = f"{refused.code}: {refused.message}"
         found.append(ReplayDifference("transcript", "holds", problem))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
         problem = f"{type(error).__name__} while it is read"
         found.append(ReplayDifference("transcript", "holds", problem))
     return Replayed(

@@ -58,6 +58,8 @@ class RunRecorder(Protocol):
     ) -> None:
         """Told before an activation: what the run has come to so far.
 
+        Raises: `FlowChanged` where the packs are not those that it began with.
+
         recorded: results of its calls.  made: the capability of each call that the ledger has.
         """
         ...
@@ -137,6 +139,7 @@ class FlowRecorder:
     ) -> None:
         params = last["admitted"]["envelope"]["input"].get("context") or {}
         admitted = self.rules.admit_run(run, params)
+        admitted.book.require_unchanged(last["admitted"]["book"])
         used, known = Used(**last["used"]), admitted.book.capabilities
         spent = sum(known[one].about.cost_cents for one in made if one in known)
         used = replace(used, cost_cents=max(used.cost_cents, round(spent, 6)))

@@ -56,10 +56,15 @@ def read_published(ref: str, text: str) -> Published:
     Raises: `GovernanceRefused`: PACK_NOT_FOUND for another prefix, PACK_INVALID for another content.
     """
     kind = kind_of(ref)
-    made = kind.read_json_text(text, code="PACK_INVALID")
-    if made.ref != ref:
-        raise GovernanceRefused("PACK_INVALID", f"'{ref}' holds '{made.ref}'")
-    return made
+    try:
+        made = kind.read_json_text(text, code="PACK_INVALID")
+    except GovernanceRefused as refused:
+        problem = refused.message
+    else:
+        if made.ref == ref:
+            return made
+        problem = f"it holds '{made.ref}'"
+    raise GovernanceRefused("PACK_INVALID", f"'{ref}': {problem}")
 
 
 def kind_of(ref: str) -> type[ContextPack | DecisionCatalog]:
@@ -123,7 +128,9 @@ class FolderRegistry:
         except OSError as error:
             problem = f"'{ref}' cannot be read: {error.strerror}"
         else:
-            problem = f"it has more than {MOST_BYTES} bytes" if len(content) > MOST_BYTES else ""
+            problem = (
+                f"'{ref}' has more than {MOST_BYTES} bytes" if len(content) > MOST_BYTES else ""
+            )
         if problem:
             raise GovernanceRefused("PACK_INVALID", problem)
         found = read_published(ref, text)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
+from cinatra_sdk.errors import FlowChanged
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
 from cinatra_sdk.governance.contracts.contract import Contract
@@ -168,6 +169,17 @@ class Rulebook:
     def permits(self, declared: DeclaredCapability) -> bool:
         said = self.list_permissions(declared)
         return bool(said) and all(one.allow for one in said)
+
+    def require_unchanged(self, sha256: str) -> None:
+        """Raises: `FlowChanged` unless the packs are those that a run was admitted under.
+
+        sha256: `sha256` of these.
+        """
+        if self.sha256 != sha256:
+            raise FlowChanged(
+                "a pack of the run has another content now, under the same version",
+                hint="publish a new version, and leave the one that runs were started with as it was",
+            )
 
     def decision_for(self, intent: str) -> DecisionSpec | None:
         """The decision in which an intent ends: one that names it, else the first of its name."""

@@ -14,12 +14,13 @@ import psycopg
 import pytest
 
 from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
-from cinatra_sdk.errors import AnswerInvalid, NotConfigured, RunNotFound
+from cinatra_sdk.errors import AnswerInvalid, FlowChanged, NotConfigured, RunNotFound
 from cinatra_sdk.governance.admission import HostWord
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.registry import FolderRegistry
 from cinatra_sdk.governance.replaying import make_replay_packet, replay
 from cinatra_sdk.governance.signing import Signer, verify_hmac
 from cinatra_sdk.governance.verifier import find_problems
@@ -38,6 +39,10 @@ from tests.warm import FORKED
 SAMPLE = json.loads(
     (Path(__file__).parent / "samples" / "decision_record.json").read_text(encoding="utf-8")
 )
+SEND_FLOW = flow_of(
+    start(port("to")), api("send", outputs=[port("id")], data={"to": "{{to}}"}, inputs=[port("to")]),
+    end(port("id")), edges=[("start", "to", "send", "to"), ("send", "id", "end", "id")],
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -592,6 +597,29 @@ def test_a_governed_run_does_not_go_on_without_its_packs(fresh_database: str) ->
         assert store.get(run.id).waiting
 
 
+# ------------------------------------------------------------------ packs that change below a run
+
+
+def test_a_pack_that_changed_under_its_version_is_not_gone_on_with(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    rules = [{"rule_id": "R1", "then": {"requires_approval_gate": "G"}}]
+    pack = make_small_pack(rules)
+    file = tmp_path / f"{pack.ref}.json"
+    file.write_text(json.dumps(pack.to_json()), encoding="utf-8")
+    governance = Governance(registry=FolderRegistry(tmp_path), pack_refs=(pack.ref,))
+    platform = SimulatedPlatform({"send": {"id": "m1"}})
+    flow = compile_flow(SEND_FLOW, governance=governance, platform=platform)
+    with RunStore.open(fresh_database, host=HostParts(governance=governance)) as store:
+        run = store.start(flow, {"to": "bob"})
+        file.write_text(json.dumps(make_small_pack().to_json()), encoding="utf-8")
+        with pytest.raises(FlowChanged, match="another content"):
+            store.answer(run.id, run.waiting[0].id, Decision.approve(by="ann"))
+        assert platform.calls == []
+        file.write_text(json.dumps(pack.to_json()), encoding="utf-8")
+        assert store.resume(run.id).status == "completed"
+
+
 # ------------------------------------------------------------------ simulated calls
 
 
@@ -599,14 +627,10 @@ def test_a_governed_run_does_not_go_on_without_its_packs(fresh_database: str) ->
 def test_a_record_says_that_its_calls_were_simulated(
     fresh_database: str, *, simulated: bool
 ) -> None:
-    flow = flow_of(
-        start(port("to")), api("send", outputs=[port("id")], data={"to": "{{to}}"}, inputs=[port("to")]),
-        end(port("id")), edges=[("start", "to", "send", "to"), ("send", "id", "end", "id")],
-    )  # fmt: skip
     governance = Governance.of(make_small_pack())
     platform = SimulatedPlatform({"send": {"id": "m1"}})
     platform.simulates = simulated
-    made = compile_flow(flow, governance=governance, platform=platform)
+    made = compile_flow(SEND_FLOW, governance=governance, platform=platform)
     with RunStore.open(fresh_database, host=HostParts(governance=governance)) as store:
         run = store.start(made, {"to": "bob"})
         (_, record) = [one.record for one in chain(store, run.id)]

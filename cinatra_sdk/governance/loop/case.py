@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cinatra_sdk.errors import FlowChanged
 from cinatra_sdk.governance.admission import Admitted, load_packs
 from cinatra_sdk.governance.contracts.compiled import CompiledContext
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan
@@ -59,11 +58,7 @@ class LoopCase:
             self.envelope.context_pack_refs, self.governance.registry, self.run.tenant_id
         )
         book = make_rulebook(packs)
-        if book.sha256 != self.state["admitted"]["book"]:
-            raise FlowChanged(
-                "a pack of the run has another content now, under the same version",
-                hint="publish a new version, and leave the one that runs were started with as it was",
-            )
+        book.require_unchanged(self.state["admitted"]["book"])
         return book
 
     @cached_property

@@ -41,7 +41,7 @@ def compile_flow(
     allowed_components: Collection[str] | None = None,
     blocked_components: Collection[str] | None = None,
     host: HostParts | None = None,
-    governance: Governance | ContextPack | None = None,
+    governance: Governance | ContextPack | Mapping[str, Any] | None = None,
     max_steps: int = MAX_STEPS,
     fuse: bool = True,
     max_parallel: int | None = None,
@@ -70,7 +70,7 @@ def compile_flow(
     host:     these parts and others (policy, budget, credentials) in one record, of whose variables
               the flow gets those that its file names; a part that is given both ways is refused.
     governance: the packs whose rules every effect of the flow stands under: `Governance.of(pack)`, or
-              one pack.  A gate that a rule asks for is a phase of the node before its call, beside the
+              one pack, also as JSON.  A gate that a rule asks for is a phase of the node before its call, beside the
               gates of the file; see docs/governance.md.  None: no pack governs the flow.
     max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
               more fails with `LimitExceeded`.  It ends loops that never leave by themselves, and
@@ -137,12 +137,21 @@ def compile_flow(
     )
 
 
-def _read_governance(given: Governance | ContextPack) -> Governance:
+def _read_governance(given: Governance | ContextPack | Mapping[str, Any]) -> Governance:
+    """Raises: `GovernanceRefused` (PACK_INVALID), `TypeError`."""
     # Imported late: most flows have no pack.
     from cinatra_sdk.governance.contracts.packs import ContextPack
     from cinatra_sdk.governance.governance import Governance
 
-    return Governance.of(given) if isinstance(given, ContextPack) else given
+    if isinstance(given, Governance):
+        return given
+    if isinstance(given, ContextPack):
+        return Governance.of(given)
+    if isinstance(given, Mapping):
+        return Governance.of(ContextPack.read(given, code="PACK_INVALID"))
+    raise TypeError(
+        f"governance is a {type(given).__name__}: give Governance(…), a ContextPack, or its JSON"
+    )
 
 
 def _choose_read_variables(flow: FlowIR, env: Mapping[str, str]) -> dict[str, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from langchain_core.language_models import FakeListChatModel
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.ports import GovernancePorts
+from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, node, port, start, tool
@@ -64,6 +67,27 @@ def test_what_a_pack_does_not_let_through_fails_with_its_code(pack: Any, code: s
     assert failed.status == "failed"
     assert getattr(failed.error, "code", "") == code
     assert failed.calls == ()
+
+
+def test_a_pack_may_be_given_as_json_and_nothing_else() -> None:
+    flow = compile_flow(FLOW, governance=make_small_pack().to_json())
+    assert drive(flow, {"to": "bob"}, stubs={"send": {"id": "m1"}}).status == "completed"
+    with pytest.raises(GovernanceRefused, match="ContextPack: contract_meta"):
+        compile_flow(FLOW, governance={})
+    with pytest.raises(TypeError, match="governance is a str: give Governance"):
+        compile_flow(FLOW, governance="packs/ctxpack.small@1.0.0.json")  # type: ignore[arg-type]  # the mistake
+
+
+def test_the_smallest_pack_of_the_page_does_what_it_says() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "governance.md").read_text(encoding="utf-8")
+    pack = json.loads(page.partition("```json\n")[2].partition("```")[0])
+    flow = compile_flow(FLOW, governance=pack)
+    inside, outside = (
+        drive(flow, {"to": to}, stubs={"send": {"id": "m1"}})
+        for to in ("bob@acme.example", "bob@elsewhere.example")
+    )
+    assert inside.status == "completed"
+    assert [gate.id for gate in outside.gates] == ["send:GATE_OUTSIDE"]
 
 
 def test_a_pack_that_lets_it_through() -> None:

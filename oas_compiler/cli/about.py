@@ -70,12 +70,17 @@ def list_asked(run: Run, source: bytes, own: Own) -> list[str]:
     """Models, servers and agents that the run asks; none where a simulation answers for them."""
     if _is_simulated(run.platform) and own.platform is None:
         return []
-    return list_stored_services(source, own.parts)
+    return list_stored_services(source, own.parts, script=_find_script(run.platform))
 
 
 def tell_services(terminal: Terminal, flow: Flow, own: Own) -> None:
     """Tell whom a run that begins will ask, beside its platform."""
-    services = [] if _is_simulated(flow.platform.describe()) else list_services(flow.ir, own.parts)
+    platform = flow.platform.describe()
+    services = (
+        []
+        if _is_simulated(platform)
+        else list_services(flow.ir, own.parts, script=_find_script(platform))
+    )
     if services:
         pieces = _prefix_verb(_ASKS["done"], _join_services(services))
         terminal.say(Pieces([Text(piece) for piece in pieces], between=" "))
@@ -125,6 +130,17 @@ def _describe_own_platform(described: Mapping[str, Any]) -> list[str]:
 
 def _prefix_verb(verb: str, pieces: Sequence[str], indent: str = "  ") -> list[str]:
     return [f"{indent}{verb} {pieces[0]}", *pieces[1:]]
+
+
+def _find_script(platform: object) -> str:
+    """The script that answers in place of a flow's own models; empty: there is none."""
+    while isinstance(platform, Mapping):
+        names = _read_text_list(platform.get("models"))
+        script = next((one for one in names if one.startswith("scripted:")), "")
+        if script:
+            return script
+        platform = platform.get("beyond")
+    return ""
 
 
 def _describe_models(platform: Mapping[str, Any]) -> str:

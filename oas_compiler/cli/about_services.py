@@ -31,10 +31,10 @@ _MARKED: Final = ("llm_config", "server")
 """Fields of nodes that name a model or a server, whatever the kind of the node."""
 
 
-def list_stored_services(source: bytes, parts: HostParts | None) -> list[str]:
+def list_stored_services(source: bytes, parts: HostParts | None, *, script: str = "") -> list[str]:
     """source: of a run's flow; empty, or of another kind than a file: nothing is known.
 
-    parts: what `--host` lends.
+    parts: what `--host` lends.  script: the name of the script that answers in place of models.
     """
     from cinatra_sdk.errors import StoreError
     from cinatra_sdk.store.flow_kinds import OAS, split_source
@@ -46,21 +46,21 @@ def list_stored_services(source: bytes, parts: HostParts | None) -> list[str]:
         if not source or split_source(source)[0] != OAS:
             return []
         everything = Loading(policy=LoaderPolicy.of(blocked=()))
-        return list_services(compile_ir(source, loading=everything).ir, parts)
+        return list_services(compile_ir(source, loading=everything).ir, parts, script=script)
     except (CompileError, StoreError):
         return []  # going on with the run reports it
 
 
-def list_services(flow: FlowIR, parts: HostParts | None) -> list[str]:
+def list_services(flow: FlowIR, parts: HostParts | None, *, script: str = "") -> list[str]:
     """Each once, in the order of the flow; safe for a terminal."""
-    found = (text for _, node in walk(flow) for text in _describe_node(node, parts))
+    found = (text for _, node in walk(flow) for text in _describe_node(node, parts, script))
     return [clean(text) for text in dict.fromkeys(found)]
 
 
-def _describe_node(node: object, parts: HostParts | None) -> Iterator[str]:
+def _describe_node(node: object, parts: HostParts | None, script: str) -> Iterator[str]:
     model, server = (getattr(node, name, None) for name in _MARKED)
     if isinstance(model, Json) and model.mapping():
-        yield _describe_model(model, parts)
+        yield _describe_model(model, parts, script)
     if isinstance(server, McpTransport):
         yield _describe_server(server, parts)
     if isinstance(node, RemoteAgentNode):
@@ -68,7 +68,7 @@ def _describe_node(node: object, parts: HostParts | None) -> Iterator[str]:
         yield f"agent {node.name or node.id} at {shown(node.url)}{reads}"
 
 
-def _describe_model(llm_config: Json, parts: HostParts | None) -> str:
+def _describe_model(llm_config: Json, parts: HostParts | None, script: str) -> str:
     from cinatra_sdk.models.connecting import find_key_variable
     from cinatra_sdk.models.reading import read_model_config
 
@@ -78,6 +78,8 @@ def _describe_model(llm_config: Json, parts: HostParts | None) -> str:
     models = None if parts is None else parts.models
     if isinstance(models, Mapping) and any(name in models for name in (*config.names, "*")):
         return f"{named} that --host lends"
+    if script:
+        return f"{script} in place of {named}"
     if models is not None and not isinstance(models, Mapping):
         at = f"{at}, unless --host lends it,"
     if config.api_key:

@@ -112,3 +112,14 @@ def test_a_simulation_asks_nobody(cli: Any, flow_file: Any) -> None:
     begun = cli("run", flow_file(asking(model())), "--simulate", "--detach", "--run-id", "r1")
     assert "asks model" not in begun.output + cli("show", "r1").output
     assert "calls no address: its platform is simulated" in cli("approve", "r1").stderr
+
+
+def test_a_script_is_named_in_place_of_the_models(cli: Any, flow_file: Any, tmp_path: Any) -> None:
+    script = tmp_path / "script.json"
+    script.write_text('{"write": "Hello"}', encoding="utf-8")
+    made = cli("run", flow_file(asking(model())), "--model", f"scripted:{script}", "--run-id", "r1")
+    done = cli("approve", "r1")
+    for told in (made.output, done.output):
+        assert "in place of model openai/gpt-5" in " ".join(told.split())
+        assert "OPENAI_API_KEY" not in told
+    assert done.exit_code == 0, done.output

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +31,16 @@ class Ended:
         return json.loads(self.out)
 
 
+def finish(process: Process, stdin: str | None = None) -> tuple[str, str]:
+    """What the process says until it ends; one that hangs has to say where it stands."""
+    try:
+        return process.communicate(stdin, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        _, err = process.communicate()
+    raise AssertionError(f"the process did not end:\n{err}")
+
+
 @dataclass(frozen=True)
 class Oasflow:
     program: Path
@@ -40,7 +52,7 @@ class Oasflow:
     def __call__(self, *arguments: str, stdin: str | None = None, **env: str) -> Ended:
         """Run a command to its end, without a terminal."""
         process = self._start(arguments, env)
-        out, err = process.communicate(stdin or "", timeout=PATIENCE)
+        out, err = finish(process, stdin or "")
         assert "Traceback" not in err, err
         assert process.returncode is not None
         return Ended(process.returncode, out, err)
@@ -55,7 +67,8 @@ class Oasflow:
 
     def _start(self, arguments: tuple[str, ...], more: Mapping[str, str]) -> Process:
         how = start if self.starts else begin
-        process = how(MAIN, [str(self.program)], arguments, {**self.env, **more})
+        env = {**self.env, "PYTHONFAULTHANDLER": "1", **more}
+        process = how(MAIN, [str(self.program)], arguments, env)
         self.begun.append(process)
         return process
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oasflow_process import PATIENCE, Oasflow
+from oasflow_process import PATIENCE, Oasflow, finish
 
 from tests.flows import api, end, flow_of, gate, start
 
@@ -114,7 +114,7 @@ def test_an_interrupt_during_a_node_leaves_the_run_resumable(
     process = started.begin("run", path, "--base-url", platform.url, "--run-id", "r1")
     assert platform.arrived.wait(PATIENCE)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
+    out, err = finish(process)
     assert (process.returncode, out) == (130, "")
     assert "oasflow resume r1" in err
     assert "Traceback" not in err
@@ -135,7 +135,7 @@ def test_a_followed_run_prints_while_it_works_and_an_interrupt_ends_it_as_any_ru
     assert process.stdout is not None
     assert "run created" in process.stdout.readline()  # the node has not ended
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=PATIENCE)
+    _, err = finish(process)
     assert process.returncode == 130
     assert "oasflow resume r1" in err
     assert "Traceback" not in err

@@ -10,7 +10,7 @@ from typing import Any, LiteralString
 import psycopg
 import pytest
 
-from tests.cli.oasflow_process import PATIENCE, Oasflow
+from tests.cli.oasflow_process import PATIENCE, Oasflow, finish
 from tests.flows import api, end, flow_of, start
 from tests.platform.loopback_server import LoopbackServer, Reply
 from tests.store.damage import PROBLEM, UNREADABLE, damage_gates
@@ -95,7 +95,7 @@ def test_a_run_that_another_process_drives_makes_no_further_call(
         assert server.asked.wait(PATIENCE)
         assert here("stop", "r1", "--as", "ann", "--reason", "wrong list").code == 0
         stopped.set()
-        out, _ = process.communicate(timeout=PATIENCE)
+        out, _ = finish(process)
         assert process.returncode == 6
         assert json.loads(out)["stopped"]["by"] == "ann"
         assert len(server.seen) == 1

@@ -306,24 +306,24 @@ def test_the_record_of_a_stopped_run_tells_of_a_call_that_only_the_ledger_knows(
     fresh_database: str, tmp_path: Path
 ) -> None:
     """Killed right after the refund, and stopped before anybody goes on."""
-    found = 0
-    for point in range(1, 2_000, 1):
+
+    def kill(point: int) -> tuple[str, int]:
         ledger, run_id = tmp_path / f"refunds-{point}", f"r-{point}"
-        if found or point < _FEWEST:
-            continue
-        child = FORKED.Process(
-            target=refund_until_killed, args=(point, fresh_database, str(ledger), run_id, "")
-        )
-        child.start()
-        child.join()
+        if not ledger.exists():
+            child = FORKED.Process(
+                target=refund_until_killed, args=(point, fresh_database, str(ledger), run_id, "")
+            )
+            child.start()
+            child.join()
+        return run_id, count_refunds(ledger)
+
+    # In strides to the first point after the refund, then each one around it.
+    first = next(point for point in range(_FEWEST, 2_000, 5) if kill(point)[1])
+    found = 0
+    for point in range(first - 4, first + 3):
+        run_id, refunds = kill(point)
         with RunStore.open(fresh_database) as store:
-            try:
-                run = store.get(run_id)
-            except RunNotFound:
-                continue
-            if not count_refunds(ledger) or run.status != "running":
-                if child.exitcode == 0:
-                    break
+            if not refunds or store.get(run_id).status != "running":
                 continue
             effects = {one.capability: one.status for one in store.effects(run_id).items}
             store.stop(run_id, by="ann")

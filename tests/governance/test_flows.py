@@ -202,3 +202,10 @@ def test_flows_without_a_pack_are_as_before() -> None:
     assert (plain.status, plain.gates) == ("completed", ())
     assert compile_flow(FLOW).recorder is None
     assert list(itertools.islice(compile_flow(FLOW).graph().nodes, 1))
+
+
+def test_runs_whose_names_look_alike_together_are_two() -> None:
+    rules = Governance.of(make_small_pack()).make_rules("flow")
+    runs = [{"tenant": "acme/eu", "run_id": "r1"}, {"tenant": "acme", "run_id": "eu/r1"}]
+    opened = [rules.open_session(one).admitted.run for one in runs]
+    assert [(one.tenant_id, one.run_id) for one in opened] == [("acme/eu", "r1"), ("acme", "eu/r1")]

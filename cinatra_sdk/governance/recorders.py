@@ -150,7 +150,7 @@ class FlowRecorder:
         if told.status == "completed":
             outputs = spell_integers(told.outputs or {})
             outcome = outputs.get("outcome")
-            made["outputs"] = outputs
+            made["outputs"] = session.admitted.book.redact(outputs)
             branch = told.branch if told.branch not in (None, "next") else "completed"
             made["outcome"] = outcome if isinstance(outcome, str) else branch
         return made

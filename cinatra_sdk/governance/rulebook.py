@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
-from cinatra_sdk.governance.contracts.contract import Contract
+from cinatra_sdk.governance.contracts.contract import Contract, thaw
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
 from cinatra_sdk.governance.contracts.identifiers import MODES, ApprovalMode, at_most, rank
 from cinatra_sdk.governance.contracts.packs import ContextPack, Evaluator
@@ -34,6 +34,7 @@ from cinatra_sdk.governance.registry import Published
 
 _T = TypeVar("_T", bound=Contract)
 ANY = "*"
+REDACTED = "[redacted]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +170,11 @@ class Rulebook:
         said = self.list_permissions(declared)
         return bool(said) and all(one.allow for one in said)
 
+    def redact(self, value: Any) -> Any:
+        """A value as plain JSON, without the members that redaction rules name."""
+        names = {field for rule in self.redactions for field in rule.fields}
+        return _redact(thaw(value), names) if names else thaw(value)
+
     def decision_for(self, intent: str) -> DecisionSpec | None:
         """The decision in which an intent ends: one that names it, else the first of its name."""
         named = [one for one in self.decisions.values() if intent in one.intents]
@@ -178,6 +184,14 @@ class Rulebook:
             if key == intent or key.startswith(f"{intent}.")
         ]
         return named[0] if named else None
+
+
+def _redact(value: Any, names: set[str]) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            key: REDACTED if key in names else _redact(one, names) for key, one in value.items()
+        }
+    return [_redact(one, names) for one in value] if isinstance(value, list) else value
 
 
 def make_rulebook(packs: Sequence[Published]) -> Rulebook:

@@ -64,6 +64,7 @@ from cinatra_sdk.platform.protocol import Credentials
 
 GATE: Final = "gate"
 KEY_ARGUMENT: Final = "idempotency_key"
+LONGEST_KEY: Final = 200
 TOOL_TIMEOUT_MS: Final = 120_000
 _KINDS: Final[Mapping[str, EffectKind]] = {
     "tool": "tool", "agent": "tool", "model": "model", "a2a": "a2a", "mcp": "mcp",
@@ -112,7 +113,7 @@ def make_call(case: LoopCase, step: PlanStep) -> GovernedCall:
     name = step.id if attempt == 1 else f"{step.id}_{attempt}"
     declared = case.book.capabilities.get(step.tool)
     key = args.get(KEY_ARGUMENT) if isinstance(args, dict) else None
-    if not isinstance(key, str) or not key:
+    if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY:
         # Of the call itself, so that another plan with the same call is the same call.
         key = "ik_" + hash_of([run.run_id, step.tool, args])[len("sha256:") :][:16]
     return GovernedCall(

@@ -58,7 +58,7 @@ def _list_proposals(case: LoopCase) -> list[MemoryProposal]:
                 "auto_promote_eligible": False,
             }
         )
-        for subject in plan.subject_ids
+        for subject in dict.fromkeys(plan.subject_ids)
     ]
 
 

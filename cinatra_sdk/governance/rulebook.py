@@ -8,6 +8,7 @@ allows.  A pack that contradicts itself is refused before anything runs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -340,6 +341,6 @@ def _check_condition(logic: Any, where: str) -> None:
 
 
 def _require_each_once(names: list[str], what: str) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise GovernanceRefused("PACK_INVALID", f"the {what} '{name}' stands twice")
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise GovernanceRefused("PACK_INVALID", f"the {what} '{twice}' stands twice")

@@ -13,6 +13,7 @@ from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.store.records import DecisionRecords
+from graphs.governed_run import flow as governed_run
 from oas_compiler import compile_flow
 from tests.governance.packs import make_registry, put, read_example, read_pack
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request
@@ -72,3 +73,37 @@ def test_a_capability_with_a_colon_in_its_name_has_its_record(fresh_database: st
         record = DecisionRecords(store.database).page(run_id=run.id).items[0].record
         assert record.status == "DECIDED"
         assert any(ref.startswith("tool:mail.mail:send:") for ref in record.evidence_refs)
+
+
+def test_a_step_whose_sources_changed_is_carried_out_again(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    """The second plan looks up another order: what the policy said of the first is not taken for it."""
+    asked: list[float] = []
+    second = put(PLAN, "steps/0/params/order_id", "ord_882")
+    parts = lend_refund(tmp_path / "refunds", plans=[PLAN, second])
+    pay = parts.tools["issue_refund"]
+
+    def look_up(order_id: str) -> Any:
+        return {"order_id": order_id, "total_inr": {"ord_881": 4200, "ord_882": 2500}[order_id]}
+
+    def ask_policy(order_id: str, amount_inr: float) -> Any:
+        asked.append(amount_inr)
+        return {"eligible": True, "amount_inr": amount_inr}
+
+    def pay_less(**given: Any) -> Any:
+        if given["amount_inr"] > 4000:
+            raise ValueError("not so much")
+        return pay(**given)
+
+    tools = {"lookup_order": look_up, "eval_returns_policy": ask_policy, "issue_refund": pay_less}
+    parts = parts.with_parts(tools=tools, graphs=())
+    parts = parts.with_parts(graphs=[governed_run.lent(parts)])
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = store.start(parts.graphs[0], {"request": request()}, tenant=TENANT)  # type: ignore[arg-type]  # a GraphFlow
+        run = store.answer(run.id, "gate", Decision.approve(by=FINANCE))
+        run = store.answer(run.id, run.waiting[0].id, Decision.approve(by=FINANCE))
+        assert run.status == "completed", run.error
+        assert asked == [4200, 2500]
+        record = DecisionRecords(store.database).page(run_id=run.id).items[0].record
+        assert record.outputs["refund_amount_inr"] == 2500

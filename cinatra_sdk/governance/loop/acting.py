@@ -129,13 +129,15 @@ def make_call(case: LoopCase, step: PlanStep) -> GovernedCall:
 
 
 def _is_done(case: LoopCase, step: PlanStep) -> bool:
-    """Whether an earlier plan made the very call."""
+    """Whether an earlier plan made the very call, with the very arguments: their sources may differ now."""
     made = [one for one in case.loop["calls"] if one["step"] == step.id]
-    return (
-        step.id in case.loop["done"]
-        and bool(made)
-        and made[-1]["asked"] == hash_of([step.tool, thaw(step.params)])
-    )
+    if step.id not in case.loop["done"] or not made:
+        return False
+    try:
+        args = fill_references(thaw(step.params), case.loop["done"])
+    except Unresolved:
+        return False
+    return bool(made[-1]["asked"] == hash_of([step.tool, args]))
 
 
 def _find_overdue(case: LoopCase) -> str:
@@ -307,7 +309,7 @@ def _keep(
     assert decision is not None
     kept = {
         "step": step.id,
-        "asked": hash_of([step.tool, thaw(step.params)]),
+        "asked": hash_of([step.tool, thaw(examined.call.args)]),
         **describe_examined(examined),
         "result": result.to_json(),
         "ref": cite_call(examined.envelope),

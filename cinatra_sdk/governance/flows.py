@@ -348,11 +348,16 @@ def _name_run(run: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def find_capability(book: Rulebook, effect: Effect) -> DeclaredCapability | None:
-    """The capability that is bound to an effect; one that names it before one for all of its type."""
+    """The capability that is bound to an effect; one that names it before one for all of its type.
+
+    None also where several are bound alike: what one of them forbids, the other would allow.
+    """
     types = _TYPES[effect.kind]
-    called = effect.capability.removeprefix(_SIMULATED)
-    found = (*book.callable_by.get(called, ()), *book.callable_by.get(ANY, ()))
-    return next((one for one in found if one.adapter.type in types), None)
+    for name in (effect.capability.removeprefix(_SIMULATED), ANY):
+        found = [one for one in book.callable_by.get(name, ()) if one.adapter.type in types]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def _read_args(effect: Effect) -> dict[str, Any]:

@@ -113,7 +113,11 @@ class Gateway:
         recorded: Mapping[str, Evidence],
     ) -> Examined:
         if declared is None or declared.id not in self.book.surface:
-            why = "no adapter declares it" if declared is None else "no permission allows it"
+            why = (
+                "no adapter declares it, or several do"
+                if declared is None
+                else "no permission allows it"
+            )
             raise GovernanceRefused(
                 "CAPABILITY_UNSURFACED", f"'{call.capability_id[:200]}' is not offered: {why}"
             )

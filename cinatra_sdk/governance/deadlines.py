@@ -35,7 +35,8 @@ def call_within(milliseconds: int, function: Callable[..., Any], *args: Any, **n
         done.set()
 
     threading.Thread(target=work, name="oasflow-call", daemon=True).start()
-    if not done.wait(milliseconds / 1000):
+    # A longer wait than Python's longest would be an error while the call goes on.
+    if not done.wait(min(milliseconds / 1000, threading.TIMEOUT_MAX)):
         raise GovernanceRefused("TIMEOUT", f"it took longer than {milliseconds} ms")
     if "error" in ended:
         raise ended["error"]

@@ -25,7 +25,7 @@ from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governance.admission import Admitted, HostWord, admit, make_claim
 from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
-from cinatra_sdk.governance.current_call import current_call
+from cinatra_sdk.governance.current_call import CurrentCall, current_call
 from cinatra_sdk.governance.delegating import confine
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.facts import make_run_facts, replace_context
@@ -70,6 +70,8 @@ class Session:
     usage: RunUsage
     recorded: dict[str, Evidence] = field(default_factory=dict)
     """Results of calls, as evidence for the next: the oldest first."""
+    caller: CurrentCall | None = field(default=None, repr=False)
+    """The call in which the run was opened: it pays for the run, and the next call does not."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @cached_property
@@ -101,7 +103,7 @@ class PackRules:
             require_pinned(ref)
         self.governance = governance
         self.flow = flow
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[tuple[str, str], Session] = {}
         self._lock = threading.Lock()
 
     def make_recorder(self) -> FlowRecorder:
@@ -122,31 +124,34 @@ class PackRules:
 
         run: `{"run_id", "tenant", "started_by"}`.  Raises: `GovernanceRefused`.
         """
-        name = f"{run.get('tenant', '')}/{run.get('run_id', '')}"
-        with self._lock:
-            known = self._sessions.get(name)
-        if known is not None:
-            return known
         caller = current_call()
-        usage = RunUsage(within=None if caller is None else caller.allowance)
-        made = Session(self.admit_run(run, inputs or {}), usage)
-        return self._remember(name, made)
+        with self._lock:
+            known = self._sessions.get(_name_run(run))
+        if known is not None and _belongs_to(known, caller):
+            return known
+        return self._remember(run, _begin_session(self.admit_run(run, inputs or {}), Used()))
 
     def restore_session(
         self, run: Mapping[str, Any], admitted: Admitted, used: Used, recorded: Iterable[Evidence]
     ) -> Session:
         """As the stored records of a run have it: another process may have worked on it since."""
-        made = Session(admitted, RunUsage(used), {one.ref: one for one in recorded})
-        name = f"{run.get('tenant', '')}/{run.get('run_id', '')}"
+        made = _begin_session(admitted, used)
+        made.recorded.update((one.ref, one) for one in recorded)
         with self._lock:
-            self._sessions.pop(name, None)
-        return self._remember(name, made)
+            self._sessions.pop(_name_run(run), None)
+        return self._remember(run, made)
 
-    def _remember(self, name: str, made: Session) -> Session:
+    def _remember(self, run: Mapping[str, Any], made: Session) -> Session:
+        """The session of the run: that which another thread has begun meanwhile, if any."""
+        name = _name_run(run)
         with self._lock:
+            known = self._sessions.pop(name, None)
+            if known is None or not _belongs_to(known, made.caller):
+                known = made
             while len(self._sessions) >= MOST_SESSIONS:
                 del self._sessions[next(iter(self._sessions))]
-            return self._sessions.setdefault(name, made)
+            self._sessions[name] = known
+            return known
 
     def admit_run(self, run: Mapping[str, Any], inputs: Mapping[str, Any]) -> Admitted:
         """The run as a request: the flow is the agent, its inputs are the context.
@@ -328,12 +333,32 @@ class CallGovernor:
         self._session.keep(ref, Evidence(ref, f"sha256:{hash_json(result.value)}"))
 
 
+def _begin_session(admitted: Admitted, used: Used) -> Session:
+    caller = current_call()
+    within = None if caller is None else caller.allowance
+    return Session(admitted, RunUsage(used, within=within), caller=caller)
+
+
+def _belongs_to(session: Session, caller: CurrentCall | None) -> bool:
+    """Whether the session goes on: a flow that is called again gets a part of what is left then."""
+    return caller is None or session.caller is caller
+
+
+def _name_run(run: Mapping[str, Any]) -> tuple[str, str]:
+    return str(run.get("tenant", "")), str(run.get("run_id", ""))
+
+
 def find_capability(book: Rulebook, effect: Effect) -> DeclaredCapability | None:
-    """The capability that is bound to an effect; one that names it before one for all of its type."""
+    """The capability that is bound to an effect; one that names it before one for all of its type.
+
+    None also where several are bound alike: what one of them forbids, the other would allow.
+    """
     types = _TYPES[effect.kind]
-    called = effect.capability.removeprefix(_SIMULATED)
-    found = (*book.callable_by.get(called, ()), *book.callable_by.get(ANY, ()))
-    return next((one for one in found if one.adapter.type in types), None)
+    for name in (effect.capability.removeprefix(_SIMULATED), ANY):
+        found = [one for one in book.callable_by.get(name, ()) if one.adapter.type in types]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def _read_args(effect: Effect) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governance.arguments import find_argument_problem
 from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope
-from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.identifiers import at_most, rank
 from cinatra_sdk.governance.contracts.rules import ArgConstraint, PolicyDecision
 from cinatra_sdk.governance.contracts.run_context import RunContext
@@ -114,7 +113,11 @@ class Gateway:
         recorded: Mapping[str, Evidence],
     ) -> Examined:
         if declared is None or declared.id not in self.book.surface:
-            why = "no adapter declares it" if declared is None else "no permission allows it"
+            why = (
+                "no adapter declares it, or several do"
+                if declared is None
+                else "no permission allows it"
+            )
             raise GovernanceRefused(
                 "CAPABILITY_UNSURFACED", f"'{call.capability_id[:200]}' is not offered: {why}"
             )
@@ -233,8 +236,7 @@ class Gateway:
 
     def redact(self, value: Any) -> Any:
         """A value without the members that redaction rules name, for whatever is kept of it."""
-        names = {field for rule in self.book.redactions for field in rule.fields}
-        return _redact(thaw(value), names) if names else thaw(value)
+        return self.book.redact(value)
 
     # ------------------------------------------------------------------ redeeming
 
@@ -317,14 +319,6 @@ def _freeze(
     except ValueRefused as error:
         problem = error.message
     raise GovernanceRefused("ARGUMENTS_INVALID", f"'{declared.id}': {problem}")
-
-
-def _redact(value: Any, names: set[str]) -> Any:
-    if isinstance(value, Mapping):
-        return {
-            key: "[redacted]" if key in names else _redact(one, names) for key, one in value.items()
-        }
-    return [_redact(one, names) for one in value] if isinstance(value, list) else value
 
 
 def _make_pending(capability: str, gate: str, *, drifted: bool) -> GovernanceRefused:

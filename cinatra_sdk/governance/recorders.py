@@ -10,13 +10,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cinatra_sdk.governance.admission import Admitted, admit
+from cinatra_sdk.governance.admission import Admitted, admit, load_packs
 from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.compiling import compile_context
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.loop.closing import tell_transcript
 from cinatra_sdk.governance.loop.state import REQUEST
 from cinatra_sdk.governance.recording import format_time
+from cinatra_sdk.governance.rulebook import make_rulebook
 from cinatra_sdk.governance.story import OPEN, begin_transcript
 from cinatra_sdk.governance.usage import Used
 
@@ -112,12 +113,10 @@ class LoopRecorder:
         values = told.values
         if "loop" not in values or "compiled" not in values:
             return {**told.last, "status": OPEN}
-        book = admit(
-            values["admitted"]["envelope"],
-            self.governance.read_word(told.run),
-            self.governance.registry,
-            self.governance.ports,
-        ).book
+        # Not admitted anew: a claim may be over by now, and what was done has its record all the same.
+        refs = values["admitted"]["envelope"]["context_pack_refs"]
+        tenant = self.governance.read_word(told.run).tenant
+        book = make_rulebook(load_packs(refs, self.governance.registry, tenant))
         return tell_transcript(values, values["loop"]["used"], book)
 
 
@@ -154,7 +153,7 @@ class FlowRecorder:
         if told.status == "completed":
             outputs = spell_integers(told.outputs or {})
             outcome = outputs.get("outcome")
-            made["outputs"] = outputs
+            made["outputs"] = session.admitted.book.redact(outputs)
             branch = told.branch if told.branch not in (None, "next") else "completed"
             made["outcome"] = outcome if isinstance(outcome, str) else branch
         return made

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 FROM: Final = "$from"
@@ -52,8 +52,13 @@ def _look_up(path: str, results: Mapping[str, Any]) -> Any:
     for part in parts:
         if isinstance(found, Mapping) and part in found:
             found = found[part]
-        elif isinstance(found, (list, tuple)) and part.isdecimal() and int(part) < len(found):
+        elif isinstance(found, (list, tuple)) and _is_place(part, found):
             found = found[int(part)]
         else:
             raise Unresolved(f"'{path[:100]}': there is no '{part[:60]}'")
     return found
+
+
+def _is_place(part: str, found: Sequence[Any]) -> bool:
+    """Whether digits, of which Python reads no more than a few thousand, name an element."""
+    return part.isdecimal() and len(part) <= len(str(len(found))) and int(part) < len(found)

@@ -8,6 +8,7 @@ allows.  A pack that contradicts itself is refused before anything runs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 from cinatra_sdk.errors import FlowChanged
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
-from cinatra_sdk.governance.contracts.contract import Contract
+from cinatra_sdk.governance.contracts.contract import Contract, thaw
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
 from cinatra_sdk.governance.contracts.identifiers import MODES, ApprovalMode, at_most, rank
 from cinatra_sdk.governance.contracts.packs import ContextPack, Evaluator
@@ -35,6 +36,7 @@ from cinatra_sdk.governance.registry import Published
 
 _T = TypeVar("_T", bound=Contract)
 ANY = "*"
+REDACTED = "[redacted]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,11 @@ class Rulebook:
                 hint="publish a new version, and leave the one that runs were started with as it was",
             )
 
+    def redact(self, value: Any) -> Any:
+        """A value as plain JSON, without the members that redaction rules name."""
+        names = {field for rule in self.redactions for field in rule.fields}
+        return _redact(thaw(value), names) if names else thaw(value)
+
     def decision_for(self, intent: str) -> DecisionSpec | None:
         """The decision in which an intent ends: one that names it, else the first of its name."""
         named = [one for one in self.decisions.values() if intent in one.intents]
@@ -190,6 +197,14 @@ class Rulebook:
             if key == intent or key.startswith(f"{intent}.")
         ]
         return named[0] if named else None
+
+
+def _redact(value: Any, names: set[str]) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            key: REDACTED if key in names else _redact(one, names) for key, one in value.items()
+        }
+    return [_redact(one, names) for one in value] if isinstance(value, list) else value
 
 
 def make_rulebook(packs: Sequence[Published]) -> Rulebook:
@@ -338,6 +353,6 @@ def _check_condition(logic: Any, where: str) -> None:
 
 
 def _require_each_once(names: list[str], what: str) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise GovernanceRefused("PACK_INVALID", f"the {what} '{name}' stands twice")
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise GovernanceRefused("PACK_INVALID", f"the {what} '{twice}' stands twice")

@@ -114,7 +114,12 @@ class RunUsage:
             above.usage.reserve(above.budget, **wanted)
 
     def add(self, *, tokens: int = 0, tool_calls: int = 0, cost_cents: float = 0.0) -> None:
-        """Count what was spent beyond what was reserved, or before this process knew of the run."""
+        """Count what was spent beyond what was reserved, or before this process knew of the run.
+
+        Whoever was called says how much: less than nothing, or no number, is nothing.
+        """
+        tokens, tool_calls = max(0, tokens), max(0, tool_calls)
+        cost_cents = max(0.0, cost_cents)  # also of NaN, which is not greater
         if self._within is not None:
             self._within.usage.add(tokens=tokens, tool_calls=tool_calls, cost_cents=cost_cents)
         with self._lock:

@@ -23,7 +23,7 @@ from cinatra_sdk.governance.facts import make_call_facts, make_run_facts, replac
 from cinatra_sdk.governance.policy import decide
 from cinatra_sdk.governance.references import Unresolved, fill_references
 from cinatra_sdk.governance.registry import PackRegistry
-from cinatra_sdk.governance.rulebook import Rulebook, make_rulebook
+from cinatra_sdk.governance.rulebook import REDACTED, Rulebook, make_rulebook
 from cinatra_sdk.governance.usage import Used
 
 _LAST = ("accept", "escalate")
@@ -102,7 +102,7 @@ def _is_redacted(value: Any) -> bool:
         return any(_is_redacted(one) for one in value.values())
     if isinstance(value, list):
         return any(_is_redacted(one) for one in value)
-    return bool(value == "[redacted]")
+    return bool(value == REDACTED)
 
 
 def _compare_call(story: _Story, place: str, one: Mapping[str, Any]) -> list[ReplayDifference]:
@@ -146,6 +146,9 @@ def _derive_plan(story: _Story, found: Verdicts) -> None:
     if story.transcript["used"]["replans"]:
         found.skipped.append("verify: it rests on the results of an earlier plan")
         return
+    if _is_redacted(story.transcript["plan"]):
+        found.skipped.append("verify: the plan is redacted")
+        return
     derived = verify(story.plan, story.make_case())
     found.add(compare("verify", recorded, derived.to_json()))
 
@@ -160,7 +163,8 @@ def _derive_score(story: _Story, found: Verdicts) -> None:
         return
     calls = {one["step"]: one for one in story.transcript["calls"] if "step" in one}
     kept = [one for one in calls.values() if one["result"] is not None]
-    if any(_is_redacted([one["call"]["args"], one["result"].get("output")]) for one in kept):
+    shown = [[one["call"]["args"], one["result"].get("output")] for one in kept]
+    if _is_redacted([story.transcript["plan"], *shown]):
         found.skipped.append("score: arguments or results are redacted")
         return
     found.add(compare("score", recorded, _score_again(story, calls)))

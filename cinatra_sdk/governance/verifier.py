@@ -92,7 +92,7 @@ def find_problems(lines: Iterable[str], keys: dict[str, bytes]) -> Iterator[tupl
         else:
             digest.update(line.rstrip("\n").encode() + b"\n")
             count += 1
-            for problem in check_line(found, heads, keys):
+            for problem in list_problems(found, heads, keys):
                 yield at, problem
     if not isinstance(manifest, dict):
         yield at + 1, "the manifest is missing: the export is cut off"
@@ -103,10 +103,30 @@ def find_problems(lines: Iterable[str], keys: dict[str, bytes]) -> Iterator[tupl
 
 def read_line(line: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(line)
-    except ValueError:
+        found = json.loads(line, object_pairs_hook=read_members)
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def read_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no name stands twice: a reader that takes the first would see another one."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def list_problems(
+    found: dict[str, Any], heads: dict[str, tuple[int, str]], keys: dict[str, bytes]
+) -> list[str]:
+    """Every problem of a line; what has no canonical JSON is one."""
+    try:
+        return list(check_line(found, heads, keys))
+    except RecursionError:
+        return ["is nested too deeply"]
+    except UnicodeError:
+        return ["holds a lone surrogate"]
 
 
 def check_manifest(
@@ -138,7 +158,8 @@ def check_line(
         yield f"record {name} does not follow the record before it"
     heads[run] = (seq if isinstance(seq, int) else before, str(record.get("record_hash")))
     if "transcript" in found:
-        named = (record.get("inputs_refs") or {}).get("transcript")
+        refs = record.get("inputs_refs")
+        named = refs.get("transcript") if isinstance(refs, dict) else None
         if named != hash_of(found["transcript"]):
             yield f"the transcript of record {name} is not the one that it was made from"
     yield from check_signature(record, keys)

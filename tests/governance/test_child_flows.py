@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.platform.protocol import PlatformUnreachable
 from cinatra_sdk.store.records import DecisionRecords
 from tests.governance.child_orders import (
     ORDERS,
@@ -121,6 +122,28 @@ def test_what_a_governed_flow_spends_its_parent_has_spent(
     done = case.opened[-1].answer(run.id, "gate", Decision.approve(by=FINANCE))
     assert (done.status, count_refunds(case.ledger)) == (status, int(status == "completed"))
     assert (done.error or {}).get("code") == ("BUDGET_EXCEEDED" if status == "failed" else None)
+
+
+@pytest.mark.parametrize(("most", "status"), [(6, "completed"), (5, "failed")])
+def test_what_a_flow_spends_in_a_second_try_its_parent_has_spent_too(
+    case: Case, monkeypatch: pytest.MonkeyPatch, most: int, status: str
+) -> None:
+    """The first try of the flow's call fails: with it two calls of the flow and two inside, and two more."""
+    call = Orders.call
+    tried: list[str] = []
+
+    def fail_first(self: Orders, asked: Any) -> Any:
+        tried.append(asked.url)
+        if len(tried) == 1:
+            raise PlatformUnreachable("not now", node="send")
+        return call(self, asked)
+
+    monkeypatch.setattr(Orders, "call", fail_first)
+    place = "pack_meta/environment_defaults/run_budget/max_tool_calls"
+    run = case.run(make_small_pack(), pack=put(read_pack(), place, most))
+    assert (run.status, len(tried)) == ("waiting", 2), run.error
+    done = case.opened[-1].answer(run.id, "gate", Decision.approve(by=FINANCE))
+    assert (done.status, count_refunds(case.ledger)) == (status, int(status == "completed"))
 
 
 def test_a_flow_of_another_tenant_is_not_called(case: Case) -> None:

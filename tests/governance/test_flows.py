@@ -12,13 +12,14 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.ports import GovernancePorts
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, node, port, start, tool
-from tests.governance.small_pack import make_small_pack
+from tests.governance.small_pack import SEND, make_small_pack
 
 GATED = [{"rule_id": "R1", "then": {"requires_approval_gate": "G"}}]
 FLOW = flow_of(
@@ -226,3 +227,25 @@ def test_flows_without_a_pack_are_as_before() -> None:
     assert (plain.status, plain.gates) == ("completed", ())
     assert compile_flow(FLOW).recorder is None
     assert list(itertools.islice(compile_flow(FLOW).graph().nodes, 1))
+
+
+def test_runs_whose_names_look_alike_together_are_two() -> None:
+    rules = Governance.of(make_small_pack()).make_rules("flow")
+    runs = [{"tenant": "acme/eu", "run_id": "r1"}, {"tenant": "acme", "run_id": "eu/r1"}]
+    opened = [rules.open_session(one).admitted.run for one in runs]
+    assert [(one.tenant_id, one.run_id) for one in opened] == [("acme/eu", "r1"), ("acme", "eu/r1")]
+
+
+@pytest.mark.parametrize("binds_to", [SEND, "*"])
+@pytest.mark.parametrize("is_first", [False, True])
+def test_what_one_pack_forbids_no_other_allows(is_first: bool, binds_to: str) -> None:
+    """The same call under two names: whichever pack is named first."""
+    free = make_small_pack(binds_to=binds_to)
+    text = json.dumps(free.to_json()).replace('"mail"', '"post"').replace(".small", ".other")
+    for name in ("B", "P", "G"):
+        text = text.replace(f'"{name}"', f'"{name}2"')
+    forbids = ContextPack.read_json_text(text.replace('"allow": true', '"allow": false'))
+    packs = [forbids, free] if is_first else [free, forbids]
+    made = compile_flow(FLOW, governance=Governance.of(*packs))
+    done = drive(made, {"to": "bob"}, stubs={"send": {"id": "m1"}})
+    assert (getattr(done.error, "code", ""), done.calls) == ("CAPABILITY_UNSURFACED", ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import random
 import struct
@@ -11,11 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import rfc8785
 
 from cinatra_sdk.governance import verifier
 from cinatra_sdk.governance.contracts.records import DecisionRecord
-from cinatra_sdk.governance.verifier import write_canonical, write_number
+from cinatra_sdk.governance.verifier import find_problems, hash_of, write_canonical, write_number
 from tests.effort import tries
 from tests.governance.test_generated_runs import read_record
 
@@ -97,3 +99,38 @@ def test_unusual_separators_of_lines_do_not_split_a_record(tmp_path: Path) -> No
     assert "\u2028" not in file.read_text()
     done = run(str(file))
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"outputs": {', '"outputs": {"amount": 9}, "outputs": {', "is no JSON object"),
+        ('{"run_id"', '{"record": {"outputs": {"amount": 9}}, "run_id"', "is no JSON object"),
+        ("4200", "[" * 100_000 + "]" * 100_000, "is no JSON object"),
+        ("4200", "[" * 900 + "]" * 900, "is nested too deeply"),
+        ("4200", '"\\ud800"', "holds a lone surrogate"),
+        ('"inputs_refs": {}}', '"inputs_refs": [1]}, "transcript": {}', "is not the one"),
+    ],
+    ids=lambda one: one[:20],
+)
+def test_a_line_that_was_made_to_mislead_is_a_problem(old: str, new: str, told: str) -> None:
+    """A member that stands twice is read otherwise by another reader; nothing stops the verifier."""
+    record: dict[str, Any] = {
+        "record_id": "rec_1", "sequence": 1, "previous_record_hash": None,
+        "outputs": {"amount": 4200}, "inputs_refs": {},
+    }  # fmt: skip
+    sealed = {"record_hash": hash_of(record), **record}
+    line = json.dumps({"run_id": "r", "seq": 1, "record": sealed})
+    assert old in line
+    found = list(find_problems(_end([line.replace(old, new)], record), {}))
+    assert any(told in problem for _, problem in found), found
+    assert list(find_problems(_end([line], record), {})) == []
+
+
+def _end(lines: list[str], record: dict[str, Any]) -> list[str]:
+    """With the manifest that whoever changes the lines can write."""
+    digest = hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+    manifest = {
+        "records": len(lines), "heads": {"r": hash_of(record)}, "lines_sha256": f"sha256:{digest}",
+    }  # fmt: skip
+    return [*(f"{line}\n" for line in lines), json.dumps({"manifest": manifest})]

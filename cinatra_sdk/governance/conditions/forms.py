@@ -13,16 +13,14 @@ from jsonlogic.core import JSONLogicSyntaxError, Operator
 from jsonlogic.evaluation import EvaluationContext
 from jsonlogic.registry import OperatorRegistry
 
-from cinatra_sdk.governance.conditions.plain import (
-    MOST_MADE,
-    PLAIN,
-    Undecided,
-    is_truthy,
-    name_kind,
-)
+from cinatra_sdk.governance.conditions.plain import PLAIN, Undecided, is_truthy, name_kind
 
 MAX_STEPS: Final = 20_000
-"""Operators and elements of one evaluation: `map` inside `map` multiplies."""
+"""Operators that one evaluation may run: `map` inside `map` multiplies."""
+PARTS_PER_STEP: Final = 100
+"""Letters or elements that count as a step: `cat` inside `reduce` doubles a text each time."""
+_LONGEST_INDEX: Final = 9
+"""Digits of a place in a list."""
 
 
 class Facts(EvaluationContext):
@@ -31,18 +29,11 @@ class Facts(EvaluationContext):
     def __init__(self, facts: Any) -> None:
         super().__init__(facts)
         self.left = MAX_STEPS
-        self.room = MOST_MADE
 
-    def spend(self) -> None:
-        self.left -= 1
+    def spend(self, steps: int = 1) -> None:
+        self.left -= steps
         if self.left < 0:
             raise Undecided(f"it takes more than {MAX_STEPS} steps")
-
-    def count_made(self, made: Any) -> None:
-        """Texts and lists that operators make are bounded together: `map` makes one per element."""
-        self.room -= len(made) if isinstance(made, (str, list)) else 0
-        if self.room < 0:
-            raise Undecided(f"it makes texts and lists of more than {MOST_MADE}")
 
     def look_up(self, path: str) -> Any:
         """None where nothing stands there."""
@@ -51,7 +42,8 @@ class Facts(EvaluationContext):
             if isinstance(found, (dict, Mapping)):
                 found = found.get(part)
             elif isinstance(found, list) and part.isdecimal() and part.isascii():
-                found = found[int(part)] if int(part) < len(found) else None
+                at = int(part) if len(part) <= _LONGEST_INDEX else len(found)
+                found = found[at] if at < len(found) else None
             else:
                 return None
         return found
@@ -85,7 +77,13 @@ class _Form(Operator):
 
     def evaluate(self, context: Any) -> Any:
         context.spend()
-        return self.work(context)
+        try:
+            return self.work(context)
+        except OverflowError:
+            problem = "gives a number that is too large"
+        except RecursionError:
+            problem = "goes into a value that is too deep"
+        raise Undecided(f"'{self.operator}' {problem}")
 
     def work(self, context: Any) -> Any:
         raise NotImplementedError
@@ -100,11 +98,11 @@ class _Form(Operator):
             return []
         if not isinstance(found, list):
             raise Undecided(f"'{self.operator}' needs a list, not {name_kind(found)}")
+        context.spend(len(found) // PARTS_PER_STEP)
         return found
 
     def over(self, context: Any, item: Any) -> Any:
         """What the second argument gives for one element."""
-        context.spend()
         with context.data_stack.push((item, None)):
             return evaluate(self.arguments[1], context)
 
@@ -142,6 +140,9 @@ class _MissingSome(_Form):
 
 
 def _list_missing(names: Sequence[Any], context: Any) -> list[Any]:
+    if any(isinstance(one, (list, Mapping)) for one in names):
+        raise Undecided("the name of a variable is a text or a number")
+    context.spend(len(names) // PARTS_PER_STEP)
     return [one for one in names if context.look_up(str(one)) in (None, "")]
 
 
@@ -247,6 +248,22 @@ _FORMS: Final[Mapping[str, type[_Form]]] = {
 }
 
 
+_DEEP: Final = frozenset({"==", "===", "!=", "!==", "in"})
+"""Operators that go into lists and objects."""
+
+
+def _weigh(values: list[Any], most: int, *, deep: bool) -> int:
+    """Letters and elements of the values, counted as far as `most`."""
+    seen, left = len(values), list(values)
+    while left and seen <= most:
+        one = left.pop()
+        if isinstance(one, (str, list, Mapping)):
+            seen += len(one)
+        if deep and isinstance(one, (list, Mapping)):
+            left += one if isinstance(one, list) else one.values()
+    return seen
+
+
 def _make_plain(fewest: int, largest: int | None, apply: Callable[..., Any]) -> type[_Form]:
     """An operator that only needs the values of its arguments."""
 
@@ -254,9 +271,11 @@ def _make_plain(fewest: int, largest: int | None, apply: Callable[..., Any]) -> 
         least, most = fewest, largest
 
         def work(self, context: Any) -> Any:
-            made = apply(*self.values(context))
-            context.count_made(made)
-            return made
+            values = self.values(context)
+            most = (context.left + 1) * PARTS_PER_STEP
+            weight = _weigh(values, most, deep=self.operator in _DEEP)
+            context.spend(weight // PARTS_PER_STEP)
+            return apply(*values)
 
     return Plain
 

@@ -13,6 +13,7 @@ from cinatra_sdk.governance.contracts.identifiers import (
     EvidenceRef,
     Id,
     Semver,
+    StepId,
     Words,
 )
 
@@ -40,20 +41,20 @@ class DecisionSpec(Contract):
 class PlanStep(Contract):
     """One call that a planner means to make."""
 
-    id: Id
+    id: StepId
     tool: CapabilityId
     params: JsonObject = Field(default_factory=dict)
     """`{"$from": "tool_1/output/id"}` takes a value of an earlier step."""
-    depends_on: tuple[Id, ...] = ()
+    depends_on: tuple[StepId, ...] = ()
     approval_mode: ApprovalMode = "read_only"
     requires: tuple[Id, ...] = ()
     """Gates that the planner expects."""
-    evidence_refs: tuple[str, ...] = ()
+    evidence_refs: tuple[EvidenceRef, ...] = ()
 
 
 class DecisionCheckpoint(Contract):
     decision_id: Id
-    after_step: Id
+    after_step: StepId
 
 
 class Alternative(Contract):
@@ -72,7 +73,7 @@ class Plan(Contract):
     """The outcome that the steps lead to, of those that the decision allows."""
     outputs: JsonObject = Field(default_factory=dict)
     """What the decision gives; values may be taken from steps, as params are."""
-    subject_ids: tuple[str, ...] = ()
+    subject_ids: tuple[Id, ...] = ()
     strategy: str = ""
     alternatives_considered: tuple[Alternative, ...] = ()
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None

@@ -34,6 +34,10 @@ MODES: Final[tuple[ApprovalMode, ...]] = (
 
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\s\x00-\x1f]+$")]
 """A name that is written in references: no white space."""
+StepId: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=180, pattern=r"^[^\s:\x00-\x1f]+$")
+]
+"""A step of a plan: it names the call in evidence, with the number of the plan behind it."""
 Words: TypeAlias = Annotated[str, Field(max_length=20_000)]
 """What people read."""
 PackRef: TypeAlias = Annotated[str, Field(max_length=300, pattern=rf"^[A-Za-z0-9_.:-]+@{SEMVER}$")]
@@ -83,7 +87,7 @@ EvidenceRef: TypeAlias = Annotated[
         pattern=(
             r"^(?:kg:[^\s:#]+:[^\s#]+#[^\s#]+"
             r"|policy:[^\s:#]+#[^\s#]+"
-            r"|tool:[A-Za-z0-9_-]+\.[^\s:]+:[^\s:]+"
+            r"|tool:[A-Za-z0-9_-]+\.[^\s]+:[^\s:]+"
             r"|session:[^\s]+"
             r"|attachment:[^\s#]+#sha256:[0-9a-f]{64}"
             r"|context:[^\s]+)$"

@@ -65,6 +65,7 @@ from cinatra_sdk.platform.protocol import Credentials
 
 GATE: Final = "gate"
 KEY_ARGUMENT: Final = "idempotency_key"
+LONGEST_KEY: Final = 200
 TOOL_TIMEOUT_MS: Final = 120_000
 _REQUESTS: Final = ("http", "openapi")
 """Types of adapters that call the platform."""
@@ -115,7 +116,7 @@ def make_call(case: LoopCase, step: PlanStep) -> GovernedCall:
     name = step.id if attempt == 1 else f"{step.id}_{attempt}"
     declared = case.book.capabilities.get(step.tool)
     key = args.get(KEY_ARGUMENT) if isinstance(args, dict) else None
-    if not isinstance(key, str) or not key:
+    if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY:
         # Of the call itself, so that another plan with the same call is the same call.
         key = "ik_" + hash_of([run.run_id, step.tool, args])[len("sha256:") :][:16]
     return GovernedCall(
@@ -131,13 +132,15 @@ def make_call(case: LoopCase, step: PlanStep) -> GovernedCall:
 
 
 def _is_done(case: LoopCase, step: PlanStep) -> bool:
-    """Whether an earlier plan made the very call."""
+    """Whether an earlier plan made the very call, with the very arguments: their sources may differ now."""
     made = [one for one in case.loop["calls"] if one["step"] == step.id]
-    return (
-        step.id in case.loop["done"]
-        and bool(made)
-        and made[-1]["asked"] == hash_of([step.tool, thaw(step.params)])
-    )
+    if step.id not in case.loop["done"] or not made:
+        return False
+    try:
+        args = fill_references(thaw(step.params), case.loop["done"])
+    except Unresolved:
+        return False
+    return bool(made[-1]["asked"] == hash_of([step.tool, args]))
 
 
 def _find_overdue(case: LoopCase) -> str:
@@ -317,7 +320,7 @@ def _keep(
     assert decision is not None
     kept = {
         "step": step.id,
-        "asked": hash_of([step.tool, thaw(step.params)]),
+        "asked": hash_of([step.tool, thaw(examined.call.args)]),
         **describe_examined(examined),
         "result": result.to_json(),
         "ref": cite_call(examined.envelope),

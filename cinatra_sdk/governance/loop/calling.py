@@ -121,7 +121,7 @@ def read_made(made: Any, declared: DeclaredCapability) -> dict[str, JsonValue]:
         "output": spell_integers(bring_into_json_form(said.output, where=where)),
         "mutations": [str(one) for one in said.mutations],
         "artifacts": spell_integers(bring_into_json_form(list(said.artifacts), where=where)),
-        "cost_cents": float(said.cost_cents),
+        "cost_cents": max(0.0, float(said.cost_cents)),
     }
     check_value(found, where=where)
     return found

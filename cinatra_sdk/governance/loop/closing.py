@@ -39,7 +39,7 @@ def _list_proposals(case: LoopCase) -> list[MemoryProposal]:
     plan = case.plan
     decision = case.decision
     predicate = decision.decision_key if decision else case.envelope.input.intent
-    value = {"outcome": case.loop["outcome"], "outputs": case.loop["outputs"]}
+    value = {"outcome": case.loop["outcome"], "outputs": case.book.redact(case.loop["outputs"])}
     return [
         MemoryProposal.read(
             {
@@ -58,7 +58,7 @@ def _list_proposals(case: LoopCase) -> list[MemoryProposal]:
                 "auto_promote_eligible": False,
             }
         )
-        for subject in plan.subject_ids
+        for subject in dict.fromkeys(plan.subject_ids)
     ]
 
 
@@ -125,13 +125,24 @@ def tell_transcript(
             for one in loop["calls"]
         ],
         "approvals": [_describe_approval(one) for one in loop["approvals"]],
-        **{
-            name: loop[name]
-            for name in ("plan", "verify", "score", "outcome", "outputs", "reason", "retries")
-        },
+        **{name: loop[name] for name in ("verify", "score", "outcome", "reason", "retries")},
+        "plan": _redact_plan(loop["plan"], book),
+        "outputs": book.redact(loop["outputs"]),
         "status": loop["status"] or OPEN,
         "used": dict(used),
     }
+
+
+def _redact_plan(plan: Mapping[str, Any] | None, book: Rulebook) -> dict[str, Any] | None:
+    """The plan without arguments and outputs that no record shows."""
+    if plan is None:
+        return None
+    steps = [
+        {**one, "params": book.redact(one["params"])} if "params" in one else dict(one)
+        for one in plan["steps"]
+    ]
+    outputs = {"outputs": book.redact(plan["outputs"])} if "outputs" in plan else {}
+    return {**plan, "steps": steps, **outputs}
 
 
 def _describe_approval(one: Mapping[str, Any]) -> dict[str, Any]:

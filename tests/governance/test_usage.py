@@ -1,0 +1,53 @@
+"""What a tool says that it cost: it fills the budget of its run, and never empties it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.results import ToolOutput
+from cinatra_sdk.governance.usage import Allowance, RunUsage
+from cinatra_sdk.store.records import DecisionRecords
+from graphs.governed_run import flow
+from tests.governance.packs import admit_example
+from tests.governance.refund import FINANCE, TENANT, lend_refund, request
+
+NO_COSTS = [-1e6, math.nan]
+
+
+@pytest.mark.parametrize("cost", NO_COSTS)
+def test_nothing_is_given_back(cost: float) -> None:
+    budget = admit_example().run.run_budget
+    above = RunUsage()
+    usage = RunUsage(within=Allowance(above, budget))
+    usage.add(cost_cents=cost, tokens=-1_000_000, tool_calls=-100)
+    for one in (usage, above):
+        assert (one.read().cost_cents, one.read().tokens, one.read().tool_calls) == (0, 0, 0)
+        with pytest.raises(GovernanceRefused, match="cents"):
+            one.reserve(budget, cost_cents=budget.max_cost_cents + 1)
+
+
+@pytest.mark.parametrize("cost", NO_COSTS)
+def test_a_run_whose_tool_says_so_has_its_record(
+    fresh_database: str, tmp_path: Path, cost: float
+) -> None:
+    parts = lend_refund(tmp_path / "refunds")
+    look_up: Any = parts.tools["lookup_order"]
+    tools = {
+        **parts.tools,
+        "lookup_order": lambda **given: ToolOutput(output=look_up(**given), cost_cents=cost),
+    }
+    parts = parts.with_parts(tools=tools, graphs=())
+    parts = parts.with_parts(graphs=[flow.lent(parts)])
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = store.start(parts.graphs[0], {"request": request()}, tenant=TENANT)  # type: ignore[arg-type]  # a GraphFlow
+        done = store.answer(run.id, "gate", Decision.approve(by=FINANCE))
+        assert done.status == "completed", done.error
+        record = DecisionRecords(store.database).page(run_id=run.id).items[0].record
+        assert record.status == "DECIDED"
+        assert record.budget_usage.cost_usd_cents > 0.3, "the refund itself"

@@ -75,14 +75,15 @@ def serve(
         with _listen(address, port) as listening:
             where = f"http://{address if ':' not in address else f'[{address}]'}"
             url = f"{where}:{listening.getsockname()[1]}"
-            terminal.data({"url": url, "models": list(names.names)})
-            terminal.show(f"serving {url}   models: {', '.join(names.names) or 'none'}")
-            sys.stdout.flush()  # whoever waits for the line may read a pipe
             config = uvicorn.Config(
                 app, http="h11", ws="none", lifespan="on", log_level="warning", access_log=False
             )
-            _leave_quietly()
-            uvicorn.Server(config).run(sockets=[listening])
+            server = uvicorn.Server(config)
+            _end_on_signals(server)
+            terminal.data({"url": url, "models": list(names.names)})
+            terminal.show(f"serving {url}   models: {', '.join(names.names) or 'none'}")
+            sys.stdout.flush()  # whoever waits for the line may read a pipe
+            server.run(sockets=[listening])
     return Exit.OK
 
 
@@ -193,7 +194,14 @@ def _listen(address: str, port: int) -> socket.socket:
         raise Halt(f"--bind {address}:{port}: {error.strerror or type(error).__name__}") from None
 
 
-def _leave_quietly() -> None:
-    """The server ends by itself on these signals, and then raises them once more."""
+def _end_on_signals(server: Any) -> None:
+    """Before the address is told: whoever reads it may end the server at once.
+
+    While it serves the server listens to these signals itself, and raises them once more at its end.
+    """
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, end)

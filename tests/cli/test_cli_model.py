@@ -6,11 +6,13 @@ import json
 import re
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from oasflow_process import Oasflow
 
+from oas_compiler.cli.platform import _end_on_signals
 from tests.flows import api, end, flow_of, gate, port, start
 
 BRIDGE = "{{CINATRA_BASE_URL}}/api/llm-bridge"
@@ -137,6 +139,18 @@ def test_a_platform_is_not_served_to_strangers_nor_at_no_address(offline, monkey
     refused = offline("platform", "serve", "--bind", bind)
     assert refused.exit_code == 2
     assert about in refused.output
+
+
+def test_a_signal_that_comes_before_the_server_listens_ends_it() -> None:
+    server = SimpleNamespace(should_exit=False)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        _end_on_signals(server)
+        signal.raise_signal(signal.SIGTERM)
+        assert server.should_exit
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_a_served_platform_answers_runs_of_other_processes_and_ends_on_sigterm(

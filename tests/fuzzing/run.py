@@ -108,7 +108,7 @@ def fuzz(
         env = {**os.environ, "FUZZED_TOOLS": json.dumps(tools), "PYTHONPATH": str(ROOT),
                "FUZZED_TALLY": str(tally), "SCHEMATHESIS_HOOKS": "tests.fuzzing.rules"}  # fmt: skip
         done = subprocess.run(
-            [schemathesis, "run", f"{url}/openapi.json", "--checks", CHECKS, "--no-color", "--header",
+            [Path(schemathesis).absolute(), "run", f"{url}/openapi.json", "--checks", CHECKS, "--no-color", "--header",
              header, "--continue-on-failure", "--warnings", "off", *options],
             env=env, cwd=home, check=False, capture_output=True, encoding="utf-8",
         )  # fmt: skip

@@ -24,7 +24,7 @@ from cinatra_sdk.bridge.offered import Offer, OpenedModel
 from cinatra_sdk.bridge.talking import MayGoOn, Talk, TalkAnswer, talk
 from cinatra_sdk.bridge.toolboxes import Toolbox, open_tools
 from cinatra_sdk.bridge.user import AttachedFiles, PortsFor, attach, lend_no_ports, read_user
-from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.errors import NotConfigured, StoreError
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.failures import read_status
 from cinatra_sdk.platform.protocol import BRIDGE_PATH
@@ -108,8 +108,8 @@ class LlmBridge:
     async def _talk(self, asked: Talk, choice: ChosenModel, call: RouteCall) -> TalkAnswer:
         try:
             return await talk(asked, call)
-        except RouteError:
-            raise
+        except (RouteError, StoreError):
+            raise  # the latter of `may_go_on`: no model failed, and its words are not for callers
         except Exception as error:  # noqa: BLE001 - a provider's client raises anything
             failed = _describe(choice, error, asked.secrets)
         # Out here: in the handler it would drag the client's error along, with the request in it.

@@ -72,10 +72,17 @@ def _choose_preferred(offer: Offer, wish: PreferredLlm) -> ChosenModel:
     preferred = next((one for one in able if one.name == wish.preferred_model), None)
     if preferred is not None:
         return _make_choice(preferred, wish, None)
-    found = able[0]
+    return _make_choice(able[0], wish, None, _warn_of_another(allowed, able[0], wish))
+
+
+def _warn_of_another(allowed: list[OfferedModel], found: OfferedModel, wish: PreferredLlm) -> str:
+    """Why another model answers than the one that the author prefers; empty where none is named."""
     asked = wish.preferred_model
-    warning = f"{asked} is not offered; {_label(found)} answers" if asked else ""
-    return _make_choice(found, wish, None, warning)
+    if not asked:
+        return ""
+    is_offered = any(one.name == asked for one in allowed)
+    why = f"does not do {wish.capability_required}" if is_offered else "is not offered"
+    return f"{asked} {why}; {_label(found)} answers"
 
 
 def _find_named(offer: Offer, model_id: str) -> OfferedModel:

@@ -16,19 +16,24 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.attachments import AttachmentRef, place_manifest
+from cinatra_sdk.attachments import (
+    AsyncAttachmentPorts,
+    AttachmentPorts,
+    AttachmentRef,
+    place_manifest,
+)
 from cinatra_sdk.attachments.one_line import write_one_line
 from cinatra_sdk.bridge.body import BridgeBody, Media, read_body, refuse_body
 from cinatra_sdk.bridge.choosing import ChosenModel, choose
-from cinatra_sdk.bridge.offered import Offer, OpenedModel
+from cinatra_sdk.bridge.offered import Offer, OfferedModel, OpenedModel
 from cinatra_sdk.bridge.talking import MayGoOn, Talk, TalkAnswer, talk
 from cinatra_sdk.bridge.toolboxes import Toolbox, open_tools
 from cinatra_sdk.bridge.user import AttachedFiles, PortsFor, attach, lend_no_ports, read_user
-from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.errors import NotConfigured, StoreError
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.failures import read_status
 from cinatra_sdk.platform.protocol import BRIDGE_PATH
-from cinatra_sdk.routed.call import RouteCall, RouteError
+from cinatra_sdk.routed.call import RouteCall, RouteError, RunOwner
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
@@ -94,8 +99,19 @@ class LlmBridge:
             return AttachedFiles()
         # Of another run than the one that calls, nothing is read.
         own = body.agent_run_id in (None, "", call.owner.run_id)
-        ports = await asyncio.to_thread(self.ports_for, call.owner, choice.model) if own else None
+        ports = await asyncio.to_thread(self._open_ports, call.owner, choice.model) if own else None
         return await attach(refs, choice.model.provider, choice.model.name, ports)
+
+    def _open_ports(
+        self, owner: RunOwner, model: OfferedModel
+    ) -> AttachmentPorts | AsyncAttachmentPorts | None:
+        """Raises: `RouteError`."""
+        try:
+            return self.ports_for(owner, model)
+        except Exception as error:  # noqa: BLE001 - a function of the host raises anything
+            name = type(error).__name__
+        # Out here: what was caught may hold what the host does not show.
+        raise RouteError(500, "ATTACHMENTS_FAILED", f"the host's attachments_for raised {name}")
 
     def _connect(self, choice: ChosenModel, call: RouteCall, body: BridgeBody) -> OpenedModel:
         problem = ""
@@ -108,8 +124,8 @@ class LlmBridge:
     async def _talk(self, asked: Talk, choice: ChosenModel, call: RouteCall) -> TalkAnswer:
         try:
             return await talk(asked, call)
-        except RouteError:
-            raise
+        except (RouteError, StoreError):
+            raise  # the latter of `may_go_on`: no model failed, and its words are not for callers
         except Exception as error:  # noqa: BLE001 - a provider's client raises anything
             failed = _describe(choice, error, asked.secrets)
         # Out here: in the handler it would drag the client's error along, with the request in it.

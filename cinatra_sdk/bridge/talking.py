@@ -17,6 +17,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from langchain_core.messages import (
@@ -32,6 +33,7 @@ from cinatra_sdk.bridge.toolboxes import BridgeTool, ToolFailed
 from cinatra_sdk.effects.effect import Usage, hash_json
 from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.asking import add_usage
+from cinatra_sdk.models.retrying import aask_again
 from cinatra_sdk.models.talking import atalk
 from cinatra_sdk.platform.used import ModelUse, tell_use
 from cinatra_sdk.routed.call import RouteCall, RouteError, RunOwner
@@ -213,7 +215,10 @@ class _Conversation:
 
     async def _ask_structured(self, structured: Any) -> str:
         """The object that the provider makes by the schema, as text."""
-        found = await structured.ainvoke(self._said)
+        await self._require_going()
+        found = await aask_again(
+            self._asked.rules, partial(structured.ainvoke, self._said), between=lambda: None
+        )
         raw, value = found.get("raw"), found.get("parsed")
         self._heard.append(raw if isinstance(raw, AIMessage) else None)
         if value is None:

@@ -28,11 +28,13 @@ def lend_files(
 ) -> Callable[[RunOwner, OfferedModel], Ports]:
     """The ports of a run's tenant, which upload to the provider of the chosen model.
 
-    A host that lends `attachments_for` decides in their place.
+    A host that lends `attachments_for` decides in their place, for runs that have a tenant.
     """
     store, own = AttachmentStore(database), host.attachments_for
 
     def lend(owner: RunOwner, model: OfferedModel) -> Ports:
+        if not owner.tenant:
+            return None  # also a host's own function could not tell whose files to lend
         if own is not None:
             run = RunIdentity(id=owner.run_id, tenant=owner.tenant, started_by=owner.person)
             return own(run, model.config)

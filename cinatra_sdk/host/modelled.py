@@ -11,8 +11,6 @@ platform from it, with keys of its own environment.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -261,9 +259,7 @@ def _offer_tool(tool: NamedTool) -> BridgeTool:
         )
         problem = ""
         try:
-            if inspect.iscoroutinefunction(tool.run):
-                return await tool.run(asked)
-            return await asyncio.to_thread(tool.run, asked)
+            return await tool.call(asked)
         except RouteError as error:
             problem = error.message
         raise ToolFailed(problem)

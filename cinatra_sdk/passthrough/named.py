@@ -7,6 +7,8 @@ A tool acts for the run's owner, whom the host knows: nothing of the input says 
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -75,6 +77,13 @@ class NamedTool:
     """Gives the members of the answer, an object; may be async; fails with `RouteError`."""
     for_models: bool = False
     """Whether it is in the toolbox `cinatra-mcp` of the bridge, too."""
+
+    async def call(self, call: NamedCall) -> Any:
+        """What the tool gives; one that is no coroutine function gets a thread.  Raises: `RouteError`."""
+        if inspect.iscoroutinefunction(self.run):
+            return await self.run(call)
+        found = await asyncio.to_thread(self.run, call)
+        return await found if inspect.isawaitable(found) else found
 
 
 def missing_tool(name: str, needs: str) -> NamedTool:

@@ -56,13 +56,8 @@ def object_tools(objects: SavedObjects) -> list[NamedTool]:
 
 
 def save(objects: SavedObjects, call: NamedCall) -> JsonValue:
-    org = call.require_tenant()
-    content = _make_content(call, call.text("typeHint"))
-    made = _refusing(
-        call,
-        lambda: objects.save(content, org_id=org, run_id=call.owner.run_id, key=call.key),
-    )
-    return describe(made)
+    call.require_tenant()
+    return describe(save_content(objects, call, _make_content(call, call.text("typeHint"))))
 
 
 def get(objects: SavedObjects, call: NamedCall) -> JsonValue:
@@ -89,6 +84,20 @@ def list_of_run(objects: SavedObjects, call: NamedCall) -> JsonValue:
     listed: dict[str, JsonValue] = {"objects": [show(one) for one in found]}
     left_out = objects.count_of_run(call.owner.run_id, org_id=org, kind=kind) - len(found)
     return listed | ({"leftOut": left_out} if left_out > 0 else {})
+
+
+def save_content(
+    objects: SavedObjects, call: NamedCall, content: ObjectContent, *, object_id: str = ""
+) -> SavedObject:
+    """A new object of the caller's organisation, or the next version of `object_id`.
+
+    Raises: `RouteError`.
+    """
+    org, run_id = call.require_tenant(), call.owner.run_id
+    return _refusing(
+        call,
+        lambda: objects.save(content, org_id=org, run_id=run_id, key=call.key, object_id=object_id),
+    )
 
 
 def add_version(

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from pydantic import JsonValue
 
 from cinatra_sdk.passthrough.named import NamedCall, NamedTool, missing_tool
-from cinatra_sdk.passthrough.objects import add_version
+from cinatra_sdk.passthrough.objects import save_content
 from cinatra_sdk.passthrough.shapes import parse_object
 from cinatra_sdk.routed.call import RouteError
 from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
@@ -35,13 +35,7 @@ def trigger_tool(objects: SavedObjects) -> NamedTool:
         content = ObjectContent.of_json(TRIGGER_TYPE, config)
         # One object for a run, so that the last settings are found without a search.
         name = str(uuid.uuid5(_SPACE, f"{org}\n{call.owner.run_id}"))
-        before = objects.get(name, org_id=org)
-        if before is None:
-            objects.save(
-                content, org_id=org, run_id=call.owner.run_id, key=call.key, object_id=name
-            )
-        else:
-            add_version(objects, call, before, content)
+        save_content(objects, call, content, object_id=name)
         return config
 
     return NamedTool(name="trigger_config_set", run=run)

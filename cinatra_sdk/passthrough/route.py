@@ -10,8 +10,6 @@ what was saved.  Members of the tool's own answer win.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -63,10 +61,7 @@ class Passthrough:
         _check_run(body, call)
         shaped = shape_input(body.tool, body.input)
         asked = NamedCall(tool=tool.name, input=shaped, owner=call.owner, key=call.idempotency_key)
-        if inspect.iscoroutinefunction(tool.run):
-            found = await tool.run(asked)
-        else:
-            found = await asyncio.to_thread(tool.run, asked)
+        found = await tool.call(asked)
         if not isinstance(found, Mapping):
             raise RouteError(500, "tool_failed", f"{tool.name} gave no object")
         return _form_answer(body, shaped, dict(found))

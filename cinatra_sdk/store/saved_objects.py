@@ -108,7 +108,8 @@ class SavedObjects:
     ) -> SavedObject:
         """A new object; the one that a call with the same key saved before.
 
-        object_id: a name that the caller makes; empty: a new one.
+        object_id: a name that the caller makes; where there is such an object, this is its next
+                   version.  Empty: a new one.
 
         Raises: `ValueRefused` for more bytes than one object may have; `KeyReused`; `StoreError`.
         """
@@ -120,10 +121,8 @@ class SavedObjects:
                 if known is not None:
                     found = self._load(connection, known["id"], org_id, key=key)
                     return _require_same(found, content)
-                found = self._load(connection, named["id"], org_id)
-                if found is None:
+                if one(connection, "lock_saved_object", named) is None:
                     raise ValueRefused("the id of the object belongs to somebody else")
-                return found
             by = _Saver(id=named["id"], org_id=org_id, run_id=run_id, key=key)
             return self._add(connection, by, content)
 

@@ -15,6 +15,7 @@ from cinatra_sdk.bridge import Offer
 from cinatra_sdk.bridge.offered import read_model_name
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.host.files import lend_files
+from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.models import ScriptedModel
 from cinatra_sdk.models.uploads import FileToUpload
 from cinatra_sdk.postgres.database import Database
@@ -24,6 +25,11 @@ from cinatra_sdk.store.attachments import AttachmentStore
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("uvicorn") is None, reason="the extra `server` is not installed"
 )
+
+REF: Any = {
+    "artifactId": "a1", "representationRevisionId": "r1", "digest": "d",
+    "mime": "application/pdf", "originKind": "upload",
+}  # fmt: skip
 
 
 class Uploads:
@@ -160,6 +166,29 @@ def lend(dsn: str, monkeypatch: pytest.MonkeyPatch, **lent: Any) -> Any:
     offer = Offer.of([read_model_name("openai:gpt-5-mini")], **lent)
     with closing(Database.open(dsn)) as database:
         return lend_files(database, offer)(RunOwner(tenant="o1", run_id="r1"), offer.models[0])
+
+
+def test_a_host_that_lends_its_own_ports_is_not_asked_for_nobodys_run(fresh_database: str) -> None:
+    asked: list[str] = []
+    host = HostParts(attachments_for=lambda run, _config: asked.append(run.tenant))
+    offer = Offer.of([read_model_name("openai:gpt-5-mini")])
+    with closing(Database.open(fresh_database)) as database:
+        lent = lend_files(database, offer, host)
+        for owner in (RunOwner(), RunOwner(run_id="r1"), RunOwner(run_id="r1", tenant="o1")):
+            lent(owner, offer.models[0])
+    assert asked == ["o1"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_host_that_fails_to_lend_ports_is_named_without_its_words(way: str) -> None:
+    def fail(_owner: Any, _model: Any) -> Any:
+        raise KeyError("vault-password")
+
+    model, double = offered("openai", "gpt-5-mini", ["One"])
+    with opened(way, bridge_of(model, ports_for=fail)) as platform:
+        got = outcome(platform, ask({"user": "Sum up.", "attachments": [REF]}))
+    assert got == (500, "ATTACHMENTS_FAILED", "the host's attachments_for raised KeyError")
+    assert double.asked == []
 
 
 def test_files_go_to_the_provider_that_answers(

@@ -17,12 +17,14 @@ from cinatra_sdk.bridge.offered import read_model_name
 from cinatra_sdk.effects import MemoryLedger
 from cinatra_sdk.effects.calls import perform_call
 from cinatra_sdk.effects.door import Door
+from cinatra_sdk.errors import StoreUnreachable
 from cinatra_sdk.models import ScriptedModel, ScriptedReply
 from cinatra_sdk.platform import PlatformResponseError
 from cinatra_sdk.platform.used import ModelUse, collect_use
 from cinatra_sdk.routed import RoutedPlatform
 from cinatra_sdk.routed.call import RouteError
 from cinatra_sdk.text.documents import read_document
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 VECTORS: Any = read_document(
     Path(__file__).parent / "vectors.yaml", what="file of vectors", most=1_000_000
@@ -250,6 +252,44 @@ def test_no_model_is_asked_and_no_tool_called_once_the_run_has_ended():
     assert outcome(platform, ask({"user": "hi"}))[:2] == (409, "run_ended")
     assert [given for _, given in calls] == [{"n": 1}]
     assert len(double.asked) == 1
+
+
+SCHEMA: Any = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+def test_no_model_is_asked_to_mend_its_answer_once_the_run_has_ended():
+    model, double = offered("openai", "gpt-5-mini", ["no JSON", {"n": 1}])
+
+    def may_go_on(_owner: Any) -> None:
+        if double.asked:
+            raise RouteError(409, "run_ended", "the run is stopped")
+
+    platform = bridge_of(model, may_go_on=may_go_on)
+    got = outcome(platform, ask({"user": "hi", "output_schema": SCHEMA}))
+    assert got[:2] == (409, "run_ended")
+    assert len(double.asked) == 1
+
+
+def test_the_try_to_mend_an_answer_is_made_again_where_the_provider_was_busy():
+    busy = ScriptedReply(error=TimeoutError("busy"))
+    model, double = offered("openai", "gpt-5-mini", ["no JSON", busy, {"n": 1}])
+    platform = bridge_of(model, rules=CallRetryPolicy(initial_retry_delay=0.0))
+    assert outcome(platform, ask({"user": "hi", "output_schema": SCHEMA})) == {"n": 1}
+    assert len(double.asked) == 3
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_database_that_is_gone_is_no_failure_of_the_model_and_is_not_described(way, caplog):
+    def may_go_on(_owner: Any) -> None:
+        raise StoreUnreachable("the database at db.internal:5432 does not answer")
+
+    model, double = offered("openai", "gpt-5-mini", ["Hello"])
+    with opened(way, bridge_of(model, may_go_on=may_go_on)) as platform:
+        got = outcome(platform, ask({"user": "hi"}))
+    assert got[:2] == (500, "internal_error")
+    assert "db.internal" not in f"{got} {caplog.text}"
+    assert "StoreUnreachable" in caplog.text
+    assert double.asked == []
 
 
 def test_a_call_of_a_tool_has_a_key_of_its_name_and_arguments():

@@ -37,6 +37,7 @@ def wish(**llm: str) -> BridgeBody:
         ({"capabilityRequired": "media_input"}, "gemini/gemini-3", ""),
         ({"preferredModel": "llama"}, "ollama/llama", ""),
         ({"preferredProvider": "openai", "preferredModel": "gpt-9"}, "openai/gpt-5-mini", "gpt-9 is not offered; openai/gpt-5-mini answers"),
+        ({"preferredModel": "llama", "capabilityRequired": "media_input"}, "gemini/gemini-3", "llama does not do media_input; gemini/gemini-3 answers"),
     ],
 )  # fmt: skip
 def test_a_wish_is_met_as_far_as_the_host_offers(llm: Any, chosen: str, warning: str) -> None:

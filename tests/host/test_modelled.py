@@ -130,13 +130,20 @@ def ask_for_tool(database: Database, host: HostParts) -> Any:
     return model
 
 
-def test_a_tool_that_the_host_replaces_is_replaced_for_flows_and_for_models(
-    database: Database,
-) -> None:
-    async def mine(call: NamedCall) -> dict[str, Any]:
-        return {"mine": call.owner.run_id}
+async def mine(call: NamedCall) -> dict[str, Any]:
+    return {"mine": call.owner.run_id}
 
-    host = HostParts(passthrough={"objects_save": mine})
+
+class Mine:
+    async def __call__(self, call: NamedCall) -> dict[str, Any]:
+        return await mine(call)
+
+
+@pytest.mark.parametrize("lent", [mine, Mine()])
+def test_a_tool_that_the_host_replaces_is_replaced_for_flows_and_for_models(
+    database: Database, lent: Any
+) -> None:
+    host = HostParts(passthrough={"objects_save": lent})
     body = {"tool": "objects_save", "agent_run_id": "r1", "input": {}}
     routed = RoutedPlatform(make_routes(database, Offer(), host), identify=own)
     flow = ask(body, url="{{CINATRA_BASE_URL}}/api/agents/passthrough")

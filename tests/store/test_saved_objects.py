@@ -49,6 +49,18 @@ def test_each_update_is_a_version_and_the_ones_before_stay(objects: SavedObjects
     assert objects.get(made.id, org_id="acme", version=3) is None
 
 
+def test_what_is_saved_under_a_name_that_is_there_is_its_next_version(
+    objects: SavedObjects,
+) -> None:
+    newer = ObjectContent.of_json("@x/note", {"c": 2})
+    first = objects.save(NOTE, org_id="acme", run_id="r1", key="k1", object_id="named")
+    second = objects.save(newer, org_id="acme", run_id="r1", key="k2", object_id="named")
+    assert (second.version, second.held) == (2, newer), "what two calls save at once is both kept"
+    assert objects.save(NOTE, org_id="acme", run_id="r1", key="k1", object_id="named") == first
+    with pytest.raises(KeyReused):
+        objects.save(newer, org_id="acme", run_id="r1", key="k1", object_id="named")
+
+
 def test_another_organisation_sees_and_changes_nothing(objects: SavedObjects) -> None:
     made = objects.save(NOTE, org_id="acme", run_id="r1", key="k1")
     assert objects.get(made.id, org_id="other") is None

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.graph_flow import graph_flow
 
 FLOORS: Final = (
-    "errors", "contract", "text", "values", "first_turn", "templates", "governed", "context", "platform",
+    "errors", "threads", "contract", "text", "values", "first_turn", "templates", "governed", "context", "platform",
     "events", "effects", "attachments", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "governance", "testing", "postgres", "store", "routed", "bridge", "passthrough", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""

@@ -14,7 +14,6 @@ The rules are a generator that says which port to call next, so that both forms 
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import re
 from collections.abc import Callable, Generator, Sequence
@@ -32,6 +31,7 @@ from cinatra_sdk.attachments.capabilities import (
 from cinatra_sdk.attachments.ports import AsyncAttachmentPorts, AttachmentPorts, CachedFile
 from cinatra_sdk.attachments.refs import AttachmentRef
 from cinatra_sdk.governed.secrets import redact
+from cinatra_sdk.threads import call_beside
 
 NO_PORTS: Final = "resolver unavailable for this run"
 """The reason where the host lends no ports: an unknown run, or one without a tenant."""
@@ -222,7 +222,7 @@ def _carry_out(call: _Call) -> object:
 
 async def _acarry_out(call: _Call) -> object:
     try:
-        told = call() if _is_awaited(call) else await asyncio.to_thread(call)
+        told = call() if _is_awaited(call) else await call_beside(call)
         return await told if inspect.isawaitable(told) else told
     except Exception as error:  # noqa: BLE001 - as above
         return _Failed(redact(str(error)) or type(error).__name__)

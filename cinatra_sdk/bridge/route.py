@@ -8,7 +8,6 @@ In: a `RouteCall`.  Out: the model's JSON value, or a `RouteError` of the contra
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +33,7 @@ from cinatra_sdk.governed.secrets import redact
 from cinatra_sdk.models.failures import read_status
 from cinatra_sdk.platform.protocol import BRIDGE_PATH
 from cinatra_sdk.routed.call import RouteCall, RouteError, RunOwner
+from cinatra_sdk.threads import call_beside
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
@@ -68,13 +68,13 @@ class LlmBridge:
         _check_schema(body)
         user, refs = read_user(body)
         choice = choose(self.offer, body)
-        media = await asyncio.to_thread(self._read_media, body.media, choice)
+        media = await call_beside(self._read_media, body.media, choice)
         tools = await open_tools(self.toolboxes, body.list_toolboxes(self.toolboxes))
         if choice.warning:
             asker = write_one_line(call.node or body.agent_id or ROUTE, most=80)
             log.warning("%s: %s", asker, write_one_line(choice.warning, most=200))
         # Beside the loop: a host's function for keys may wait, and a client's package takes a second.
-        opened = await asyncio.to_thread(self._connect, choice, call, body)
+        opened = await call_beside(self._connect, choice, call, body)
         files = await self._attach(refs, choice, call, body)
         more = [*media, *files.blocks]
         asked = Talk(
@@ -99,7 +99,7 @@ class LlmBridge:
             return AttachedFiles()
         # Of another run than the one that calls, nothing is read.
         own = body.agent_run_id in (None, "", call.owner.run_id)
-        ports = await asyncio.to_thread(self._open_ports, call.owner, choice.model) if own else None
+        ports = await call_beside(self._open_ports, call.owner, choice.model) if own else None
         return await attach(refs, choice.model.provider, choice.model.name, ports)
 
     def _open_ports(

@@ -10,7 +10,6 @@ error that names the place and the rule, and never quotes the answer.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import logging
@@ -37,6 +36,7 @@ from cinatra_sdk.models.retrying import aask_again
 from cinatra_sdk.models.talking import atalk
 from cinatra_sdk.platform.used import ModelUse, tell_use
 from cinatra_sdk.routed.call import RouteCall, RouteError, RunOwner
+from cinatra_sdk.threads import call_beside
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
@@ -163,7 +163,7 @@ class _Conversation:
 
     async def _require_going(self) -> None:
         """Raises: `RouteError` where the run was rejected, stopped or has ended meanwhile."""
-        await asyncio.to_thread(self._asked.may_go_on, self._call.owner)
+        await call_beside(self._asked.may_go_on, self._call.owner)
 
     async def _run(self, made: Mapping[str, Any]) -> ToolMessage:
         name, failed = str(made["name"]), True

@@ -9,7 +9,6 @@ A member is a `BridgeTool`, a Python function, a tool of LangChain, or an MCP se
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +21,7 @@ from cinatra_sdk.mcp.calling import RequestFailed, ServerLink, acall, alist
 from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.routed.call import RouteCall, RouteError
 from cinatra_sdk.text.spelling import did_you_mean
+from cinatra_sdk.threads import call_beside
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
@@ -66,7 +66,7 @@ class BridgeTool:
         if inspect.iscoroutinefunction(self.run):
             value = await self.run(call, arguments)
         else:
-            value = await asyncio.to_thread(self.run, call, arguments)
+            value = await call_beside(self.run, call, arguments)
             if inspect.isawaitable(value):
                 value = await value
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

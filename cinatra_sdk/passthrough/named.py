@@ -7,7 +7,6 @@ A tool acts for the run's owner, whom the host knows: nothing of the input says 
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.routed.call import RouteError, RunOwner
+from cinatra_sdk.threads import call_beside
 
 _ANY: Final[dict[str, Any]] = {"type": "object"}
 
@@ -82,7 +82,7 @@ class NamedTool:
         """What the tool gives; one that is no coroutine function gets a thread.  Raises: `RouteError`."""
         if inspect.iscoroutinefunction(self.run):
             return await self.run(call)
-        found = await asyncio.to_thread(self.run, call)
+        found = await call_beside(self.run, call)
         return await found if inspect.isawaitable(found) else found
 
 

@@ -13,7 +13,6 @@ routes over HTTP.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import logging
@@ -36,6 +35,7 @@ from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
 from cinatra_sdk.platform.response import Decoded, Response, judge
 from cinatra_sdk.routed.call import Handler, RouteCall, RouteError, RouteReply, RunOwner
 from cinatra_sdk.routed.own_loop import afinish, finish
+from cinatra_sdk.threads import call_beside
 
 log = logging.getLogger("oasflow.routes")
 
@@ -178,7 +178,7 @@ class _RoutedCall:
             if inspect.iscoroutinefunction(self.handler):
                 value = await afinish(self.handler(self._read()))
             else:
-                value = await asyncio.to_thread(lambda: self.handler(self._read()))
+                value = await call_beside(lambda: self.handler(self._read()))
                 if inspect.isawaitable(value):
                     value = await afinish(_wait(value))
             return RouteReply(status=200, body=_require_json(value))

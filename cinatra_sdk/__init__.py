@@ -3,6 +3,7 @@
 The folders and modules, from the ground up; each imports only those above it here:
 
     errors contract   the error tree, and the words that both packages obey
+    threads           functions that may block, called beside the event loop
     text              texts and files, read strictly
     values            JSON values, schemas and patterns, within one budget of work
     first_turn        what an agent reads before its first turn

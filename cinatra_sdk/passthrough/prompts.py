@@ -2,6 +2,8 @@
 
 agent_run_hitl_prompts_list({})
     ->  {"prompts": [{"runId": "r1", "stepKey": "review", "message": "Shorter", …}]}
+
+Of more than `MOST_LISTED` answers the last are listed, and `leftOut` says how many came before them.
 """
 
 from __future__ import annotations
@@ -16,10 +18,11 @@ from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.routed.call import RouteError
 from cinatra_sdk.store.gate_decision import GateDecision
 
-_MOST: Final = 500
+MOST_LISTED: Final = 500
+"""Answers of one list."""
 _WORDS: Final = ("approvalNote", "userResponse")
 """Members of an answer that are a person's own words, the first that is a text wins."""
-_ALL: Final = {"after_at": None, "after_gate": "", "after_sha256": "", "limit": _MOST}
+_ALL: Final = {"after_at": None, "after_gate": "", "after_sha256": "", "limit": None}
 
 
 def prompts_tool(database: Database) -> NamedTool:
@@ -30,8 +33,10 @@ def prompts_tool(database: Database) -> NamedTool:
             raise RouteError(403, "run_mismatch", "a run lists the answers of itself alone")
         with database.connection() as connection:
             rows = every(connection, "list_decisions", {"run_id": call.owner.run_id, **_ALL})
-        found = [GateDecision.of(row) for row in rows]
-        return {"prompts": [_describe(one) for one in found if one.kind != "auto_skipped"]}
+        given = [one for one in map(GateDecision.of, rows) if one.kind != "auto_skipped"]
+        listed: dict[str, JsonValue] = {"prompts": [_describe(one) for one in given[-MOST_LISTED:]]}
+        left_out = len(given) - MOST_LISTED
+        return listed | ({"leftOut": left_out} if left_out > 0 else {})
 
     return NamedTool(name="agent_run_hitl_prompts_list", run=run)
 

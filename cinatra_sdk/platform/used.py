@@ -21,7 +21,9 @@ from typing import Final
 USAGE_HEADER: Final = "X-Oasflow-Usage"
 _MOST: Final = 10**12
 """More tokens than any call uses: a larger number is a mistake, and would not fit a database."""
-_MODEL: Final = re.compile(r"[\x21-\x7e]{1,200}")
+_LONGEST_NAME: Final = 200
+_MODEL: Final = re.compile(rf"[\x21-\x7e]{{1,{_LONGEST_NAME}}}")
+_UNWRITTEN: Final = re.compile(r"[^\x21-\x7e]")
 _LONGEST: Final = 1000
 
 
@@ -36,8 +38,9 @@ class ModelUse:
     output_tokens: int = 0
 
     def write_header(self) -> str:
-        """The value of the header; ASCII."""
-        return json.dumps(asdict(self), separators=(",", ":"))
+        """The value of the header; ASCII.  Of the model's name what the form of the header takes."""
+        name = _UNWRITTEN.sub("_", self.model)[:_LONGEST_NAME] or "_"
+        return json.dumps({**asdict(self), "model": name}, separators=(",", ":"))
 
 
 @dataclass(slots=True)

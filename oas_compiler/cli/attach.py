@@ -122,8 +122,10 @@ def put_in(
 
     Raises: `Halt` where no call opens an envelope: its model would be shown the JSON.
     """
-    from cinatra_sdk.attachments import wrap_answer
+    from cinatra_sdk.attachments import MAX_REFS, wrap_answer
 
+    if len(files) > MAX_REFS:  # the envelope would leave the others out
+        raise Halt(f"{len(files)} files are attached; an answer takes {MAX_REFS} at most")
     run_id, gate_id = place
     rules = [rule for rule in store.answer_rules(run_id) if rule.takes(gate_id)]
     if not rules:

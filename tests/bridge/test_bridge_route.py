@@ -14,6 +14,7 @@ from langchain_core.messages import AIMessage
 
 from cinatra_sdk.bridge import BridgeTool, LlmBridge, Offer, Toolbox
 from cinatra_sdk.bridge.offered import read_model_name
+from cinatra_sdk.bridge.route import MOST_MEDIA
 from cinatra_sdk.effects import MemoryLedger
 from cinatra_sdk.effects.calls import perform_call
 from cinatra_sdk.effects.door import Door
@@ -162,6 +163,37 @@ def test_an_error_of_the_provider_names_the_model_and_never_the_key(monkeypatch)
         500, "MODEL_FAILED",
         "the model openai/gpt-5-mini failed with RuntimeError: bad key [redacted]",
     )  # fmt: skip
+
+
+def test_what_a_provider_says_of_a_key_it_refuses_is_never_shown():
+    refused = RuntimeError("the key sk-...last4 of org-77 is not valid")
+    refused.status_code = 401  # type: ignore[attr-defined]  # as clients keep it
+    model, _ = offered("openai", "gpt-5-mini", [ScriptedReply(error=refused)])
+    assert outcome(bridge_of(model), ask({"user": "hi"})) == (
+        500, "MODEL_FAILED", "the model openai/gpt-5-mini failed with status 401",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("size", "status"), [(MOST_MEDIA, 200), (MOST_MEDIA + 1, 413), (None, 200)]
+)
+def test_a_medium_that_is_too_large_asks_no_model(size: Any, status: int):
+    model, double = offered("gemini", "gemini-3", ["Hello"])
+    body = {"user": "hi", "media": {"url": "https://x.example/a", "kind": "audio"}}
+    got = outcome(bridge_of(model, media_size=lambda _url: size), ask(body))
+    if status == 200:
+        assert got == {"output": "Hello"}
+    else:
+        assert got[:2] == (413, "MEDIA-SIZE-EXCEEDED")
+        assert double.asked == []
+
+
+def test_what_a_tool_says_never_shows_the_key_of_the_model(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-host-0123")
+    tool = BridgeTool(name="save", run=lambda _call, _given: "key-of-the-host-0123")
+    model, double = offered("openai", "gpt-5-mini", [wants({}), "Done"])
+    outcome(bridge_of(model, toolboxes={"cinatra-mcp": Toolbox.of([tool])}), ask({"user": "hi"}))
+    assert double.asked[1].messages[-1].content == "[redacted]"
 
 
 def test_a_model_that_only_calls_tools_ends_at_its_steps():

@@ -96,6 +96,16 @@ def test_no_file_goes_with_an_answer_whose_model_would_see_json(
     assert json.loads(cli("show", "r1", "--json").stdout)["status"] == "waiting"
 
 
+def test_more_files_than_an_envelope_holds_are_refused_and_none_is_left_out(
+    cli: Any, flow_file: Any, plan: str, script: str
+) -> None:
+    cli("run", flow_file(straight()), "--model", script, "--run-id", "r1")
+    refused = cli("answer", "r1", "--text", "Sum up.", *(["--attach", plan] * 21))
+    assert refused.exit_code == 2
+    assert "21 files are attached; an answer takes 20 at most" in " ".join(refused.output.split())
+    assert json.loads(cli("show", "r1", "--json").stdout)["status"] == "waiting"
+
+
 def test_a_file_without_a_text_is_refused(offline: Any, plan: str) -> None:
     refused = offline("answer", "r1", "--value", "1", "--attach", plan)
     assert refused.exit_code == 2

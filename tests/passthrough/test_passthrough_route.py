@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from cinatra_sdk.bridge import Offer
 from cinatra_sdk.host.modelled import make_routes
 from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.passthrough import NamedCall, NamedTool, Passthrough
-from cinatra_sdk.passthrough.drafts import format_document
+from cinatra_sdk.passthrough.drafts import BUNDLE_TYPE, format_document
 from cinatra_sdk.platform import PlatformResponseError
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.routed import RoutedPlatform
@@ -163,6 +164,21 @@ def test_a_route_that_the_platform_lacks_is_refused_by_its_name(
     with pytest.raises(PlatformResponseError, match=f"POST /api/auditor/{route}") as raised:
         platform(database).call(ask({}, url=url))
     assert (raised.value.status, raised.value.code) == (501, "route_unavailable")
+
+
+def test_a_person_changes_the_summary_of_the_drafts_too(database: Database) -> None:
+    asked = platform(database)
+
+    def use(tool: str, **given: Any) -> Any:
+        return asked.call(calling({"tool": tool, "agent_run_id": "r1", "input": given}))
+
+    raw = {"draftedEmails": [{"subject": "Old"}], "summary": "One mail", "topic": "Bees"}
+    use("objects_save", typeHint=BUNDLE_TYPE, rawData=raw)
+    answer = json.dumps({"draftedEmails": [{"subject": "New"}], "summary": "A new mail"})
+    update = "email_outreach_initial_drafts_update"
+    reviewed = use(update, resumePayloadJson=answer)["reviewedBundle"]
+    assert reviewed == {"draftedEmails": [{"subject": "New"}], "summary": "A new mail", "topic": "Bees"}  # fmt: skip
+    assert use(update, resumePayloadJson="Approved")["reviewedBundle"] == reviewed
 
 
 def test_a_document_of_drafts_has_a_section_for_each() -> None:

@@ -45,6 +45,16 @@ def test_the_header_reads_back_what_was_written():
 
 
 @pytest.mark.parametrize(
+    ("model", "read"),
+    [("scripted/my answers", "scripted/my_answers"), ("x/" + "é" * 400, "x/" + "_" * 198),
+     ('x/"\\' * 100, 'x/"\\' * 50), ("", "_")],
+)  # fmt: skip
+def test_what_was_used_is_told_whatever_the_model_is_called(model: str, read: str):
+    found = read_use_header(ModelUse(model=model, input_tokens=7).write_header())
+    assert found == ModelUse(model=read, input_tokens=7)
+
+
+@pytest.mark.parametrize(
     "change",
     [{"calls": -1}, {"calls": True}, {"calls": 1.5}, {"input_tokens": 10**13}, {"model": ""},
      {"model": "a b"}, {"model": 3}, {"model": "x" * 201}, {"more": 1}],

@@ -27,7 +27,12 @@ from cinatra_sdk.attachments.answer_rules import (
     find_answer_rules,
     wrap_answer,
 )
-from cinatra_sdk.attachments.blocks import model_arguments, write_blocks, write_file_blocks
+from cinatra_sdk.attachments.blocks import (
+    join_blocks,
+    model_arguments,
+    write_blocks,
+    write_file_blocks,
+)
 from cinatra_sdk.attachments.capabilities import (
     RULES,
     CapabilityRule,
@@ -89,6 +94,7 @@ __all__ = [
     "strip_resolved",
     "write_content",
     "list_betas",
+    "join_blocks",
     "write_blocks",
     "write_file_blocks",
     "model_arguments",

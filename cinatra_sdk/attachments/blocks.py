@@ -27,8 +27,17 @@ def write_blocks(
     provider: Provider, text: str, parts: Sequence[FilePart]
 ) -> str | list[str | dict[str, Any]]:
     """The content of a `HumanMessage`; without files of the provider the text itself."""
-    files = write_file_blocks(provider, parts)
-    return [{"type": "text", "text": text}, *files] if files else text
+    return join_blocks(text, write_file_blocks(provider, parts))
+
+
+def join_blocks(text: str, blocks: Sequence[dict[str, Any]]) -> str | list[str | dict[str, Any]]:
+    """The text and the blocks that come with it; without blocks the text itself.
+
+    A text without a word is left out beside blocks: Anthropic and Gemini refuse it.
+    """
+    if not blocks:
+        return text
+    return [*([{"type": "text", "text": text}] if text.strip() else []), *blocks]
 
 
 def write_file_blocks(provider: Provider, parts: Sequence[FilePart]) -> list[dict[str, Any]]:

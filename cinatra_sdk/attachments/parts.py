@@ -40,12 +40,16 @@ def own_parts(provider: Provider, parts: Sequence[FilePart]) -> tuple[FilePart, 
 def write_content(
     provider: Provider, text: str, parts: Sequence[FilePart]
 ) -> str | list[dict[str, JsonValue]]:
-    """The content of a user's turn; for Gemini a list also where no file is in it."""
+    """The content of a user's turn; for Gemini a list also where no file is in it.
+
+    A text without a word is left out beside files: Anthropic and Gemini refuse it.
+    """
     mine = own_parts(provider, parts)
     if not mine and provider != "gemini":
         return text
     write_text, write_file = _FORMS[provider]
-    return [write_text(text), *(write_file(part) for part in mine)]
+    words = [write_text(text)] if text.strip() or not mine else []
+    return [*words, *(write_file(part) for part in mine)]
 
 
 def list_betas(parts: Sequence[FilePart], others: Sequence[str] = ()) -> tuple[str, ...]:

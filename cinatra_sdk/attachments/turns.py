@@ -5,9 +5,10 @@ r"""The files of a whole conversation: which turn shows which, and one note for 
         -> PreparedTurns(system="[ATTACHMENTS: …]\n\nBe brief.",
                          turns=(PreparedTurn(role="user", text="Sum up.", parts=(…)),))
 
-This is the one way in for whoever asks a model: nobody else resolves, so a file is either a part of a turn
-or a line of the note.  A user's turn keeps its own files.  Files of the request go to the last user's
-turn, also where an assistant's turn follows, and only if that turn has none of its own.
+Whoever asks a model with a conversation comes in here, so that each file is either a part of a turn or a
+line of the note; the bridge, whose requests are one turn, resolves that turn's files by itself.  A user's
+turn keeps its own files.  Files of the request go to the last user's turn, also where an assistant's turn
+follows, and only if that turn has none of its own.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from mimetypes import guess_type
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -19,6 +21,7 @@ from cinatra_sdk.attachments import (
     AsyncAttachmentPorts,
     AttachmentPorts,
     AttachmentRef,
+    join_blocks,
     place_manifest,
 )
 from cinatra_sdk.attachments.one_line import write_one_line
@@ -44,7 +47,8 @@ MOST_MEDIA: Final = 100 * 2**20
 """Bytes of a medium, where the host can tell them."""
 _ABOUT_KEYS: Final = frozenset({401, 403})
 _LONGEST: Final = 300
-_MIMES: Final = {"audio": "audio/*", "video": "video/*", "youtube": "video/*"}
+_USUAL_MIMES: Final = {"audio": "audio/mpeg", "video": "video/mp4"}
+_NO_TEXT: Final = "(no text)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +86,7 @@ class LlmBridge:
             name=choice.capability,
             arguments=files.arguments,
             system=place_manifest(body.system, files.note) or "",
-            user=[{"type": "text", "text": user}, *more] if more else user,
+            user=join_blocks(_say(user) if refs and not more else user, more),
             tools=tools,
             steps=body.steps,
             schema=body.output_schema,
@@ -141,13 +145,41 @@ class LlmBridge:
                 400, "MEDIA-UNSUPPORTED",
                 f"{choice.capability} takes no audio and no video; prefer a model of gemini",
             )  # fmt: skip
-        size = None if self.media_size is None else self.media_size(media.url)
+        size = self._measure(media.url)
         if size is not None and size > MOST_MEDIA:
             raise RouteError(
                 413, "MEDIA-SIZE-EXCEEDED", f"the medium has more than {MOST_MEDIA} bytes"
             )
-        mime = _MIMES.get(media.kind or "video", "video/*")
-        return [{"type": "media", "file_uri": media.url, "mime_type": mime}]
+        return [{"type": "media", "file_uri": media.url, "mime_type": _guess_mime(media)}]
+
+    def _measure(self, url: str) -> int | None:
+        """Raises: `RouteError`."""
+        if self.media_size is None:
+            return None
+        try:
+            return self.media_size(url)
+        except Exception as error:  # noqa: BLE001 - a function of the host raises anything
+            name = type(error).__name__
+        # Out here, as in `_open_ports`.
+        raise RouteError(500, "MEDIA-SIZE-FAILED", f"the host's media_size raised {name}")
+
+
+def _say(user: str) -> str:
+    """What a turn says whose files are all unreadable: providers refuse one without a word."""
+    return user if user.strip() else _NO_TEXT
+
+
+def _guess_mime(media: Media) -> str:
+    """Of the address's ending, as far as it is of the kind that the body names; Gemini takes no `video/*`."""
+    kind = media.kind
+    if kind == "youtube":
+        return _USUAL_MIMES["video"]
+    path = media.url.partition("#")[0].partition("?")[0]
+    mime = guess_type("medium" + PurePosixPath(path).suffix)[0] or ""
+    family = mime.partition("/")[0]
+    if family in _USUAL_MIMES and kind in (None, family):
+        return mime
+    return _USUAL_MIMES[kind or "video"]
 
 
 def _check_schema(body: BridgeBody) -> None:

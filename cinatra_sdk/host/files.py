@@ -46,7 +46,7 @@ def lend_files(
 def _open_files(offer: Offer, model: OfferedModel) -> Mapping[str, ProviderFiles]:
     """Empty where this process uploads nothing for the model; the note to the model says so."""
     try:
-        if model.stands_in or offer.is_lent(model):
+        if offer.is_lent(model):
             return {}
         return open_provider_files(model.config, offer.find_key(model))
     except NotConfigured:

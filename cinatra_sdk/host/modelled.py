@@ -207,6 +207,7 @@ def make_routes(
             toolboxes=toolboxes,
             ports_for=lend_files(database, offer, host),
             may_go_on=require_going(database),
+            media_size=host.media_size,
         ),
         PASSTHROUGH_ROUTE: Passthrough.of(
             [*(() if children is None else children.tools()), *tools.values()]

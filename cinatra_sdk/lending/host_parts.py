@@ -107,9 +107,15 @@ class HostParts:
     """
     attachments_for: AttachmentsFor | None = field(default=None, repr=False)
     """Lends what is needed to send a run's files to its model (`metadata.cinatra.attachments`, and what
-    callers of the bridge attach).  Its ports read the files of the run's own tenant and no others; a run
-    without a tenant gets none.  None: of a stored run the files that `AttachmentStore` has, else none,
-    and the model is told of each file that it cannot read.
+    callers of the bridge attach).  Its ports read the files of the run's own tenant and no others.  A
+    stored run without a tenant, and a caller of the bridge without one, get none; a compiled graph that
+    is invoked without a tenant asks with an empty one.  None: of a stored run the files that
+    `AttachmentStore` has, else none, and the model is told of each file that it cannot read.
+    """
+    media_size: Callable[[str], int | None] | None = field(default=None, repr=False)
+    """Bytes behind the web address of an audio or a video that a caller of the local platform's bridge
+    sends: more than `MOST_MEDIA` are refused.  None, also as an answer: nobody can tell, and nothing is
+    refused.
     """
     toolboxes: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the models of the local platform's bridge may call, by the id of a toolbox: a function, a

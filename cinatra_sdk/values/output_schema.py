@@ -1,7 +1,7 @@
 """The JSON Schema of an answer, made from the outputs that a node declares.
 
 derive_output_schema({"draft": {"type": "string"}})
-    ->  {"type": "object", "properties": {"draft": {"type": "string"}},
+    ->  {"type": "object", "properties": {"draft": {"title": "draft", "type": "string"}},
          "required": ["draft"], "additionalProperties": False}
 
 Source: what newer loaders of Cinatra send to the bridge where the author wrote no `output_schema`.
@@ -24,7 +24,8 @@ def derive_output_schema(
     """
     if not outputs or any("type" not in schema or not title for title, schema in outputs.items()):
         return {}
-    return close_schema({"type": "object", "properties": dict(outputs)})
+    named = {title: {"title": title, **schema} for title, schema in outputs.items()}
+    return close_schema({"type": "object", "properties": named})
 
 
 def close_schema(schema: Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -37,6 +38,13 @@ def close_schema(schema: Mapping[str, Any]) -> dict[str, JsonValue]:
         }
         closed["required"] = list(closed["properties"])
         closed["additionalProperties"] = False
-    if isinstance(closed.get("items"), Mapping):
-        closed["items"] = close_schema(closed["items"])
+    for key in ("items", "additionalProperties"):
+        if isinstance(closed.get(key), Mapping):
+            closed[key] = close_schema(closed[key])
+    # Not allOf: of two closed members each refuses the properties of the other.
+    for key in ("anyOf", "oneOf"):
+        if isinstance(closed.get(key), list):
+            closed[key] = [
+                close_schema(part) if isinstance(part, Mapping) else part for part in closed[key]
+            ]
     return closed

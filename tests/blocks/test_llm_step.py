@@ -58,7 +58,7 @@ def test_the_bridge_gets_the_rendered_request_and_the_answer_is_kept_under_the_n
         "cinatra_llm": {"preferredProvider": "cats"},
         "output_schema": {
             "type": "object",
-            "properties": {"verdict": {"type": "string"}},
+            "properties": {"verdict": {"title": "verdict", "type": "string"}},
             "required": ["verdict"],
             "additionalProperties": False,
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from bridge_world import WAYS, ask, bridge_of, offered, opened, outcome
 from cinatra_sdk.attachments import CachedFile
 from cinatra_sdk.bridge import Offer
 from cinatra_sdk.bridge.offered import read_model_name
+from cinatra_sdk.bridge.scripted import ScriptFile
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.host.files import lend_files
 from cinatra_sdk.lending.host_parts import HostParts
@@ -210,6 +212,17 @@ def test_files_go_nowhere_where_somebody_else_answers(
 ) -> None:
     monkeypatch.setenv(variable, "https://gateway.example/v1")
     assert list(lend(fresh_database, monkeypatch, **lent).providers) == []
+
+
+def test_a_script_in_place_of_a_model_gets_no_upload(
+    fresh_database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-host-0123")
+    (tmp_path / "script.json").write_text("[]")
+    script = ScriptFile.read(tmp_path / "script.json").offered()
+    with closing(Database.open(fresh_database)) as database:
+        ports: Any = lend_files(database, Offer.of([script]))(RunOwner(tenant="acme"), script)
+        assert list(ports.providers) == []
 
 
 def test_a_key_that_cannot_be_had_is_no_upload(

@@ -188,6 +188,60 @@ def test_a_medium_that_is_too_large_asks_no_model(size: Any, status: int):
         assert double.asked == []
 
 
+def test_a_size_that_the_host_cannot_tell_names_what_it_raised_and_no_more():
+    model, double = offered("gemini", "gemini-3", ["Hello"])
+
+    def measure(_url: str) -> int:
+        raise ConnectionError("with the token of the host")
+
+    body = {"user": "hi", "media": {"url": "https://x.example/a"}}
+    got = outcome(bridge_of(model, media_size=measure), ask(body))
+    assert got == (500, "MEDIA-SIZE-FAILED", "the host's media_size raised ConnectionError")
+    assert double.asked == []
+
+
+@pytest.mark.parametrize(
+    ("media", "mime"),
+    [
+        ({"url": "https://x.example/a.mp3"}, "audio/mpeg"),
+        ({"url": "https://x.example/a.mp3?sig=1.mp4#t"}, "audio/mpeg"),
+        ({"url": "https://x.example/a"}, "video/mp4"),
+        ({"url": "https://[x.example/a.webm", "kind": "video"}, "video/webm"),
+        ({"url": "https://x.example/a.mp4", "kind": "audio"}, "audio/mpeg"),
+        ({"url": "https://x.example/a.txt", "kind": "audio"}, "audio/mpeg"),
+        ({"url": "https://youtu.be/a.mp3", "kind": "youtube"}, "video/mp4"),
+    ],
+)
+def test_a_medium_goes_out_with_a_media_type_that_names_one_format(
+    media: dict[str, Any], mime: str
+):
+    model, double = offered("gemini", "gemini-3", ["Hello"])
+    assert outcome(bridge_of(model), ask({"user": "hi", "media": media})) == {"output": "Hello"}
+    assert double.asked[0].messages[-1].content == [
+        {"type": "text", "text": "hi"},
+        {"type": "media", "file_uri": media["url"], "mime_type": mime},
+    ]
+
+
+def test_a_medium_without_a_word_is_sent_alone():
+    model, double = offered("gemini", "gemini-3", ["Hello"])
+    outcome(bridge_of(model), ask({"user": " ", "media": {"url": "https://x.example/a"}}))
+    assert [block["type"] for block in double.asked[0].messages[-1].content] == ["media"]
+
+
+def test_a_turn_without_a_word_whose_files_nobody_can_read_says_so():
+    model, double = offered("openai", "gpt-5-mini", ["Hello", "Hello"])
+    ref = {
+        "artifactId": "a1", "representationRevisionId": "r1", "digest": "d",
+        "mime": "application/pdf", "originKind": "upload",
+    }  # fmt: skip
+    got = outcome(bridge_of(model), ask({"user": "", "attachments": [ref]}))
+    assert got == {"output": "Hello"}
+    assert double.asked[0].messages[-1].content == "(no text)"
+    outcome(bridge_of(model), ask({"user": ""}))
+    assert double.asked[1].messages[-1].content == "", "without files the request is what it was"
+
+
 def test_what_a_tool_says_never_shows_the_key_of_the_model(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-host-0123")
     tool = BridgeTool(name="save", run=lambda _call, _given: "key-of-the-host-0123")

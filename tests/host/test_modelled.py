@@ -28,7 +28,7 @@ from cinatra_sdk.routed import RoutedPlatform
 from cinatra_sdk.routed.call import RouteError
 from cinatra_sdk.store.saved_objects import SavedObjects
 from oas_compiler import compile_flow
-from tests.bridge.bridge_world import ask, own
+from tests.bridge.bridge_world import ask, outcome, own
 from tests.flows import api, end, flow_of, port, start
 
 SETTINGS = LocalSettings.model_validate({"actor": {"orgId": "acme", "principalId": "ann"}})
@@ -128,6 +128,18 @@ def ask_for_tool(database: Database, host: HostParts) -> Any:
     routed = RoutedPlatform(make_routes(database, offer, host), identify=own)
     routed.call(ask({"user": "hi", "agent_id": "@x/a", "toolbox_ids": ["cinatra-mcp"]}))
     return model
+
+
+def test_a_host_that_knows_the_size_of_a_medium_is_asked_before_a_model(database: Database) -> None:
+    model, asked = ScriptedModel(["done"]), []
+    config = ModelConfig(type="LlmConfig", provider="gemini", model="gemini-3")
+    offer = Offer.of([OfferedModel(config=config, lend=lambda _call, _agent: model)])
+    host = HostParts(media_size=lambda url: asked.append(url) or 2**30)
+    routed = RoutedPlatform(make_routes(database, offer, host), identify=own)
+    body = {"user": "hi", "agent_id": "@x/a", "media": {"url": "https://x.example/a.mp4"}}
+    assert outcome(routed, ask(body))[:2] == (413, "MEDIA-SIZE-EXCEEDED")
+    assert asked == ["https://x.example/a.mp4"]
+    assert model.asked == []
 
 
 async def mine(call: NamedCall) -> dict[str, Any]:

@@ -225,8 +225,7 @@ def _derive_answer(work: ApiCall, outputs: Sequence[TypedPort]) -> dict[str, Jso
     """The schema of the answer that a call of the bridge asks for; empty for every other call."""
     if not _is_bridge(work):
         return {}
-    named = {port.title: {"title": port.title, **port.schema.mapping()} for port in outputs}
-    return derive_output_schema(named)
+    return derive_output_schema({port.title: port.schema.mapping() for port in outputs})
 
 
 def _make_url_refusal(frame: Frame) -> PlatformRefused:

@@ -33,7 +33,7 @@ from cinatra_sdk.attachments.one_line import write_one_line
 from cinatra_sdk.bridge.offered import OfferedModel
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.routed.call import RouteCall, RouteError
-from cinatra_sdk.text.documents import DocumentRefused, read_document
+from cinatra_sdk.text.documents import DocumentRefused, decode_document
 from cinatra_sdk.text.files import read_named, shown_name
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ class ScriptFile:
         name = shown_name(os.fspath(path))
         problem, found, value = "", "", None
         try:
-            found = hashlib.sha256(read_named(path, MAX_BYTES)).hexdigest()
+            # Once: between two readings the file could become another.
+            raw = read_named(path, MAX_BYTES + 1)
+            found = hashlib.sha256(raw).hexdigest()
             # Before it is read as a script: a stored description may name any file.
             if digest and found != digest:
                 problem = (
@@ -83,7 +85,7 @@ class ScriptFile:
                     "another run)"
                 )
             else:
-                value = read_document(path, what="script", most=MAX_BYTES)
+                value = decode_document(raw, path, what="script", most=MAX_BYTES)
         except DocumentRefused as error:
             problem = str(error)
         except OSError as error:

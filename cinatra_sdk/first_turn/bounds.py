@@ -30,6 +30,8 @@ MAX_CONFLICTS: Final = 200
 """Conflicts that are told."""
 MAX_NOTES: Final = 16_000_000
 """Bytes of notes."""
+MAX_NOTES_LINES: Final = 1_000_000
+"""Lines of notes."""
 MAX_NOTES_LINE: Final = 10_000
 """Characters of one line of notes."""
 MAX_NOTES_PAGE: Final = 200_000
@@ -40,6 +42,8 @@ MAX_ENTRIES: Final = 200_000
 """Bytes of all lines of a log that are told."""
 MAX_LOOKED_BACK: Final = 16_000_000
 """Bytes from the end of a log in which entries are looked for."""
+MAX_NO_ENTRIES: Final = 20_000
+"""Lines of a log that are no entries, blank ones too, among which entries are looked for."""
 MAX_WARNINGS: Final = 50
 
 NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")

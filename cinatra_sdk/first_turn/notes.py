@@ -15,6 +15,7 @@ from cinatra_sdk.first_turn.bounds import (
     HEAD_LINES,
     MAX_NOTES,
     MAX_NOTES_LINE,
+    MAX_NOTES_LINES,
     MAX_NOTES_PAGE,
     SHORT_LINES,
     TAIL_LINES,
@@ -104,7 +105,10 @@ def _read_lines(file: Readable, tell: Tell) -> Iterator[str]:
         tell(f"{NOTES}: lines of more than {MAX_NOTES_LINE:,} characters are left out")
 
     try:
-        for line in lines_forward(file, longest=MAX_NOTES_LINE, left_out=leave_out):
+        lines = lines_forward(file, longest=MAX_NOTES_LINE, left_out=leave_out)
+        for number, line in enumerate(lines, 1):
+            if number > MAX_NOTES_LINES:
+                raise _NoText(f"it has more than {MAX_NOTES_LINES:,} lines")
             if "\0" in line:
                 raise _NoText("it holds a NUL, so it is no text")
             yield line

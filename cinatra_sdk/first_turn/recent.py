@@ -3,7 +3,7 @@
     load_log(folder, "img-7", limit=2, tell=…)     (LogEntry(op="export", …), LogEntry(op="crop", …))
 
 Newest first means last first: the order of the lines, not of their timestamps.  Lines that are blank,
-no strict JSON, or no object are skipped and not counted.  A line that is no UTF-8 makes the whole
+no strict JSON, or no object are skipped and count towards no limit but their own.  A line that is no UTF-8 makes the whole
 file unreadable, as far as it was looked at.
 """
 
@@ -15,7 +15,14 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.first_turn.bounds import MAX_ENTRIES, MAX_ENTRY, MAX_LOOKED_BACK, MAX_RECENT, Tell
+from cinatra_sdk.first_turn.bounds import (
+    MAX_ENTRIES,
+    MAX_ENTRY,
+    MAX_LOOKED_BACK,
+    MAX_NO_ENTRIES,
+    MAX_RECENT,
+    Tell,
+)
 from cinatra_sdk.first_turn.prose import describe_failure
 from cinatra_sdk.first_turn.records import UNCATEGORIZED, GapEntry, LogEntry
 from cinatra_sdk.text.line_ends import lines_backward
@@ -58,11 +65,15 @@ def _load(folder: UnlinkedFolder, image_id: str, name: str, limit: int, tell: Te
 def read_entries(file: Readable, *, limit: int, label: str, tell: Tell) -> list[Entry]:
     """The last `limit` objects of a file with one JSON value a line, the last one first."""
     found: list[Entry] = []
-    left = MAX_ENTRIES
+    left, skipped = MAX_ENTRIES, 0
     try:
         for line in _read_texts(file, label, tell):
-            entry = _read_object(line)
+            entry = _read_object(line) if line.strip() else None
             if entry is None:
+                skipped += 1
+                if skipped > MAX_NO_ENTRIES:
+                    tell(f"{label}: entries before {MAX_NO_ENTRIES:,} other lines are left out")
+                    break
                 continue
             left -= len(line)
             if left < 0:
@@ -78,7 +89,7 @@ def read_entries(file: Readable, *, limit: int, label: str, tell: Tell) -> list[
 
 
 def _read_texts(file: Readable, label: str, tell: Tell) -> Iterator[str]:
-    """The lines that are not blank, the last one first.  Raises: `UnicodeDecodeError`."""
+    """The lines, the last one first.  Raises: `UnicodeDecodeError`."""
 
     def leave_out() -> None:
         tell(f"{label}: lines of more than {MAX_ENTRY:,} bytes are left out")
@@ -90,9 +101,7 @@ def _read_texts(file: Readable, label: str, tell: Tell) -> Iterator[str]:
         file, longest=MAX_ENTRY, most=MAX_LOOKED_BACK, left_out=leave_out, stopped=stop
     )
     for line in lines:
-        text = line.decode("utf-8")
-        if text.strip():
-            yield text
+        yield line.decode("utf-8")
 
 
 def _read_object(text: str) -> Entry | None:

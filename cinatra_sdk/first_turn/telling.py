@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from cinatra_sdk.first_turn.records import FirstTurn, Tastes
 from cinatra_sdk.first_turn.shape import write_entry, write_gap
 from cinatra_sdk.first_turn.tastes import DEFAULT
+from cinatra_sdk.first_turn.unseen import drop_unseen
 
 FIRST_TURN_V1: Final = """\
 # Context of the first turn, version 1
@@ -81,7 +82,8 @@ def clean(line: str) -> str:
     if line.isascii() and line.isprintable():
         return line
     one_line = " ".join(line.replace("\t", " ").splitlines())
-    return "".join(one for one in one_line if unicodedata.category(one) not in _LEFT_OUT)
+    seen = drop_unseen(one_line)
+    return "".join(one for one in seen if unicodedata.category(one) not in _LEFT_OUT)
 
 
 def _tell_tastes(tastes: Tastes) -> str:

@@ -6,12 +6,13 @@ read_body(ResolveBody, b'{"parentRunId": "r1", "parentPackageName": "@x/a", "slo
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, NoReturn, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.values import strict_json
+from cinatra_sdk.values.strict_json import NotStrictJson
 
 _Id = Annotated[str, Field(min_length=1, max_length=1024, pattern=r"^[^\x00]+$")]
 """A text without NUL, which no database stores."""
@@ -62,15 +63,12 @@ def read_json(content: bytes) -> JsonValue:
 
     Raises: `ContextError` `invalid_body` for anything else; the error quotes nothing.
     """
+    problem = "it is not UTF-8"
     try:
-        value: JsonValue = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        return strict_json.read_json(content.decode("utf-8"), where="the body")
+    except UnicodeDecodeError:
         pass
-    else:
-        return value
-    # Raised here, not in the handler: the parser's error holds the whole body.
-    raise ContextError("invalid_body", "the body is not JSON")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
+    except NotStrictJson as error:
+        problem = str(error)
+    # Raised here, not in the handler: the decoder's error holds the whole body.
+    raise ContextError("invalid_body", f"the body is no strict JSON: {problem}")

@@ -8,7 +8,7 @@
     {"tool": "@acme/drafts", "input": {"goal": "meet"}}   ->   {"drafts": […]}      the child's outputs
 
 A child's run is the parent's: of its tenant, and with the authority of its owner.  Its id follows from the
-key of the call, so a call that is made again finds the run that it began.  A child that waits for a person
+parent's and the key of the call, so a call that is made again finds the run that it began.  A child that waits for a person
 fails the parent's node with 409 `child_waits`: once the gate is answered, the parent is resumed, and
 finds the child's outputs.
 """
@@ -88,8 +88,9 @@ class ChildAgents:
 
     def _run(self, name: str, call: NamedCall) -> JsonValue:
         parent = self._find_parent(call)
-        # The key is secret to nobody, and the same for a call that is made again.
-        about = f"{call.key or uuid.uuid4().hex}\n{name}"
+        # The key is the same for a call that is made again, and a caller over HTTP writes any: of
+        # another run, it is another child.
+        about = f"{parent.id}\n{call.key or uuid.uuid4().hex}\n{name}"
         run_id = f"child-{hashlib.sha256(about.encode()).hexdigest()[:24]}"
         problem: RouteError
         try:
@@ -172,6 +173,8 @@ class ChildAgents:
 def _begin(work: Callable[[], Any]) -> Future[Any]:
     """Do the work in a new thread."""
     future: Future[Any] = Future()
+    # From now on it cannot be cancelled, only left alone: the work goes on to its end.
+    future.set_running_or_notify_cancel()
 
     def do() -> None:
         try:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.passthrough.named import NamedCall, NamedTool
+from cinatra_sdk.passthrough.named import MOST_SAID, NamedCall, NamedTool
 from cinatra_sdk.passthrough.objects import RUN_STAMP, add_version
 from cinatra_sdk.routed.call import RouteError
 from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
@@ -39,6 +39,10 @@ def drafts_tool(objects: SavedObjects) -> NamedTool:
         before = saved[0].held.value()
         bundle: dict[str, Any] = dict(before) if isinstance(before, dict) else {}
         bundle.update(reviewed)
+        if not _is_drafts(bundle.get(DRAFTS) or []):
+            raise RouteError(
+                400, "invalid_input", f'"{DRAFTS}" of the saved bundle is no list of objects'
+            )
         add_version(objects, call, saved[0], ObjectContent.of_json(BUNDLE_TYPE, bundle))
         shown = {key: value for key, value in bundle.items() if key != RUN_STAMP}
         return {
@@ -53,7 +57,7 @@ def drafts_tool(objects: SavedObjects) -> NamedTool:
 def _read_reviewed(call: NamedCall) -> dict[str, JsonValue]:
     """What the person changed: the drafts, and the summary."""
     try:
-        answer = read_json(call.text("resumePayloadJson", needed=False))
+        answer = read_json(call.text("resumePayloadJson", needed=False, most=MOST_SAID))
     except NotStrictJson:
         return {}  # words of approval
     if not isinstance(answer, dict):
@@ -63,12 +67,16 @@ def _read_reviewed(call: NamedCall) -> dict[str, JsonValue]:
     drafts = found.get(DRAFTS)
     if drafts is None:
         return {}
-    if not isinstance(drafts, list) or not all(isinstance(one, dict) for one in drafts):
+    if not _is_drafts(drafts):
         raise RouteError(400, "invalid_input", f'"{DRAFTS}" of the answer is a list of objects')
     kept: dict[str, JsonValue] = {DRAFTS: drafts}
     if isinstance(found.get(_SUMMARY), str):
         kept[_SUMMARY] = found[_SUMMARY]
     return kept
+
+
+def _is_drafts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, dict) for one in value)
 
 
 def format_document(drafts: Sequence[Mapping[str, JsonValue]]) -> str:

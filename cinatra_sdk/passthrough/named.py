@@ -23,6 +23,8 @@ _ANY: Final[dict[str, Any]] = {"type": "object"}
 
 MOST_LETTERS: Final = 2_000
 """Characters of one text of a tool's input that names something."""
+MOST_SAID: Final = 1_048_576
+"""Characters of what a person answered."""
 
 
 def is_storable(text: str) -> bool:
@@ -40,17 +42,17 @@ class NamedCall:
     key: str = ""
     """The same for a call that is made again; empty where the caller gave none."""
 
-    def text(self, name: str, *, needed: bool = True) -> str:
-        """A text of the input.  Raises: `RouteError` 400."""
+    def text(self, name: str, *, needed: bool = True, most: int = MOST_LETTERS) -> str:
+        """A text of the input, of `most` letters.  Raises: `RouteError` 400."""
         value = self.input.get(name)
         if value is None and not needed:
             return ""
         if not isinstance(value, str) or (needed and not value.strip()):
             raise RouteError(400, "invalid_input", f'{self.tool} needs "{name}", a text')
-        if len(value) > MOST_LETTERS or not is_storable(value):
+        if len(value) > most or not is_storable(value):
             raise RouteError(
                 400, "invalid_input",
-                f'{self.tool}: "{name}" has more than {MOST_LETTERS} letters, or one that no '
+                f'{self.tool}: "{name}" has more than {most} letters, or one that no '
                 "database stores",
             )  # fmt: skip
         return value

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import JsonValue
 
-from cinatra_sdk.passthrough.named import NamedCall, NamedTool, missing_tool
+from cinatra_sdk.passthrough.named import MOST_SAID, NamedCall, NamedTool, missing_tool
 from cinatra_sdk.passthrough.objects import save_content
 from cinatra_sdk.passthrough.shapes import parse_object
 from cinatra_sdk.routed.call import RouteError
@@ -100,7 +100,7 @@ def _check_timezone(name: str) -> None:
 def _read_action(call: NamedCall) -> dict[str, JsonValue]:
     """What a person chose at the form of a test send; everything else goes on without a send."""
     try:
-        answer = read_json(call.text("userResponse", needed=False))
+        answer = read_json(call.text("userResponse", needed=False, most=MOST_SAID))
     except NotStrictJson:
         answer = None
     action = answer.get("action") if isinstance(answer, dict) else None

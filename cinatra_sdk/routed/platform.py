@@ -19,7 +19,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from pydantic import JsonValue
 
@@ -36,6 +36,7 @@ from cinatra_sdk.platform.response import Decoded, Response, judge
 from cinatra_sdk.routed.call import Handler, RouteCall, RouteError, RouteReply, RunOwner
 from cinatra_sdk.routed.own_loop import afinish, finish
 from cinatra_sdk.threads import call_beside
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 log = logging.getLogger("oasflow.routes")
 
@@ -243,18 +244,15 @@ def _describe_place(error: Exception) -> str:
 
 def _read_json(content: bytes) -> JsonValue:
     """The body as it went over the wire: a route may change it.  Raises: `RouteError`."""
+    problem = "it is not UTF-8"
     try:
-        value: JsonValue = json.loads(content, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        return read_json(content.decode("utf-8"), where="the body")
+    except UnicodeDecodeError:
         pass
-    else:
-        return value
-    # Raised here, not in the handler: the parser's error holds the whole body.
-    raise RouteError(400, "invalid_body", "the body is not JSON")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
+    except NotStrictJson as error:
+        problem = str(error)
+    # Raised here, not in the handler: the decoder's error holds the whole body.
+    raise RouteError(400, "invalid_body", f"the body is no strict JSON: {problem}")
 
 
 async def _wait(value: Any) -> JsonValue:

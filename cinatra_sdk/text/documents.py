@@ -41,9 +41,7 @@ def read_document(
 
     Raises: `DocumentRefused`.
     """
-    ending = os.path.splitext(os.fsdecode(path))[1].lower()  # noqa: PTH122 - the name may be anything
-    if ending not in _ENDINGS:
-        raise DocumentRefused(f"a {what} ends in .json, .yaml or .yml", of_text=False)
+    _find_ending(path, what)  # before any file is opened
     problem = ""
     try:
         raw = read_named(path, most + 1)
@@ -51,9 +49,29 @@ def read_document(
         problem = f"cannot be read: {error.strerror or type(error).__name__}"
     if problem:
         raise DocumentRefused(problem, of_text=False)
+    return decode_document(raw, path, what=what, most=most, max_depth=max_depth)
+
+
+def decode_document(
+    raw: bytes,
+    path: str | os.PathLike[str],
+    *,
+    what: str,
+    most: int,
+    max_depth: int = MAX_DEPTH,
+) -> JsonValue:
+    """As `read_document`, of bytes that were read; path: says by its ending what they are."""
+    ending = _find_ending(path, what)
     if len(raw) > most:
         raise DocumentRefused(f"a {what} has at most {most:,} bytes", of_text=False)
     return _decode_document(raw, is_json=ending == ".json", max_depth=max_depth)
+
+
+def _find_ending(path: str | os.PathLike[str], what: str) -> str:
+    ending = os.path.splitext(os.fsdecode(path))[1].lower()  # noqa: PTH122 - the name may be anything
+    if ending not in _ENDINGS:
+        raise DocumentRefused(f"a {what} ends in .json, .yaml or .yml", of_text=False)
+    return ending
 
 
 def _decode_document(raw: bytes, *, is_json: bool, max_depth: int) -> JsonValue:

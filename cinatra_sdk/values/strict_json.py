@@ -24,8 +24,8 @@ class NotStrictJson(ValueError):
     """The text is no JSON, or not JSON in one reading only; says why without quoting it."""
 
 
-def read_json(text: str, *, to_keep: bool = True) -> JsonValue:
-    """The value of `text`.
+def read_json(text: str, *, to_keep: bool = True, where: str = "the text") -> JsonValue:
+    """The value of `text`; where: what errors call the text.
 
     to_keep: whether the value is kept somewhere; otherwise letters that no database takes may stand
              in it, and whoever compares them with what is kept finds nothing.
@@ -40,7 +40,7 @@ def read_json(text: str, *, to_keep: bool = True) -> JsonValue:
             object_pairs_hook=_once_each,
         )
         if to_keep:
-            check_value(value, where="the text")
+            check_value(value, where=where)
     except json.JSONDecodeError as error:
         problem = f"{error.msg} at line {error.lineno}, column {error.colno}"
     except RecursionError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -122,3 +123,21 @@ def test_another_file_than_the_one_that_was_meant_is_not_read(tmp_path: Path) ->
         ScriptError, match=r"is not the file that the run was started with \(put that one back"
     ):
         ScriptFile.read(path, digest="0" * 64)
+
+
+def test_a_script_is_read_once_so_that_its_digest_is_of_what_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "script.json"
+    path.write_text('["first"]')
+    read = scripted.read_named
+
+    def read_and_replace(*given: Any) -> bytes:
+        found = read(*given)
+        path.write_text('["another"]')
+        return found
+
+    monkeypatch.setattr(scripted, "read_named", read_and_replace)
+    script = ScriptFile.read(path)
+    assert script.answers == {"*": ["first"]}
+    assert script.digest == hashlib.sha256(b'["first"]').hexdigest()

@@ -101,10 +101,42 @@ def test_a_log_of_nothing_but_broken_lines_is_looked_at_so_far(
     taken = Taken()
     taken.watch(monkeypatch)
     monkeypatch.setattr("cinatra_sdk.first_turn.recent.MAX_LOOKED_BACK", 1_000_000)
+    monkeypatch.setattr("cinatra_sdk.first_turn.recent.MAX_NO_ENTRIES", 10**9)
     turn = read_context(tmp_path / "work", "img", tastes_dir=tmp_path)
     assert turn.recent_log == ()
     assert "log.jsonl: entries before the last 1,000,000 bytes are not looked for" in turn.warnings
     assert taken.by_size[20_000_000] <= 1_000_000 + BLOCK
+
+
+@pytest.mark.parametrize("line", [b"{\n", b"\n", b"7\n"])
+def test_entries_are_looked_for_among_so_many_other_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes
+) -> None:
+    image = tmp_path / "work" / "img"
+    image.mkdir(parents=True)
+    monkeypatch.setattr("cinatra_sdk.first_turn.recent.MAX_NO_ENTRIES", 100)
+    entry = b'{"op": "crop"}\n'
+    for more, ops in ((99, ["crop"]), (100, [])):
+        (image / "log.jsonl").write_bytes(entry + line * more)
+        turn = read_context(tmp_path / "work", "img", tastes_dir=tmp_path)
+        assert [one.op for one in turn.recent_log] == ops
+        told = "log.jsonl: entries before 100 other lines are left out"
+        assert (told in turn.warnings) is not ops
+
+
+def test_notes_of_more_lines_than_anybody_writes_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = tmp_path / "work" / "img"
+    image.mkdir(parents=True)
+    monkeypatch.setattr("cinatra_sdk.first_turn.notes.MAX_NOTES_LINES", 100)
+    (image / "notes.md").write_bytes(b"\n" * 100)
+    assert read_full_notes(tmp_path / "work", "img").lines == 100
+    (image / "notes.md").write_bytes(b"\n" * 101)
+    assert read_full_notes(tmp_path / "work", "img").warnings == (
+        "notes.md is not read: it has more than 100 lines",
+    )
+    assert read_context(tmp_path / "work", "img", tastes_dir=tmp_path).notes.summary == ""
 
 
 def test_one_line_of_a_gigabyte_takes_no_memory(tmp_path: Path) -> None:

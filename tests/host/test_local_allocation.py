@@ -288,7 +288,7 @@ def test_an_autonomous_slot_may_take_what_was_preselected_and_nothing_else_of_th
 
 
 NO_TOKENS = [
-    "0" * 64, "x", "\x00", "0" * 64 + "\n", "ä" * 64, "' or true --", "%(token)s",
+    "0" * 64, "x", "0" * 64 + "\n", "ä" * 64, "' or true --", "%(token)s",
 ]  # fmt: skip
 
 
@@ -298,6 +298,12 @@ def test_a_token_that_names_no_plan_is_refused_with_a_sentence(artifacts, token)
     status, refused = finalize(app(artifacts), refs, allocationToken=token)
     assert (status, refused["error"]) == (409, "selection_incoherent")
     assert refused["message"].startswith("the allocationToken is not one of this run for the slot")
+    assert artifacts.selections("o1", "r1") == []
+
+
+def test_a_token_that_no_database_takes_is_refused_with_the_body(artifacts):
+    status, refused = finalize(app(artifacts), refs_of(artifacts, "a"), allocationToken="\x00")
+    assert (status, refused["error"]) == (400, "invalid_body")
     assert artifacts.selections("o1", "r1") == []
 
 

@@ -181,6 +181,41 @@ def test_a_person_changes_the_summary_of_the_drafts_too(database: Database) -> N
     assert use(update, resumePayloadJson="Approved")["reviewedBundle"] == reviewed
 
 
+def test_drafts_of_many_long_mails_reach_the_tool_whole(database: Database) -> None:
+    asked = platform(database)
+
+    def use(tool: str, **given: Any) -> Any:
+        return asked.call(calling({"tool": tool, "agent_run_id": "r1", "input": given}))
+
+    use("objects_save", typeHint=BUNDLE_TYPE, rawData={"draftedEmails": []})
+    drafts = [{"subject": f"S{number}", "body": "b" * 5_000} for number in range(50)]
+    answer = json.dumps({"draftedEmails": drafts})
+    got = use("email_outreach_initial_drafts_update", resumePayloadJson=answer)
+    assert got["reviewedBundle"]["draftedEmails"] == drafts
+
+
+@pytest.mark.parametrize("drafts", ["text", {"a": 1}, [1], ["x"]])
+def test_a_saved_bundle_without_drafts_is_named(database: Database, drafts: Any) -> None:
+    asked = platform(database)
+
+    def use(tool: str, **given: Any) -> Any:
+        return asked.call(calling({"tool": tool, "agent_run_id": "r1", "input": given}))
+
+    use("objects_save", typeHint=BUNDLE_TYPE, rawData={"draftedEmails": drafts})
+    with pytest.raises(PlatformResponseError, match="of the saved bundle is no list") as raised:
+        use("email_outreach_initial_drafts_update", resumePayloadJson="Approved")
+    assert (raised.value.status, raised.value.code) == (400, "invalid_input")
+
+
+def test_what_a_person_chose_may_be_long(database: Database) -> None:
+    answer = json.dumps({"action": "send", "note": "x" * 10_000})
+    body = {
+        "tool": "email_test_delivery_parse_action", "agent_run_id": "r1",
+        "input": {"userResponse": answer},
+    }  # fmt: skip
+    assert platform(database).call(calling(body)) == {"action": "send"}
+
+
 def test_a_document_of_drafts_has_a_section_for_each() -> None:
     drafts = [
         {"recipientName": "Ann", "subject": "S", "body": "B"},

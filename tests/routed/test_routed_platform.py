@@ -18,6 +18,9 @@ pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("uvicorn") is None, reason="the extra `server` is not installed"
 )
 
+REFUSED = "the body is no strict JSON:"
+BROKEN = "Expecting property name enclosed in double quotes at line 1, column 2"
+
 
 def tell(call: RouteCall) -> Any:
     """Everything that a route learns."""
@@ -78,12 +81,21 @@ def test_a_call_of_no_known_run_has_no_owner(way: str) -> None:
     [
         (to("refuse", {}), (409, "already_there", "the note is there already")),
         (to("fail", {}), (500, "internal_error", "the route failed; its log says why")),
-        (to("tell", "{"), (400, "invalid_body", "the body is not JSON")),
+        (to("tell", "{"), (400, "invalid_body", f"{REFUSED} {BROKEN}")),
+        (to("tell", '{"a": 1e400}'), (400, "invalid_body", f"{REFUSED} a number is out of bounds")),
+        (to("tell", '{"a": NaN}'), (400, "invalid_body", f"{REFUSED} NaN is not JSON")),
+        (to("tell", '{"a": 1, "a": 2}'), (400, "invalid_body", f"{REFUSED} the name 'a' is said twice")),
+        (to("tell", '{"a": "\\ud800"}'), (400, "invalid_body", f"{REFUSED} the body /a holds a lone surrogate")),
+        (to("tell", '{"a": "\\u0000"}'), (400, "invalid_body", f"{REFUSED} the body /a holds a NUL character")),
+        (to("tell", "[" * 100_000), (400, "invalid_body", f"{REFUSED} it is nested too deeply")),
         (to("tell", "x" * 1_048_577), (413, "body_too_large", "a body has at most 1048576 bytes")),
         (to("none"), None),
     ],
-    ids=["refused", "failed", "no JSON", "too large", "null"],
-)
+    ids=[
+        "refused", "failed", "no JSON", "a huge number", "no number", "a name twice", "half a letter",
+        "NUL", "too deep", "too large", "null",
+    ],
+)  # fmt: skip
 def test_a_refusal_is_the_same_either_way(way: str, call: Any, expected: Any) -> None:
     with opened(way, platform()) as asked:
         assert outcome(asked, call) == expected

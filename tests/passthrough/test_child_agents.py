@@ -1,0 +1,91 @@
+"""Child agents as the platform calls them: whose child a run is, and a call that is given up."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cinatra_sdk import HostParts, RunStore
+from cinatra_sdk.passthrough import ChildAgents
+from cinatra_sdk.passthrough.named import NamedCall, NamedTool
+from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.routed import RunOwner
+from oas_compiler import compile_flow
+from tests.flows import end, flow_of, port, start, tool
+
+CHILD = "@x/child"
+started, may_end = threading.Event(), threading.Event()
+
+
+def wait() -> str:
+    started.set()
+    assert may_end.wait(30)
+    return "done"
+
+
+@pytest.fixture
+def store(fresh_database: str) -> Iterator[RunStore]:
+    with RunStore.open(fresh_database) as opened:
+        yield opened
+
+
+@pytest.fixture
+def child(store: RunStore) -> NamedTool:
+    host = HostParts(tools={"wait": wait})
+    flow = compile_flow(
+        flow_of(start(), tool("step", "wait", [], [port("said")]), end()), host=host
+    )
+    children = ChildAgents.keep(store.database, {CHILD: flow}, host)
+    children.work_on(SimulatedPlatform())
+    (made,) = children.tools()
+    return made
+
+
+async def call_from(child: NamedTool, parent: str) -> Any:
+    owner = RunOwner(run_id=parent, tenant="acme", person="ann")
+    return await child.call(NamedCall(tool=CHILD, input={}, owner=owner, key="the same key"))
+
+
+def start_parent(store: RunStore, run_id: str) -> None:
+    store.start(compile_flow(flow_of(start(), end())), {}, run_id, tenant="acme")
+
+
+def test_two_runs_that_call_by_the_same_key_have_a_child_each(
+    store: RunStore, child: NamedTool
+) -> None:
+    may_end.set()
+    for parent in ("r1", "r2"):
+        start_parent(store, parent)
+        asyncio.run(call_from(child, parent))
+        asyncio.run(call_from(child, parent))  # the same child again
+    found = [run.parent for run in store.list(tenant="acme") if run.parent]
+    assert sorted(found) == ["r1", "r2"]
+
+
+def test_a_call_that_is_given_up_lets_its_child_end(
+    store: RunStore, child: NamedTool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started.clear()
+    may_end.clear()
+    failed: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    start_parent(store, "r1")
+
+    async def give_up() -> None:
+        asked = asyncio.ensure_future(call_from(child, "r1"))
+        assert await asyncio.to_thread(started.wait, 30)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+
+    asyncio.run(give_up())
+    thread = next(one for one in threading.enumerate() if one.name == "oasflow-child")
+    may_end.set()
+    thread.join(30)
+    assert failed == []
+    (made,) = (run for run in store.list(tenant="acme") if run.parent)
+    assert made.status == "completed"

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.governance.budgets import limit_budget
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.compatibility import require_compatible
 from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, is_elided, rank
@@ -28,7 +29,7 @@ from cinatra_sdk.governance.contracts.identity import (
 )
 from cinatra_sdk.governance.contracts.invoke import Attachment, InvokeAgent
 from cinatra_sdk.governance.contracts.packs import ContextPack, EnvironmentDefaults
-from cinatra_sdk.governance.contracts.run_context import BucketTokens, RunBudget, RunContext
+from cinatra_sdk.governance.contracts.run_context import RunBudget, RunContext
 from cinatra_sdk.governance.evidence import Evidence, resolve_evidence
 from cinatra_sdk.governance.ports import GovernancePorts
 from cinatra_sdk.governance.refusals import GovernanceRefused
@@ -37,17 +38,6 @@ from cinatra_sdk.governance.rulebook import Rulebook, make_rulebook
 
 MAX_PAYLOAD_BYTES: Final = 1_048_576
 """Of an envelope, where neither pack nor request says less."""
-DEFAULT_BUDGET: Final = RunBudget(
-    total_tokens=12_000,
-    bucket_tokens=BucketTokens(
-        policy=1800, tool=1500, evidence=3500, memory=1500, business=1500, session=2200
-    ),
-    max_tool_calls=8,
-    max_replan_attempts=2,
-    wall_clock_ms=30_000,
-    max_cost_cents=25.0,
-)
-"""Of a run whose packs name none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +50,7 @@ class HostWord:
     safety_mode: ApprovalMode | None = None
     """None: as the packs say.  Never riskier than they allow."""
     budget: RunBudget | None = None
-    """The most that the tenant allows."""
+    """The most that the tenant allows when a run begins; later, see `budgets.follow_budget`."""
     governed: bool = True
     """Whether an identity claim is asked for."""
 
@@ -108,6 +98,18 @@ def admit(
     run = _make_run(envelope, host, run_id, book, doors)
     attachments = _admit_attachments(envelope.attachments, run, doors)
     return Admitted(envelope=envelope, run=run, book=book, attachments=attachments)
+
+
+def describe_admitted(admitted: Admitted, word: HostWord, at: str) -> dict[str, Any]:
+    """What is kept of it with the run.  at: the moment, in ISO 8601."""
+    return {
+        "envelope": admitted.envelope.to_json(),
+        "run": admitted.run.to_json(),
+        "book": admitted.book.sha256,
+        "attachments": [{"ref": one.ref, "sha256": one.sha256} for one in admitted.attachments],
+        "host_budget": None if word.budget is None else word.budget.to_json(),
+        "at": at,
+    }
 
 
 def _make_run(
@@ -239,45 +241,6 @@ def admit_delegation(
 ) -> UserDelegation:
     token_ref = "" if ports.delegation_for is None else ports.delegation_for(user_id, delegation)
     return delegation.model_copy(update={"token_ref": token_ref or None})
-
-
-def limit_budget(
-    envelope: InvokeAgent, defaults: Iterable[Any], tenant: RunBudget | None
-) -> RunBudget:
-    """The least of what packs, tenant and request say; a hint never raises anything."""
-    limits = [one.run_budget for one in defaults if one.run_budget is not None]
-    limits = limits or [DEFAULT_BUDGET]
-    limits += [] if tenant is None else [tenant]
-    hints = envelope.runtime
-    least = narrow_budgets(limits)
-    times = [one for one in (hints.max_session_duration_ms,) if one is not None]
-    return least.model_copy(
-        update={
-            "max_tool_calls": min(least.max_tool_calls, hints.max_tool_calls)
-            if hints.max_tool_calls is not None
-            else least.max_tool_calls,
-            "max_cost_cents": min(least.max_cost_cents, hints.max_cost_cents)
-            if hints.max_cost_cents is not None
-            else least.max_cost_cents,
-            "wall_clock_ms": min([least.wall_clock_ms, *times]),
-        }
-    )
-
-
-def narrow_budgets(limits: list[RunBudget]) -> RunBudget:
-    """The least of each."""
-    buckets = {
-        name: min(getattr(one.bucket_tokens, name) for one in limits)
-        for name in BucketTokens.model_fields
-    }
-    return RunBudget(
-        total_tokens=min(one.total_tokens for one in limits),
-        bucket_tokens=BucketTokens(**buckets),
-        max_tool_calls=min(one.max_tool_calls for one in limits),
-        max_replan_attempts=min(one.max_replan_attempts for one in limits),
-        wall_clock_ms=min(one.wall_clock_ms for one in limits),
-        max_cost_cents=float(min(one.max_cost_cents for one in limits)),
-    )
 
 
 def _admit_attachments(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cinatra_sdk.governance.admission import make_claim, narrow_budgets
+from cinatra_sdk.governance.admission import make_claim
+from cinatra_sdk.governance.budgets import narrow_budgets
 from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, at_most
 from cinatra_sdk.governance.contracts.identity import AgentIdentity, Principal, UserClaims
 from cinatra_sdk.governance.contracts.run_context import RunBudget, RunContext

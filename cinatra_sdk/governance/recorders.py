@@ -10,7 +10,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cinatra_sdk.governance.admission import Admitted, admit, load_packs
+from cinatra_sdk.governance.admission import (
+    Admitted,
+    HostWord,
+    admit,
+    describe_admitted,
+    load_packs,
+)
 from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.compiling import compile_context
 from cinatra_sdk.governance.evidence import Evidence
@@ -74,20 +80,12 @@ class RunRecorder(Protocol):
         ...
 
 
-def keep_admitted(admitted: Admitted, at: str) -> dict[str, Any]:
-    return {
-        "envelope": admitted.envelope.to_json(),
-        "run": admitted.run.to_json(),
-        "book": admitted.book.sha256,
-        "attachments": [{"ref": one.ref, "sha256": one.sha256} for one in admitted.attachments],
-        "at": at,
-    }
-
-
-def _begin(kind: str, admitted: Admitted, governance: GovernanceParts) -> dict[str, Any]:
+def _begin(
+    kind: str, admitted: Admitted, word: HostWord, governance: GovernanceParts
+) -> dict[str, Any]:
     compiled = compile_context(admitted, governance.ports)
     at = format_time(governance.ports.clock())
-    return begin_transcript(kind, keep_admitted(admitted, at), compiled, admitted.book)
+    return begin_transcript(kind, describe_admitted(admitted, word, at), compiled, admitted.book)
 
 
 class LoopRecorder:
@@ -99,7 +97,7 @@ class LoopRecorder:
     def begin(self, params: Mapping[str, Any], run: Run) -> dict[str, Any]:
         word = self.governance.read_word(run)
         admitted = admit(params[REQUEST], word, self.governance.registry, self.governance.ports)
-        return _begin("loop", admitted, self.governance)
+        return _begin("loop", admitted, word, self.governance)
 
     def restore(
         self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence], made: Iterable[str]
@@ -129,7 +127,7 @@ class FlowRecorder:
 
     def begin(self, params: Mapping[str, Any], run: Run) -> dict[str, Any]:
         admitted = self.rules.admit_run(run, params)
-        made = _begin("flow", admitted, self.governance)
+        made = _begin("flow", admitted, self.governance.read_word(run), self.governance)
         self.rules.restore_session(run, admitted, Used(**made["used"]), ())
         return made
 

@@ -103,13 +103,13 @@ def _child(**changed: Any) -> Any:
 
 
 def _write_record(outcome: str | None) -> Any:
+    from cinatra_sdk.governance.admission import HostWord, describe_admitted
     from cinatra_sdk.governance.compiling import compile_context
-    from cinatra_sdk.governance.recorders import keep_admitted
     from cinatra_sdk.governance.story import begin_transcript, read_story
 
     admitted = admit_example()
     compiled = compile_context(admitted, make_ports())
-    kept = keep_admitted(admitted, "2026-05-04T09:31:42Z")
+    kept = describe_admitted(admitted, HostWord(tenant=TENANT), "2026-05-04T09:31:42Z")
     told = begin_transcript("loop", kept, compiled, admitted.book)
     story = read_story({**told, "status": "DECIDED", "outcome": outcome})
     return make_record(story, RecordLink(), at=NOW)

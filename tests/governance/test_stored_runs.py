@@ -214,6 +214,27 @@ def test_a_run_that_used_up_its_budget_goes_on_with_more(fresh_database: str, le
         assert chain(store, run.id)[-1].record.status == "DECIDED"
 
 
+def test_a_limit_of_the_host_above_the_packs_raises_no_budget(
+    fresh_database: str, ledger: Path
+) -> None:
+    pack = put(read_pack(), "pack_meta/environment_defaults/run_budget/max_tool_calls", 2)
+    ceiling = ContextPack.read(read_pack()).pack_meta.environment_defaults.run_budget
+    assert ceiling is not None
+    ceiling = ceiling.model_copy(update={"max_tool_calls": 100})
+    parts = lend_refund(ledger, registry=make_registry(pack))
+    word = lambda run: HostWord(tenant=TENANT, run_id=run["run_id"], budget=ceiling)  # noqa: E731
+    made = Governance(**{**_members(parts.governance), "word_for": word})
+    parts = parts.with_parts(governance=made, graphs=())
+    from graphs.governed_run import flow
+
+    parts = parts.with_parts(graphs=[flow.lent(parts)])
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = begin(store, parts)
+        assert (run.status, run.error["code"]) == ("failed", "BUDGET_EXCEEDED")
+        assert store.resume(run.id).status == "failed", "the limit is what it was"
+        assert count_refunds(ledger) == 0
+
+
 def _members(governance: Any) -> dict[str, Any]:
     return {name: getattr(governance, name) for name in governance.__dataclass_fields__}
 

@@ -12,10 +12,11 @@ from functools import cached_property
 from typing import Any
 
 from cinatra_sdk.governance.admission import Admitted, load_packs
+from cinatra_sdk.governance.budgets import follow_budget
 from cinatra_sdk.governance.contracts.compiled import CompiledContext
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan
 from cinatra_sdk.governance.contracts.invoke import InvokeAgent
-from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.contracts.run_context import RunBudget, RunContext
 from cinatra_sdk.governance.critic import Case, list_evidence
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.facts import make_run_facts
@@ -44,12 +45,15 @@ class LoopCase:
 
     @cached_property
     def run(self) -> RunContext:
-        """With the budget that the host gives now, which may be more or less than before."""
-        run = RunContext.read(self.state["admitted"]["run"])
-        word = self.governance.read_word(self.state["run"])
-        if word.budget is None:
-            return run
-        return run.model_copy(update={"run_budget": word.budget})
+        """With less where the host gives less now, and more where it has raised its limit since."""
+        admitted = self.state["admitted"]
+        run, limit = RunContext.read(admitted["run"]), admitted.get("host_budget")
+        budget = follow_budget(
+            run.run_budget,
+            then=None if limit is None else RunBudget.read(limit),
+            now=self.governance.read_word(self.state["run"]).budget,
+        )
+        return run.model_copy(update={"run_budget": budget})
 
     @cached_property
     def book(self) -> Rulebook:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cinatra_sdk.blocks.host_node import end_of, ending
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.governance.admission import narrow_budgets
+from cinatra_sdk.governance.budgets import narrow_budgets
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.compiled import CompiledContext
 from cinatra_sdk.governance.contracts.memory import MemoryProposal

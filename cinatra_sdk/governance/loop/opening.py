@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cinatra_sdk.governance.admission import admit
+from cinatra_sdk.governance.admission import admit, describe_admitted
 from cinatra_sdk.governance.compiling import compile_context
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.state import REQUEST, go_to
@@ -18,13 +18,7 @@ def admit_request(state: Mapping[str, Any], governance: GovernanceParts) -> dict
     """Raises: `GovernanceRefused`; then nothing of the run is kept but the refusal."""
     word = governance.read_word(state["run"])
     made = admit(state["input_params"][REQUEST], word, governance.registry, governance.ports)
-    kept = {
-        "envelope": made.envelope.to_json(),
-        "run": made.run.to_json(),
-        "book": made.book.sha256,
-        "attachments": [{"ref": one.ref, "sha256": one.sha256} for one in made.attachments],
-        "at": format_time(governance.ports.clock()),
-    }
+    kept = describe_admitted(made, word, format_time(governance.ports.clock()))
     return {"admitted": seal(kept), **go_to(state["loop"], "compile")}
 
 

@@ -173,6 +173,8 @@ class _Ruled:
             renderer=FALLBACK_RENDERER,
             gate_id=f"{gate_id(state, self.frame.id, visit)}:{gate}{times}",
             visit=visit,
+            # As the packs have it: the class that the author wrote may be a lesser one.
+            risk=str(asked["mode"]),
         )
 
     def write(self, state: State, outcome: Outcome) -> Any:

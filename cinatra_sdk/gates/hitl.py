@@ -113,6 +113,10 @@ class Question:
     visit: int
     field: str = ""
     """The one input of the run that the gate asks for, named in the payload; else empty."""
+    risk: str = ""
+    """Class of risk of what is asked about now; empty: the gate's own."""
+    name: str = ""
+    """For people; empty: the gate's own."""
 
 
 Gate: TypeAlias = Callable[[State], Update]
@@ -203,8 +207,8 @@ def build_hitl_gate(
             "node": own,
             "visit": question.visit,
             "step": step_number,
-            "risk": risk_class,
-            "name": name or own,
+            "risk": question.risk or risk_class,
+            "name": question.name or name or own,
             **({"description": description} if description else {}),
             **describe_said(state),
         }

@@ -8,6 +8,7 @@ from typing import Any
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.rules import ArgConstraint
 from cinatra_sdk.governance.rulebook import DeclaredCapability
+from cinatra_sdk.governance.schemas import describe_constraint
 from cinatra_sdk.values.json_schema import first_problem
 
 
@@ -32,20 +33,10 @@ def _find_problem(name: str, constraint: ArgConstraint, args: Mapping[str, Any])
         return f"lacks the required argument '{name}'" if constraint.required else ""
     value = args[name]
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    bounds = {
-        key: bound
-        for key, bound in (("minimum", constraint.min), ("maximum", constraint.max))
-        if bound is not None
-    }
-    if bounds and not is_number:
+    schema = describe_constraint(constraint)
+    if not is_number and ("minimum" in schema or "maximum" in schema):
         return f"argument '{name}' has to be a number"
     if constraint.pattern is not None and not isinstance(value, str):
         return f"argument '{name}' has to be a text"
-    schema: dict[str, Any] = dict(bounds)
-    if constraint.enum is not None:
-        schema["enum"] = thaw(constraint.enum)
-    if constraint.pattern is not None:
-        # Of the whole text; `\n` at its end is a part of it.
-        schema["pattern"] = rf"^(?:{constraint.pattern})$(?!\n)"
     problem = first_problem(schema, value) if schema else ""
     return f"argument '{name}': {problem}" if problem else ""

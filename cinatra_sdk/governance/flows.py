@@ -124,11 +124,13 @@ class PackRules:
 
         run: `{"run_id", "tenant", "started_by"}`.  Raises: `GovernanceRefused`.
         """
-        caller = current_call()
+        caller, name = current_call(), _name_run(run)
         with self._lock:
-            known = self._sessions.get(_name_run(run))
-        if known is not None and _belongs_to(known, caller):
-            return known
+            known = self._sessions.get(name)
+            if known is not None and _belongs_to(known, caller):
+                # To the end: of too many, those that were idle longest are forgotten.
+                self._sessions[name] = self._sessions.pop(name)
+                return known
         return self._remember(run, _begin_session(self.admit_run(run, inputs or {}), Used()))
 
     def restore_session(

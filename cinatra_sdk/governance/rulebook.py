@@ -33,6 +33,7 @@ from cinatra_sdk.governance.contracts.rules import (
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.registry import Published
+from cinatra_sdk.governance.schemas import require_constraints, require_schema
 
 _T = TypeVar("_T", bound=Contract)
 ANY = "*"
@@ -287,6 +288,7 @@ def _check(book: Rulebook) -> None:
                 f"permission '{permission.permission_id}' is about "
                 f"'{permission.adapter_id}.{permission.capability}', which no adapter declares",
             )
+        require_constraints(permission.arg_constraints, f"permission '{permission.permission_id}'")
     for bundled in book.rules:
         _check_rule(book, bundled.rule)
     for gate in book.gates.values():
@@ -300,7 +302,9 @@ def _check(book: Rulebook) -> None:
     for evaluator in book.evaluators:
         _check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
     for decision in book.decisions.values():
-        _check_condition(decision.eligibility_rules, f"decision '{decision.decision_key}'")
+        where = f"decision '{decision.decision_key}'"
+        _check_condition(decision.eligibility_rules, where)
+        require_schema(decision.outputs_schema, f"{where}, outputs_schema")
 
 
 def _check_adapter(adapter: Adapter) -> None:
@@ -311,6 +315,7 @@ def _check_adapter(adapter: Adapter) -> None:
             raise GovernanceRefused(
                 "PACK_INVALID", f"adapter '{name}' describes '{capability}', which it does not have"
             )
+        require_schema(about.arg_schema, f"capability '{name}.{capability}', arg_schema")
         mode = about.approval_mode
         if mode is not None and not at_most(mode, adapter.approval_mode):
             raise GovernanceRefused(
@@ -329,6 +334,7 @@ def _check_rule(book: Rulebook, rule: PolicyRule) -> None:
     _check_condition(rule.condition, where)
     _check_names(book, rule.applies_to.capabilities, where)
     _check_names(book, rule.then.prohibits, where)
+    require_constraints(rule.then.arg_constraints, where)
     gate = rule.then.requires_approval_gate
     if gate is not None and gate not in book.gates:
         raise GovernanceRefused("PACK_INVALID", f"{where} asks at '{gate}', which is no gate")

@@ -243,14 +243,14 @@ class _Activation:
         if ending["status"] != "rejected" and self.claim.row["rejected_at_gate"]:
             log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
             ending, gates = rejected_after_all(ending), ()
-        told = ending["error"].obj if ending["error"] is not None else {}
+        problem = ending["error"].obj if ending["error"] is not None else {}
         given = Json(self.claim.row["answers"])
-        said = {**ending, "ending": Json(told), "answers": given}
+        said = {**ending, "ending": Json(problem), "answers": given}
         if self.claim.row["governed"]:
             # The record and the change that it tells of, or neither.
             with self.connection.transaction():
-                end_record(self.connection, self.flow, self.claim.row, values, ending)
-                row = saver.end(said, gates)
+                told = end_record(self.connection, self.flow, self.claim.row, values, ending)
+                row = saver.end({**said, **told}, gates)
         else:
             row = saver.end(said, gates)
         self.claim.is_released = True

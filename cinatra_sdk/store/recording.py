@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from psycopg.types.json import Json
+
 from cinatra_sdk.contract import ENDED
 from cinatra_sdk.errors import AnswerInvalid, NotConfigured
 from cinatra_sdk.gates.decisions import Decision
@@ -145,9 +147,14 @@ def _was_made(effect: Row) -> bool:
     return effect["status"] in ("done", "unknown")
 
 
+def _was_tried(effect: Row) -> bool:
+    """Whether a call counts for the budget: a failed one was sent, too."""
+    return _was_made(effect) or effect["status"] == "failed"
+
+
 def _count_used(used: Mapping[str, Any], rows: list[Row]) -> dict[str, Any]:
     """What a run has used up, with what the ledger alone knows: a process that died told nobody."""
-    usages = [one_row["usage"] or {} for one_row in rows if _was_made(one_row)]
+    usages = [one_row["usage"] or {} for one_row in rows if _was_tried(one_row)]
     tokens = sum(one.get(name) or 0 for one in usages for name in ("input_tokens", "output_tokens"))
     return {
         **used,
@@ -162,14 +169,16 @@ def end_record(
     row: Row,
     values: Mapping[str, Any],
     ending: Mapping[str, Any],
-) -> None:
+) -> dict[str, Any]:
     """Write the record of an activation that ends; in its transaction, before the run's row changes.
 
     values: the state of the run's graph.  ending: the columns of the run's row (`ending_of`).
+    Out: the columns that say something else now, since only the database knows a record's place.
     """
     recorder = find_recorder(flow)
     if recorder is None or not row["governed"]:
-        return
+        return {}
+    from cinatra_sdk.governance.loop.closing import DECISION_RECORD
     from cinatra_sdk.governance.recorders import Told
 
     run_id = row["run_id"]
@@ -177,7 +186,7 @@ def end_record(
     last = one(connection, "load_last_record", {"run_id": run_id})
     standing = one(connection, "load_standing", {"run_id": run_id})
     if last is None or standing is None or standing["status"] in ENDED:
-        return  # somebody ended it meanwhile, with its record
+        return {}  # somebody ended it meanwhile, with its record
     status = str(ending["status"])
     if status == "completed" and standing["rejected_at_gate"]:
         status = "rejected"
@@ -197,6 +206,9 @@ def end_record(
         about = {"run_id": run_id, "tenant": row["tenant"], "proposal": json.dumps(proposal)}
         said = {**about, "proposal_id": proposal["proposal_id"]}
         execute(connection, "insert_memory_proposal", said)
+    if outputs is None or DECISION_RECORD not in outputs:
+        return {}
+    return {"outputs": Json({**outputs, DECISION_RECORD: json.loads(kept["record"])})}
 
 
 def follow_record(

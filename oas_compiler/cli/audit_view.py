@@ -64,7 +64,7 @@ def records_table(items: Sequence[StoredRecord], now: datetime) -> Listing:
         for one in items
     ]
     return Listing(
-        ["record", "status", "decision", "outcome", "approved by", "written"],
+        ["record", "status", "decision", "outcome", "decided by", "written"],
         rows,
         words=frozenset({"decision", "outcome"}),
     )

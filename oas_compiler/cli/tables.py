@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
+from cinatra_sdk.contract import CALL_STEP
 from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.layout import Listing
 from oas_compiler.cli.safe import clean, cut
@@ -78,7 +79,7 @@ def gates_table(waiting: Sequence[OpenGate], now: datetime) -> Listing:
             Text(clean(one.run_id)),
             Text(clean(one.gate.id)),
             Text(cut(clean(one.gate.name), 40)),
-            Text(str(one.gate.step)),
+            Text("call" if one.gate.step == CALL_STEP else str(one.gate.step)),
             Text(clean(one.gate.risk)),
             Text(format_since(one.opened_at, now)),
             *([Text(clean(one.tenant))] if of_tenants else []),

@@ -44,10 +44,11 @@ def lend(folder: Path, kind: str, binds_to: str, **parts: Any) -> HostParts:
     return lent.with_parts(graphs=[governed_run.lent(lent)])
 
 
-def refund(dsn: str, parts: HostParts) -> tuple[Any, dict[str, Any], Any]:
+def refund(dsn: str, parts: HostParts, flags: str = "01") -> tuple[Any, dict[str, Any], Any]:
     """The run after finance approved, its first call, and its last record."""
     with RunStore.open(dsn, host=parts) as store:
-        run = store.start(parts.graphs[0], {"request": request()}, tenant=TENANT)  # type: ignore[arg-type]  # a GraphFlow
+        asked = put(request(), "trace/trace_flags", flags)
+        run = store.start(parts.graphs[0], {"request": asked}, tenant=TENANT)  # type: ignore[arg-type]  # a GraphFlow
         if run.status == "waiting":
             run = store.answer(run.id, "gate", Decision.approve(by=FINANCE))
         records = DecisionRecords(store.database)
@@ -61,13 +62,14 @@ def test_a_request_is_sent_with_its_key_and_its_place_in_the_trace(
 ) -> None:
     server.answers({"order_id": "ord_881", "total_inr": 4200})
     parts = lend(tmp_path, kind, "POST {{CINATRA_BASE_URL}}/api/orders", platform=platform)
-    run, call, record = refund(fresh_database, parts)
+    run, call, record = refund(fresh_database, parts, flags="00")
     assert (run.status, count_refunds(tmp_path / "refunds")) == ("completed", 1)
     (seen,) = server.seen
     assert (seen.method, seen.path) == ("POST", "/api/orders")
     assert json.loads(seen.body) == {"order_id": "ord_881"}
     assert seen.headers["idempotency-key"]
     assert seen.headers["traceparent"].split("-")[1] == request()["trace"]["trace_id"]
+    assert seen.headers["traceparent"].endswith("-00"), "whoever asked wants no samples"
     assert call["result"]["status"] == "ok"
     assert call["result"]["output"]["total_inr"] == 4200
     assert not any("simulated" in one for one in record.rationale.reasons)

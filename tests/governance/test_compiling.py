@@ -148,6 +148,12 @@ RULES = "policy_layer/bundles/0/policy_dsl/rules"
         ("tooling_layer/adapters/0/capability_metadata/lookup/kind", "write", "says it is read_only"),
         ("tooling_layer/adapters/0/capability_metadata", {"x": {}}, "which it does not have"),
         ("evaluation_layer/evaluators/1/evaluator_id", "refund_was_made", "stands twice"),
+        ("tooling_layer/adapters/0/capability_metadata/lookup/arg_schema", {"type": "text"}, "arg_schema: no JSON Schema"),
+        ("tooling_layer/adapters/0/capability_metadata/lookup/arg_schema", {"$ref": "#/nope"}, "arg_schema: no JSON Schema"),
+        ("policy_layer/permissions/0/arg_constraints", {"a": {"pattern": "("}}, "argument 'a': no JSON Schema"),
+        ("policy_layer/permissions/0/arg_constraints", {"a": {"min": 2, "max": 1}}, "min 2 is above max 1"),
+        (f"{RULES}/0/then/arg_constraints", {"a": {"pattern": "[z-a]"}}, "argument 'a': no JSON Schema"),
+        ("decision_layer/decisions", [{"decision_key": "d", "version": "1.0.0", "outputs_schema": {"type": 1}}], "outputs_schema: no JSON"),
     ],
 )  # fmt: skip
 def test_a_pack_that_contradicts_itself_is_refused_with_the_place(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,6 +17,7 @@ from cinatra_sdk.advancing import advance
 from cinatra_sdk.governance.admission import HostWord, admit, make_claim
 from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope
 from cinatra_sdk.governance.contracts.identity import AgentIdentity
+from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.deadlines import call_within
 from cinatra_sdk.governance.delegating import narrow
 from cinatra_sdk.governance.evidence import Evidence
@@ -450,3 +452,24 @@ def test_a_session_that_nobody_renews_is_escalated(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="renewed"):
         _run_loop(tmp_path, request=request, registry=make_registry(pack), heartbeat=late)
     assert GATE == "gate"
+
+
+@pytest.mark.parametrize("name", ["heartbeat_ttl_ms", "max_session_duration_ms"])
+def test_the_stricter_pack_says_how_long_a_session_lasts(tmp_path: Path, name: str) -> None:
+    other = put(read_pack(), "pack_meta/pack_id", "ctxpack.other")
+    for layer in (
+        "policy_layer/bundles",
+        "policy_layer/permissions",
+        "evaluation_layer/evaluators",
+    ):
+        other = put(other, layer, [])
+    other = put(other, f"pack_meta/environment_defaults/{name}", 1000)
+    strict = ContextPack.read(other)
+    request = {**read_example("request.json"), "mode": "long_running"}
+    request["context_pack_refs"] = [*request["context_pack_refs"], strict.ref]
+    moments = (NOW + timedelta(hours=number) for number in itertools.count())
+    with pytest.raises(Exception, match="session"):
+        _run_loop(
+            tmp_path, request=request, registry=make_registry(None, strict),
+            heartbeat=lambda _run: NOW, clock=lambda: next(moments),
+        )  # fmt: skip

@@ -90,6 +90,8 @@ def require_chain(store: RunStore, run_id: str) -> None:
 def test_the_refund_of_the_seed(store: RunStore, parts: HostParts, ledger: Path) -> None:
     waiting = begin(store, parts)
     assert [gate.id for gate in waiting.waiting] == ["gate"]
+    (gate,) = waiting.waiting
+    assert (gate.risk, gate.name) == ("destructive", "Call adp_payments.issue_refund")
     done = store.answer(waiting.id, "gate", Decision.approve(by=FINANCE))
     assert done.status == "completed"
     assert count_refunds(ledger) == 1
@@ -98,6 +100,8 @@ def test_the_refund_of_the_seed(store: RunStore, parts: HostParts, ledger: Path)
     ]  # fmt: skip
     record = chain(store, done.id)[-1].record
     told = record.to_json()
+    assert done.outputs["decision_record"] == told, "the run tells of the record that is kept"
+    assert store.get(done.id).outputs["decision_record"] == told
     assert {*SAMPLE} <= {*told}, "every field of the seed's sample"
     assert record.outcome == "approved"
     assert record.budget_usage.tool_calls == 3

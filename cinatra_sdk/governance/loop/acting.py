@@ -35,6 +35,7 @@ from cinatra_sdk.flow.ruled import describe_call
 from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question
+from cinatra_sdk.governance.admission import list_defaults
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
@@ -145,17 +146,15 @@ def _is_done(case: LoopCase, step: PlanStep) -> bool:
 
 def _find_overdue(case: LoopCase) -> str:
     """Why a long run may not go on: its session is over, or nobody renewed it."""
-    defaults = case.book.primary.pack_meta.environment_defaults
+    defaults = list_defaults(case.book.packs)
     now = case.governance.ports.clock()
     begun = _read_time(case.state["admitted"]["at"])
-    longest = [
-        one
-        for one in (defaults.max_session_duration_ms, case.envelope.runtime.max_session_duration_ms)
-        if one
-    ]
+    hint = case.envelope.runtime.max_session_duration_ms
+    longest = [one for one in (*(own.max_session_duration_ms for own in defaults), hint) if one]
     if longest and (now - begun).total_seconds() * 1000 > min(longest):
         return f"the session is older than {min(longest)} ms"
-    beat, ttl = case.governance.ports.heartbeat, defaults.heartbeat_ttl_ms
+    beat = case.governance.ports.heartbeat
+    ttl = min((own.heartbeat_ttl_ms for own in defaults if own.heartbeat_ttl_ms), default=0)
     if case.envelope.mode == "long_running" and ttl and beat is not None:
         last = beat(case.run.run_id) or begun
         if (now - last).total_seconds() * 1000 > ttl:
@@ -279,6 +278,7 @@ def _describe_current(case: LoopCase, envelope: ToolCallEnvelope) -> CurrentCall
     trace = make_trace_context(
         case.run, envelope.tool_call_id, pack=case.book.primary.ref,
         decision=decision.decision_key if decision else "",
+        flags=case.envelope.trace.trace_flags or "01",
     )  # fmt: skip
     allowance = Allowance(case.usage, case.run.run_budget)
     return CurrentCall(run=case.run, envelope=envelope, allowance=allowance, trace=trace)
@@ -354,6 +354,8 @@ def ask_person(case: LoopCase) -> Question:
         renderer=FALLBACK_RENDERER,
         gate_id=gate_id(case.state, GATE, visit),
         visit=visit,
+        risk=str(asked["mode"]),
+        name=f"Call {asked['capability']}",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from cinatra_sdk.governance.admission import HostWord
@@ -42,6 +42,9 @@ class GovernanceParts:
     """Of compiled flows; None: whoever started the run, who delegated nothing."""
 
     def read_word(self, run: Mapping[str, Any]) -> HostWord:
-        if self.word_for is not None:
-            return self.word_for(run)
-        return HostWord(tenant=run.get("tenant") or LOCAL_TENANT, run_id=run.get("run_id", ""))
+        """What the host says of a run; a run that has an id keeps it, so that its records bear it."""
+        known = str(run.get("run_id") or "")
+        if self.word_for is None:
+            return HostWord(tenant=run.get("tenant") or LOCAL_TENANT, run_id=known)
+        word = self.word_for(run)
+        return replace(word, run_id=known) if known else word

@@ -151,6 +151,9 @@ def check_line(
     made = hash_of({key: one for key, one in record.items() if key not in LEFT_OUT})
     if record.get("record_hash") != made:
         yield f"record {name} is not what was hashed"
+    stem, _, number = str(name).rpartition("_")
+    if number == str(seq) and stem.startswith("dr_") and stem != f"dr_{run}":
+        yield f"record {name} is of another run than {run}"
     before, head = heads.get(run, (0, None))
     if seq != before + 1 or record.get("sequence") != seq:
         yield f"record {name} has the number {seq}, and follows number {before} of its run"
@@ -181,6 +184,16 @@ def check_signature(record: dict[str, Any], keys: dict[str, bytes]) -> Iterator[
         yield f"the signature of record {record.get('record_id')} does not hold"
 
 
+def read_file(name: str) -> bytes | None:
+    """None, and a sentence on stderr, where the file cannot be read."""
+    try:
+        return Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "no file can have this name"
+    sys.stderr.write(f"{name} cannot be read: {why}\n")
+    return None
+
+
 def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         sys.stdout.write(str(__doc__))
@@ -192,13 +205,18 @@ def main(arguments: list[str]) -> int:
             sys.stderr.write(f"unknown argument {rest[0]}\n")
             return 2
         kid, _, file = rest[1].partition("=")
-        keys[kid] = Path(file).read_bytes().strip()
+        key = read_file(file)
+        if key is None:
+            return 2
+        keys[kid] = key.strip()
         rest = rest[2:]
+    content = read_file(arguments[0])
+    if content is None:
+        return 2
     try:
-        text = Path(arguments[0]).read_text(encoding="utf-8")
-        lines = [f"{line}\n" for line in text.split("\n") if line]
-    except (OSError, UnicodeDecodeError) as error:
-        sys.stderr.write(f"{arguments[0]} cannot be read: {error}\n")
+        lines = [f"{line}\n" for line in content.decode("utf-8").split("\n") if line]
+    except UnicodeDecodeError:
+        sys.stderr.write(f"{arguments[0]} cannot be read: it is no UTF-8\n")
         return 2
     problems = list(find_problems(lines, keys))
     for at, problem in problems:

@@ -69,7 +69,9 @@ def create_run(
     given = flow.input(params)
     refuse_runtime_names(flow.env)
     if not flow.platform_given:
-        log.warning("flow '%s' was compiled without a platform: its calls are simulated", flow.name)
+        log.warning(
+            "flow '%s' was compiled without a platform: its HTTP calls are simulated", flow.name
+        )
     told = _describe_run(about)
     host, name = _bind_context(flows, flow, run_id, about)
     refuse_strangers(flow, host)

@@ -118,7 +118,7 @@ class GraphFlow:
         require_entries(parse_policy(policy), self.guards)
 
     def lent(self, host: HostParts) -> GraphFlow:
-        """The same graph with other parts; without a platform among them its calls are simulated."""
+        """The same graph with other parts; without a platform among them its HTTP calls are simulated."""
         given = host.platform is not None
         parts = host if given else host.with_parts(platform=SimulatedPlatform())
         return replace(self, host=parts, platform_given=given)

@@ -99,7 +99,7 @@ class WrittenFlow(PlannedFlow):
         return describe_outputs(self.plan.outputs)
 
     def lent(self, host: HostParts) -> WrittenFlow:
-        """The same flow with other parts; without a platform among them its calls are simulated."""
+        """The same flow with other parts; without a platform among them its HTTP calls are simulated."""
         given = host.platform is not None
         parts = host
         if host.env:

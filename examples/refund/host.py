@@ -1,6 +1,6 @@
 """What the host lends to the refund: packs, a planner, who may act for whom, who is in finance.
 
-oasflow run graphs.governed_run:flow --host examples/refund/host.py:lend …
+cd examples/refund && PYTHONPATH=.:../.. oasflow approve RUN --host host:lend …
 """
 
 from __future__ import annotations

@@ -41,6 +41,8 @@ LEAD = "user_finance_lead_77"
 OASFLOW = Path(sys.executable).with_name("oasflow")
 PATIENCE = 60.0
 """Seconds that one process may take."""
+MOST_SHOWN = 12
+"""Lines of a record that the story shows."""
 WAITS, DONE, REJECTED, REFUSED = 3, 0, 5, 2
 """Exit codes of `oasflow`."""
 
@@ -106,8 +108,11 @@ class Story:
         record = json.loads(listed)["records"][0]["record"]
         require(record["status"] == status, f"the record is {status}; it is {record['status']}")
         shown = self.oasflow("records", record["record_id"], "--tenant", TENANT, ends_with=DONE)
-        for line in shown.splitlines()[:12]:
+        lines = shown.splitlines()
+        for line in lines[:MOST_SHOWN]:
             say(line)
+        if len(lines) > MOST_SHOWN:
+            say(f"… {len(lines) - MOST_SHOWN} more lines: oasflow records {record['record_id']}")
         name: str = record["record_id"]
         return name
 

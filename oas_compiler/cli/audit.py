@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from cinatra_sdk.errors import FlowError, RunNotFound
 from cinatra_sdk.text.files import read_named, replace_file
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
@@ -193,8 +194,10 @@ def replay(
     from oas_compiler.cli.audit_view import describe_replay, replay_view
 
     terminal = Terminal.open(as_json=as_json or packet)
+    if packs is not None and not packs.is_dir():
+        raise Halt(f"--packs {clean(str(packs))} is no folder")
     with opening.store(terminal, db) as store:
-        stored = _open_records(store).get(record, tenant=tenant or None)
+        stored = _find_record(store, record, tenant)
         if packet:
             made = make_replay_packet(stored.record, stored.transcript)
             terminal.data(made.to_json(), of_run=True)
@@ -203,7 +206,28 @@ def replay(
         replayed = replay_record(stored.record, stored.transcript, registry=registry)
     terminal.data(describe_replay(replayed), of_run=True)
     terminal.show(replay_view(replayed))
+    if any("PACK_NOT_FOUND" in str(one.derived) for one in replayed.differences):
+        where = "the database" if packs is None else clean(str(packs))
+        terminal.say(
+            f"the packs of the record are not in {where}: give their folder with --packs DIR, or "
+            "publish them with oasflow packs publish FILE"
+        )
     return Exit.FINDINGS if replayed.differences else Exit.OK
+
+
+def _find_record(store: RunStore, name: str, tenant: str) -> StoredRecord:
+    """Raises: `Halt` for the name of a run, `RunNotFound`."""
+    try:
+        return _open_records(store).get(name, tenant=tenant or None)
+    except RunNotFound as error:
+        if name.startswith("dr_"):
+            raise
+        missing = error
+    try:
+        run = store.find(name, tenant=tenant or None)
+    except FlowError:
+        raise missing from None
+    raise Halt(f"'{run}' is a run, and no record: its records are in oasflow records {run}")
 
 
 def _open_packs(store: RunStore, folder: Path | None) -> PackRegistry:

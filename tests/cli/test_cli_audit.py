@@ -83,6 +83,15 @@ def test_a_record_is_replayed(cli: Any, run_id: str) -> None:
     assert (same.exit_code, "comes out the same" in same.stdout) == (Exit.OK, True)
     lacking = cli("replay", name, *OF_ACME)
     assert (lacking.exit_code, "PACK_NOT_FOUND" in lacking.stdout) == (Exit.FINDINGS, True)
+    assert "--packs DIR, or publish them with oasflow packs publish" in lacking.stderr
+    nowhere = cli("replay", name, "--packs", "nowhere", *OF_ACME)
+    assert (nowhere.exit_code, "--packs nowhere is no folder" in nowhere.stderr) == (
+        Exit.USAGE,
+        True,
+    )
+    of_run = cli("replay", run_id, *OF_ACME)
+    assert of_run.exit_code == Exit.USAGE
+    assert f"is a run, and no record: its records are in oasflow records {run_id}" in of_run.stderr
     assert cli("packs", "publish", *PACKS, "--as", "ann").exit_code == Exit.OK
     assert cli("replay", name, *OF_ACME).exit_code == Exit.OK
     packet = json.loads(cli("replay", name, "--packet", *OF_ACME).stdout)

@@ -13,7 +13,7 @@ from tests.examples.readme_commands import Command, commands_of, run
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TOLD = ("refund",)
-"""Examples whose README names one program, which checks what it tells (test_refund.py)."""
+"""Examples whose README names a program that checks what it tells (test_refund.py does the rest)."""
 READMES = sorted(
     readme
     for readme in (REPOSITORY / "examples").glob("*/README.md")

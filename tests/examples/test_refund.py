@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.examples.readme_commands import commands_of, run
 from tests.sources import ROOT
 
 
@@ -24,6 +25,14 @@ def test_the_story_of_the_refund_is_true(tmp_path: Path) -> None:
         assert done.stdout.rstrip().endswith("Every sentence above was checked.")
         assert "paid once" in done.stdout
         assert done.stderr == ""
+        by_hand = (ROOT / "examples" / "refund" / "README.md").read_text("utf-8")
+        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        reader = {
+            **environment, "OASFLOW_HOME": str(tmp_path / "home"), "PATH": programs,
+            "REFUNDS": str(tmp_path / "refunds.jsonl"),
+            "PYTHONPATH": "",  # the README sets it, and only a new interpreter reads it
+        }  # fmt: skip
+        assert run(commands_of(by_hand.partition("## By hand")[2]), folder=ROOT, env=reader) == []
     finally:
         oasflow = Path(sys.executable).with_name("oasflow")
         subprocess.run(

@@ -92,6 +92,21 @@ def test_it_runs_alone(tmp_path: Path) -> None:
     assert run().returncode == 2
     assert "cannot be read" in run(str(tmp_path / "nothing")).stderr
     assert run(str(file), "--what").returncode == 2
+    lacking = run(str(file), "--hmac", f"k={tmp_path / 'nokey'}")
+    assert (lacking.returncode, lacking.stdout) == (2, "")
+    assert lacking.stderr == f"{tmp_path / 'nokey'} cannot be read: No such file or directory\n"
+
+
+def test_a_record_under_the_name_of_another_run_is_a_problem() -> None:
+    made = {**read_record(), "record_id": "dr_r1_1", "sequence": 1, "previous_record_hash": None}
+    made["record_hash"] = hash_of(
+        {key: one for key, one in made.items() if key not in verifier.LEFT_OUT}
+    )
+    lines = [json.dumps({"run_id": run_id, "seq": 1, "record": made}) for run_id in ("r1", "r2")]
+    told = [problem for line in lines for _, problem in find_problems([line], {})]
+    assert [one for one in told if "manifest" not in one] == [
+        "record dr_r1_1 is of another run than r2"
+    ]
 
 
 def test_unusual_separators_of_lines_do_not_split_a_record(tmp_path: Path) -> None:

@@ -615,7 +615,7 @@ def test_a_flow_compiled_without_a_platform_says_that_it_is_simulated(
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="oasflow.store"):
         store.start(compile_flow(FLOW), run_id="r1")
-    assert "its calls are simulated" in caplog.text
+    assert "its HTTP calls are simulated" in caplog.text
 
 
 def test_every_method_of_the_store_has_an_async_twin() -> None:

@@ -256,7 +256,7 @@ OWN_FILES = {
     "oas_compiler/cli/editor.py": "os.fdopen: writes a new file for somebody's editor",
     "oas_compiler/cli/exits.py": "open: the null device",
     "cinatra_sdk/mcp/connecting.py": "open: the null device",
-    "cinatra_sdk/governance/verifier.py": ".read_bytes, .read_text: runs alone, without this package",
+    "cinatra_sdk/governance/verifier.py": ".read_bytes: runs alone, without this package",
 }
 """The only modules that open files, beside the store's of the embedded server, with which calls."""
 

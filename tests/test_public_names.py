@@ -88,6 +88,7 @@ EXPORTED = {
         "strip_resolved",
         "wrap_answer",
         "wrap_resume",
+        "join_blocks",
         "write_blocks",
         "write_content",
         "write_file_blocks",

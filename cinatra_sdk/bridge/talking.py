@@ -66,7 +66,7 @@ class Talk:
     name: str = ""
     """`provider/model`, for what it uses up."""
     system: str = field(default="", repr=False)
-    user: str | list[dict[str, Any]] = field(repr=False)
+    user: str | list[str | dict[str, Any]] = field(repr=False)
     tools: Mapping[str, BridgeTool] = field(default_factory=dict)
     steps: int
     """How often the model may be asked; the try to mend an answer comes on top."""

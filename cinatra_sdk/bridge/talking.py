@@ -113,7 +113,7 @@ class _Conversation:
         )
         self._said: list[BaseMessage] = [
             *([SystemMessage(system)] if system else []),
-            HumanMessage(asked.user),  # type: ignore[arg-type]  # blocks are dicts
+            HumanMessage(asked.user),
         ]
         self._heard: list[AIMessage | None] = []
         self._calls: Counter[str] = Counter()

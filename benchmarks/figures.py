@@ -21,6 +21,14 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
+def timed_and_busy(work: Callable[[], object]) -> tuple[float, float]:
+    """As `timed`, and the seconds of processor time that this process took for it."""
+    gc.collect()
+    start, began = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - start, time.process_time() - began
+
+
 def milliseconds(seconds: Sequence[float]) -> dict[str, float]:
     """Median and 95th percentile (nearest rank)."""
     ranked = sorted(seconds)

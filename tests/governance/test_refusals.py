@@ -436,6 +436,22 @@ def test_a_request_is_refused_before_a_pack_is_read() -> None:
     assert caught.value.code == "TENANT_MISMATCH"
 
 
+def test_a_claim_holds_from_its_first_second_on() -> None:
+    assert admit_example(agent__identity_claim__nbf=int(NOW.timestamp())).run.run_id == RUN
+
+
+@pytest.mark.parametrize("modes", [("local_write", "network"), ("network", "local_write")])
+def test_of_several_rules_the_riskiest_mode_counts(modes: tuple[str, str]) -> None:
+    rules = [
+        {"rule_id": f"R{at}", "if": True, "then": {"approval_mode": mode}}
+        for at, mode in enumerate(modes)
+    ]
+    pack = put(read_pack(), "policy_layer/bundles/0/policy_dsl/rules", rules)
+    examined = make_gateway(pack).examine(make_refund(), RECORDED)
+    assert examined.decision is not None
+    assert examined.decision.effective_approval_mode == "network"
+
+
 def test_envelopes_hold_no_token() -> None:
     gateway = make_gateway()
     examined = gateway.examine(make_refund(), RECORDED)

@@ -32,6 +32,22 @@ def test_nothing_is_given_back(cost: float) -> None:
             one.reserve(budget, cost_cents=budget.max_cost_cents + 1)
 
 
+def test_work_beyond_the_time_of_the_budget_is_refused_before_the_next_call() -> None:
+    budget = admit_example().run.run_budget
+    seconds = [0.0]
+    usage = RunUsage(clock=lambda: seconds[0])
+    with usage.working():
+        seconds[0] += budget.wall_clock_ms / 1000
+        usage.reserve(budget, tool_calls=1)
+        seconds[0] += 0.002
+        with pytest.raises(GovernanceRefused, match="milliseconds of work") as caught:
+            usage.reserve(budget, tool_calls=1)
+        assert caught.value.code == "BUDGET_EXCEEDED"
+    seconds[0] += 1e6  # a person thinks
+    used = usage.read()
+    assert (used.tool_calls, used.wall_clock_ms) == (1, budget.wall_clock_ms + 2)
+
+
 @pytest.mark.parametrize("cost", NO_COSTS)
 def test_a_run_whose_tool_says_so_has_its_record(
     fresh_database: str, tmp_path: Path, cost: float

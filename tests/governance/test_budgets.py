@@ -6,6 +6,8 @@ import pytest
 
 from cinatra_sdk.governance.budgets import DEFAULT_BUDGET, follow_budget, narrow_budgets
 from cinatra_sdk.governance.contracts.run_context import RunBudget
+from cinatra_sdk.governance.delegating import what_is_left
+from cinatra_sdk.governance.usage import Used
 
 
 def calls(number: int | None) -> RunBudget | None:
@@ -40,3 +42,23 @@ def test_the_least_of_each_member_counts() -> None:
     least = narrow_budgets([DEFAULT_BUDGET, other])
     assert (least.total_tokens, least.max_cost_cents) == (1, 0.5)
     assert least.bucket_tokens == DEFAULT_BUDGET.bucket_tokens
+
+
+def test_a_child_gets_what_its_parent_has_left_of_each_member() -> None:
+    used = Used(tokens=1000, tool_calls=3, replans=1, wall_clock_ms=400, cost_cents=1.5)
+    left = what_is_left(DEFAULT_BUDGET, used)
+    assert left.total_tokens == DEFAULT_BUDGET.total_tokens - 1000
+    assert left.max_tool_calls == DEFAULT_BUDGET.max_tool_calls - 3
+    assert left.max_replan_attempts == DEFAULT_BUDGET.max_replan_attempts - 1
+    assert left.wall_clock_ms == DEFAULT_BUDGET.wall_clock_ms - 400
+    assert left.max_cost_cents == DEFAULT_BUDGET.max_cost_cents - 1.5
+    spent = Used(tokens=10**9, tool_calls=10**9, replans=10**9, wall_clock_ms=10**9, cost_cents=1e9)
+    nothing = what_is_left(DEFAULT_BUDGET, spent)
+    members = (
+        "total_tokens",
+        "max_tool_calls",
+        "max_replan_attempts",
+        "wall_clock_ms",
+        "max_cost_cents",
+    )
+    assert {getattr(nothing, name) for name in members} == {0}

@@ -115,6 +115,19 @@ def test_a_condition_that_blows_up_is_undecided(logic: Any) -> None:
         read_condition(logic).value(facts)
 
 
+@pytest.mark.parametrize(
+    ("levels", "decided"), [(199, True), (200, True), (201, False), (400, False)]
+)
+def test_how_deep_a_value_may_be_is_the_same_under_every_python(levels: int, decided: bool) -> None:
+    logic = {"==": [_reduce([_MADE], 1), _reduce([_MADE], 1)]}
+    facts = {"many": [1] * levels}
+    if decided:
+        assert read_condition(logic).value(facts) is True
+        return
+    with pytest.raises(Undecided, match="too deep"):
+        read_condition(logic).value(facts)
+
+
 def test_a_place_in_a_list_with_thousands_of_digits_is_not_there() -> None:
     """An argument of a call may be a part of the name."""
     logic = {"var": {"cat": ["args.items.", {"var": "args.at"}]}}

@@ -19,6 +19,10 @@ MAX_STEPS: Final = 20_000
 """Operators that one evaluation may run: `map` inside `map` multiplies."""
 PARTS_PER_STEP: Final = 100
 """Letters or elements that count as a step: `cat` inside `reduce` doubles a text each time."""
+MAX_VALUE_DEPTH: Final = 200
+"""Levels of a value that is compared.  Python's own limit differs by version and by what called, and a
+replay has to come to the same.
+"""
 _LONGEST_INDEX: Final = 9
 """Digits of a place in a list."""
 
@@ -253,14 +257,19 @@ _DEEP: Final = frozenset({"==", "===", "!=", "!==", "in"})
 
 
 def _weigh(values: list[Any], most: int, *, deep: bool) -> int:
-    """Letters and elements of the values, counted as far as `most`."""
-    seen, left = len(values), list(values)
+    """Letters and elements of the values, counted as far as `most`.
+
+    Raises: `RecursionError` for one that is deeper than `MAX_VALUE_DEPTH`, where it matters.
+    """
+    seen, left = len(values), [(one, 1) for one in values]
     while left and seen <= most:
-        one = left.pop()
+        one, depth = left.pop()
         if isinstance(one, (str, list, Mapping)):
             seen += len(one)
         if deep and isinstance(one, (list, Mapping)):
-            left += one if isinstance(one, list) else one.values()
+            if depth > MAX_VALUE_DEPTH:
+                raise RecursionError
+            left += [(part, depth + 1) for part in (one if isinstance(one, list) else one.values())]
     return seen
 
 

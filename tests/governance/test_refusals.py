@@ -436,6 +436,28 @@ def test_a_request_is_refused_before_a_pack_is_read() -> None:
     assert caught.value.code == "TENANT_MISMATCH"
 
 
+def test_a_child_agent_of_another_tenant_is_refused() -> None:
+    agent = AgentIdentity.read(
+        {
+            "agent_id": "child", "agent_urn": "agent:acme/child@1.0.0",
+            "workload_identity": "spiffe://acme/child",
+            "principal_chain": [{"kind": "agent", "id": "agent:acme/child@1.0.0", "tenant_id": "another"}],
+        }
+    )  # fmt: skip
+    with pytest.raises(GovernanceRefused) as caught:
+        narrow(admit_example().run, agent, run_id="child-1", scopes=[], used=Used())
+    assert caught.value.code == "TENANT_MISMATCH"
+
+
+@pytest.mark.parametrize(
+    ("session", "refused"), [("sess_42f1", None), ("sess_other", "EVIDENCE_MISSING")]
+)
+def test_the_session_of_the_run_is_evidence_and_no_other(session: str, refused: str | None) -> None:
+    call = _look_up(evidence_refs=(f"session:{session}",))
+    refusal = make_gateway().examine(call, RECORDED).refusal
+    assert (refusal and refusal.code) == refused
+
+
 def test_a_claim_holds_from_its_first_second_on() -> None:
     assert admit_example(agent__identity_claim__nbf=int(NOW.timestamp())).run.run_id == RUN
 

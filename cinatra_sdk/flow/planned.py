@@ -113,9 +113,14 @@ class PlannedFlow:
         """Writes the decision records of a governed flow; None: it has none."""
         return None if self.rules is None else self.rules.make_recorder()
 
-    def ruled(self) -> Self:
-        """The same flow under the rules of the host's packs."""
-        return self if self.governed else replace(self, governed=True)
+    def ruled(self, governance: Any = None) -> Self:
+        """The same flow under the rules of its host's packs, or of `governance` where that has none."""
+        host = self.host
+        if host.governance is None and governance is not None:
+            host = host.with_parts(governance=governance)
+        return (
+            self if self.governed and host is self.host else replace(self, host=host, governed=True)
+        )
 
     # What follows from that.
 

@@ -31,7 +31,7 @@ class GovernanceParts:
     word_for: WordFor | None = field(default=None, repr=False)
     """None: the tenant of the run, and what its packs say."""
     pack_refs: tuple[str, ...] = ()
-    """The packs of compiled flows; the requests of the loop name their own."""
+    """The packs of every flow of the host; empty: flows have none, and requests of the loop name theirs."""
     intent: str = ""
     """Of compiled flows; empty: the name of the flow."""
     agent: AgentIdentity | None = None
@@ -40,6 +40,11 @@ class GovernanceParts:
     """Compiled flows that the loop may call, by their names: `agent:acme/billing@1.0.0`."""
     user_for: UserFor | None = field(default=None, repr=False)
     """Of compiled flows; None: whoever started the run, who delegated nothing."""
+
+    @property
+    def governs_flows(self) -> bool:
+        """Whether every flow of the host stands under its packs; the loop's requests name their own."""
+        return bool(self.pack_refs)
 
     def read_word(self, run: Mapping[str, Any]) -> HostWord:
         """What the host says of a run; a run that has an id keeps it, so that its records bear it."""

@@ -26,7 +26,7 @@ from cinatra_sdk.store.attachment_lending import lend_stored_files
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.made_flows import MadeFlows
 from cinatra_sdk.store.recent import Recent
-from cinatra_sdk.store.recording import require_governed
+from cinatra_sdk.store.recording import govern_flow, require_governed
 from cinatra_sdk.store.rows import refuse_other_flow, refuse_other_lowering
 
 log = logging.getLogger("oasflow.store")
@@ -69,6 +69,13 @@ class KnownFlows:
         governance = self._host.governance
         return None if governance is None else governance.ports.signer
 
+    def govern(self, flow: DurableFlow) -> DurableFlow:
+        """The flow of a new run, under the packs that this process has for every flow, if any."""
+        return govern_flow(flow, self._host.governance)
+
+    def _require_governed(self, row: Row, flow: DurableFlow) -> DurableFlow:
+        return require_governed(row, flow, self._host.governance)
+
     def close(self) -> None:
         """Close the connections of platforms that were made here."""
         self._made.close()
@@ -110,10 +117,10 @@ class KnownFlows:
             refuse_runtime_names(given.env)
             refuse_other_flow(row, given)
             refuse_other_lowering(row, given)
-            return self.remember(row["run_id"], require_governed(row, given))
+            return self.remember(row["run_id"], self._require_governed(row, given))
         known = self._given.get(row["run_id"])
         if known is not None:
-            return require_governed(row, known)
+            return self._require_governed(row, known)
         try:
             flow = self._made.make(connection, row)
         except NotConfigured:
@@ -125,7 +132,7 @@ class KnownFlows:
         refuse_other_lowering(row, flow)
         if row["governed"]:
             # Kept: the rules of a flow remember its runs.
-            return self.remember(row["run_id"], require_governed(row, flow))
+            return self.remember(row["run_id"], self._require_governed(row, flow))
         return flow
 
     def flow_to_reject(

@@ -28,6 +28,7 @@ from cinatra_sdk.postgres.connection import run as execute
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.contracts.records import DecisionRecord
+    from cinatra_sdk.governance.governance import Governance
     from cinatra_sdk.governance.recorders import RunRecorder
     from cinatra_sdk.governance.signing import Signer
     from cinatra_sdk.store.flows import DurableFlow
@@ -86,14 +87,27 @@ def describe_run(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row.get(name) or "" for name in ("run_id", "tenant", "started_by")}
 
 
-def require_governed(row: Row, flow: DurableFlow) -> DurableFlow:
-    """The flow of a run, under rules where the run is.
+def govern_flow(flow: DurableFlow, governance: Governance | None) -> DurableFlow:
+    """The flow of a new run, under the packs that this process has for every flow, if any.
 
-    Raises: `NotConfigured` where this process lends no packs for a governed run.
+    A flow with packs of its own stays under these.
+    """
+    if governance is None or not governance.governs_flows or flow.host.governance is not None:
+        return flow
+    ruled: DurableFlow = flow.ruled(governance) if hasattr(flow, "ruled") else flow
+    return ruled
+
+
+def require_governed(
+    row: Row, flow: DurableFlow, governance: Governance | None = None
+) -> DurableFlow:
+    """The flow of a run, under rules where the run is.  governance: of this process.
+
+    Raises: `NotConfigured` where neither flow nor process lends packs for a governed run.
     """
     if not row["governed"]:
         return flow
-    ruled: DurableFlow = flow.ruled() if hasattr(flow, "ruled") else flow
+    ruled: DurableFlow = flow.ruled(governance) if hasattr(flow, "ruled") else flow
     if find_recorder(ruled) is None:
         raise NotConfigured(
             f"run '{row['run_id']}' is governed, and this process lends no packs",

@@ -136,6 +136,7 @@ class RunStore(RunKeeper):
         run's or tenant's) before anything is stored; `StoreError` when the run id is taken.
         """
         refuse_other_names(about, NewRun, "RunStore.create()")
+        flow = self._flows.govern(flow)
         name, _host = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about
         )
@@ -207,6 +208,7 @@ class RunStore(RunKeeper):
         Raises: as `create` and `work`.
         """
         refuse_other_names(about, NewRun, "RunStore.start()")
+        flow = self._flows.govern(flow)
         name, host = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about,
             lasts=False,

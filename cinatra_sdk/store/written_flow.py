@@ -108,7 +108,8 @@ class WrittenFlow(PlannedFlow):
             parts = parts.with_parts(env=named)
         if not given:
             parts = parts.with_parts(platform=SimulatedPlatform(fallback=dict(self.answers)))
-        return replace(self, host=parts, platform_given=given)
+        governs = host.governance is not None and host.governance.governs_flows
+        return replace(self, host=parts, platform_given=given, governed=self.governed or governs)
 
     @cached_property
     def _plan_text(self) -> str:

@@ -71,7 +71,8 @@ def compile_flow(
               the flow gets those that its file names; a part that is given both ways is refused.
     governance: the packs whose rules every effect of the flow stands under: `Governance.of(pack)`, or
               one pack, also as JSON.  A gate that a rule asks for is a phase of the node before its call, beside the
-              gates of the file; see docs/governance.md.  None: no pack governs the flow.
+              gates of the file; see docs/governance.md.  None: the packs that `host` lends for every
+              flow (`Governance(pack_refs=…)`); without these no pack governs the flow.
     max_steps: nodes that one run may visit on one level of subflows, from 1 on; a run that takes
               more fails with `LimitExceeded`.  It ends loops that never leave by themselves, and
               is not stored with a durable run: each process that goes on with one gives its own.
@@ -133,7 +134,8 @@ def compile_flow(
         fuse=fuse,
         max_parallel=max_parallel,
         platform_given=not simulated,
-        governed=governance is not None,
+        governed=parts.governance is not None
+        and (governance is not None or parts.governance.governs_flows),
     )
 
 

@@ -13,6 +13,8 @@ from cinatra_sdk import Decision, RunStore
 from oas_compiler.cli.exits import Exit
 from tests.governance.packs import EXAMPLE
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request
+from tests.governance.small_pack import make_small_pack
+from tests.governance.test_flows import FLOW, GATED
 
 OF_ACME = ("--tenant", TENANT)
 PACKS = [str(EXAMPLE / "packs" / name) for name in ("ctxpack.support@5.2.0.json", "decision-catalog.support@2.1.0.json")]  # fmt: skip
@@ -139,3 +141,31 @@ def test_proposals_are_reviewed_once(cli: Any, run_id: str) -> None:
     )
     assert "no proposals" in cli("memory", "list", *OF_ACME).stderr
     assert "promoted" in cli("memory", "list", "--all", *OF_ACME).stdout
+
+
+HOST = """
+from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.contracts.packs import ContextPack
+
+PACK = ContextPack.read_json_text({pack!r}, code="PACK_INVALID")
+
+def lend():
+    return HostParts(governance=Governance.of(PACK))
+"""
+
+
+def test_a_run_of_the_command_line_with_the_host(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = json.dumps(make_small_pack(GATED).to_json())
+    (tmp_path / "packs_of_mine.py").write_text(HOST.format(pack=pack))
+    (tmp_path / "flow.json").write_text(json.dumps(FLOW))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    lent = ("--host", "packs_of_mine:lend")
+    asked = cli("run", str(tmp_path / "flow.json"), "--set", "to=bob", "--run-id", "r1", *lent)
+    assert asked.exit_code == 3, asked.output
+    assert "risk network" in asked.output
+    assert cli("approve", "r1").exit_code != 0, "without its packs"
+    assert cli("approve", "r1", *lent).exit_code == 0
+    assert "dr_r1_3  DECIDED" in cli("records", "r1").stdout

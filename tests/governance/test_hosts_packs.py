@@ -1,0 +1,103 @@
+"""A host that lends packs for its flows: every flow stands under them, however it comes to run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
+from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.flow.building import FlowGraph
+from cinatra_sdk.flow.nodes.end import End
+from cinatra_sdk.flow.nodes.start import Start
+from cinatra_sdk.flow.nodes.tool import ToolCall
+from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.registry import MemoryRegistry
+from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.store.written_flow import written_flow
+from cinatra_sdk.testing import drive
+from oas_compiler import compile_flow
+from tests.governance.small_pack import make_small_pack
+from tests.governance.test_flows import FLOW, GATED
+
+FORBIDDEN = [{"rule_id": "R", "then": {"allow": False}}]
+PLATFORM = SimulatedPlatform(stubs={"send": {"id": "m1"}})
+
+
+def lend(rules: Any = GATED, **parts: Any) -> HostParts:
+    return HostParts(governance=Governance.of(make_small_pack(rules)), platform=PLATFORM, **parts)
+
+
+def write_graph() -> FlowGraph:
+    graph = FlowGraph("mailing", name="Mailing", outputs=[])
+    graph.add_node("start", Start())
+    graph.add_node("send", ToolCall(tool="send"))
+    graph.add_node("end", End())
+    graph.set_entry_point("start")
+    graph.add_edge("start", "send")
+    graph.add_edge("send", "end")
+    return graph
+
+
+def test_a_flow_that_is_compiled_with_the_host_alone() -> None:
+    flow = compile_flow(FLOW, host=lend())
+    assert flow.governed
+    assert drive(flow, {"to": "bob"}).gates[0].id == "send:G"
+    refused = drive(compile_flow(FLOW, host=lend(FORBIDDEN)), {"to": "bob"})
+    assert (refused.status, refused.calls) == ("failed", ())
+
+
+def test_a_host_whose_packs_are_those_of_requests_governs_no_other_flow() -> None:
+    loop = Governance(registry=MemoryRegistry([make_small_pack(FORBIDDEN)]))
+    host = HostParts(governance=loop, platform=PLATFORM)
+    assert drive(compile_flow(FLOW, host=host), {"to": "bob"}).status == "completed"
+
+
+def test_a_flow_that_a_store_starts_with_its_host(fresh_database: str) -> None:
+    plain = compile_flow(FLOW, platform=PLATFORM)
+    with RunStore.open(fresh_database, host=lend()) as store:
+        waiting = store.start(plain, {"to": "bob"})
+        assert [gate.id for gate in waiting.waiting] == ["send:G"]
+        done = store.answer(waiting.id, "send:G", Decision.approve(by="ann"), flow=plain)
+        assert (done.status, done.outputs) == ("completed", {"id": "m1"})
+        created = store.create(plain, {"to": "bob"})
+        assert [gate.id for gate in store.work(created.id).waiting] == ["send:G"]
+        records = DecisionRecords(store.database)
+        assert len(records.page(run_id=done.id).items) == 3
+        assert len(records.page(run_id=created.id).items) == 2
+
+
+def test_packs_of_the_flow_come_before_those_of_the_store(fresh_database: str) -> None:
+    own = Governance.of(make_small_pack())
+    flow = compile_flow(FLOW, governance=own, platform=PLATFORM)
+    with RunStore.open(fresh_database, host=lend(FORBIDDEN)) as store:
+        assert store.start(flow, {"to": "bob"}).status == "completed"
+
+
+def test_a_run_that_began_without_packs_goes_on_without_them(fresh_database: str) -> None:
+    flow = compile_flow(FLOW, platform=PLATFORM)
+    with RunStore.open(fresh_database) as store:
+        run = store.create(flow, {"to": "bob"})
+    with RunStore.open(fresh_database, host=lend(FORBIDDEN)) as store:
+        assert store.work(run.id, flow=flow).status == "completed"
+        assert DecisionRecords(store.database).page(run_id=run.id).items == []
+
+
+def test_a_governed_run_needs_packs_also_where_its_flow_is_given(fresh_database: str) -> None:
+    plain = compile_flow(FLOW, platform=PLATFORM)
+    with RunStore.open(fresh_database, host=lend()) as store:
+        run = store.start(plain, {"to": "bob"})
+    yes = Decision.approve(by="ann")
+    with RunStore.open(fresh_database) as store, pytest.raises(NotConfigured, match="no packs"):
+        store.answer(run.id, "send:G", yes, flow=plain)
+
+
+def test_a_flow_that_is_written_in_python() -> None:
+    sent: list[str] = []
+    host = lend(FORBIDDEN, tools={"send": lambda: sent.append("mail")})
+    flow = written_flow(write_graph(), module=__name__)
+    assert drive(flow.lent(host.with_parts(governance=None)), {}).status == "completed"
+    assert sent == ["mail"], "the control: nothing governs it"
+    assert drive(flow.lent(host), {}).status == "failed"
+    assert sent == ["mail"]

@@ -75,7 +75,7 @@ def kind_of(ref: str) -> type[ContextPack | DecisionCatalog]:
     raise GovernanceRefused(
         "PACK_NOT_FOUND",
         f"{_quote(ref)} is of no known kind",
-        hint=f"the name of a pack begins with {PACK_PREFIX}, of a catalog with {CATALOG_PREFIX}",
+        hint=f"a pack and its file are named {PACK_PREFIX}NAME@1.2.3, a catalog {CATALOG_PREFIX}NAME@1.2.3",
     )
 
 

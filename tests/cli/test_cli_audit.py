@@ -147,11 +147,13 @@ HOST = """
 from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.platform import SimulatedPlatform
 
 PACK = ContextPack.read_json_text({pack!r}, code="PACK_INVALID")
 
 def lend():
-    return HostParts(governance=Governance.of(PACK))
+    platform = SimulatedPlatform(stubs={{"send": {{"id": "m1"}}}})
+    return HostParts(governance=Governance.of(PACK), platform=platform)
 """
 
 

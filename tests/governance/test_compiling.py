@@ -164,6 +164,29 @@ def test_a_pack_that_contradicts_itself_is_refused_with_the_place(
     assert caught.value.code == "PACK_INVALID"
 
 
+@pytest.mark.parametrize(
+    ("path", "slip"),
+    [
+        ("policy_layer/approval_gate", "approval_gates"),
+        ("policy_layer/permission", "permissions"),
+        ("policy_layer/guard-rails", "guardrails"),
+        ("policy_layer/Bundles", "bundles"),
+        ("pack_meta/environment_defaults/run_budgets", "run_budget"),
+        ("pack_meta/enviroment_defaults", "environment_defaults"),
+        ("tooling_layer/adapter", "adapters"),
+        ("evaluation_layer/evaluator", "evaluators"),
+        ("decision_layer/decision", "decisions"),
+    ],
+)
+def test_a_member_that_is_misspelt_is_refused_and_others_are_kept(path: str, slip: str) -> None:
+    with pytest.raises(GovernanceRefused, match=f'did you mean "{slip}"') as caught:
+        admit_example(put(read_pack(), path, []))
+    assert caught.value.code == "PACK_INVALID"
+    layer = path.rpartition("/")[0]
+    for other in ("x_acme", "owner", "n" * 10_000):
+        admit_example(put(read_pack(), f"{layer}/{other}", []))
+
+
 def test_two_packs_narrow_each_other() -> None:
     from cinatra_sdk.governance.contracts.packs import ContextPack
 

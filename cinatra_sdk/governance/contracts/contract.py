@@ -124,7 +124,7 @@ def describe_problems(error: ValidationError) -> str:
     """Where a value does not fit, and why; quotes no value."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     told = [
-        f"{'/'.join(str(part) for part in one['loc']) or 'it'}: {one['msg'][:200]}"
+        f"{'/'.join(str(part) for part in one['loc']) or 'it'}: {one['msg'].removeprefix('Value error, ')[:200]}"
         for one in found[:_MOST_NAMED]
     ]
     more = len(found) - len(told)

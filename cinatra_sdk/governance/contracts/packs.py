@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from difflib import get_close_matches
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from cinatra_sdk.governance.contracts.contract import Contract, JsonObject
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
@@ -24,16 +25,33 @@ from cinatra_sdk.governance.contracts.rules import (
     PolicyBundle,
 )
 from cinatra_sdk.governance.contracts.run_context import Count, RunBudget
+from cinatra_sdk.text.spelling import LONGEST_COMPARED
 
 Bucket = Literal["business", "policy", "tool", "evidence", "memory", "session"]
 WriteClass = Literal["evidence_link", "preference", "decision_outcome", "correction"]
 PackId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]+$", max_length=200)]
 
 
+_NEAR: Final = 0.88
+"""From how similar on a name that is unknown counts as a slip: `approval_gate`, `permisions`."""
+
+
 class _Open(Contract):
     """A layer to which publishers add members that this runtime does not read."""
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
+
+    @model_validator(mode="after")
+    def _refuse_slips(self) -> Self:
+        """A misspelt gate would be no gate, in silence."""
+        known = list(type(self).model_fields)
+        for name in self.model_extra or {}:
+            if len(name) > LONGEST_COMPARED:
+                continue
+            near = get_close_matches(name.lower().replace("-", "_"), known, n=1, cutoff=_NEAR)
+            if near:
+                raise ValueError(f'there is no member "{name}"; did you mean "{near[0]}"?')
+        return self
 
 
 class Compatibility(Contract):

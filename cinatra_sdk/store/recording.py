@@ -147,7 +147,7 @@ def restore_records(connection: Rows, flow: Any, row: Row) -> None:
         if cited:
             recorded.append(Evidence(cited[0]["evidence_ref"], _hash_result(effect)))
     transcript = json.loads(last["transcript"])
-    transcript["used"] = _count_used(transcript["used"], rows)
+    transcript["used"] = count_used(transcript["used"], rows)
     recorder.restore(describe_run(row), transcript, recorded, made)
 
 
@@ -162,11 +162,13 @@ def _was_made(effect: Row) -> bool:
 
 
 def _was_tried(effect: Row) -> bool:
-    """Whether a call counts for the budget: a failed one was sent, too."""
-    return _was_made(effect) or effect["status"] == "failed"
+    """Whether a call counts for the budget: also one that failed, unless nobody was called."""
+    if effect["status"] != "failed":
+        return _was_made(effect)
+    return (effect["error"] or {}).get("reached", True) is not False
 
 
-def _count_used(used: Mapping[str, Any], rows: list[Row]) -> dict[str, Any]:
+def count_used(used: Mapping[str, Any], rows: list[Row]) -> dict[str, Any]:
     """What a run has used up, with what the ledger alone knows: a process that died told nobody."""
     usages = [one_row["usage"] or {} for one_row in rows if _was_tried(one_row)]
     tokens = sum(one.get(name) or 0 for one in usages for name in ("input_tokens", "output_tokens"))
@@ -272,7 +274,7 @@ def _complete(
         "status": named,
         "reason": transcript["reason"] or told,
         "outcome": transcript["outcome"] if named in ("DECIDED", "CLOSED") else None,
-        "used": _count_used(transcript["used"], rows),
+        "used": count_used(transcript["used"], rows),
     }
 
 

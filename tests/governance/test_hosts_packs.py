@@ -64,6 +64,8 @@ def test_a_flow_that_a_store_starts_with_its_host(fresh_database: str) -> None:
         created = store.create(plain, {"to": "bob"})
         assert [gate.id for gate in store.work(created.id).waiting] == ["send:G"]
         records = DecisionRecords(store.database)
+        last = records.page(run_id=done.id).items[0].record
+        assert last.budget_usage.tool_calls == 1, "to ask a person is no call"
         assert len(records.page(run_id=done.id).items) == 3
         assert len(records.page(run_id=created.id).items) == 2
 

@@ -12,6 +12,7 @@ from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.results import ToolOutput
 from cinatra_sdk.governance.usage import Allowance, RunUsage
+from cinatra_sdk.store.recording import count_used
 from cinatra_sdk.store.records import DecisionRecords
 from graphs.governed_run import flow
 from tests.governance.packs import admit_example
@@ -67,3 +68,17 @@ def test_a_run_whose_tool_says_so_has_its_record(
         record = DecisionRecords(store.database).page(run_id=run.id).items[0].record
         assert record.status == "DECIDED"
         assert record.budget_usage.cost_usd_cents > 0.3, "the refund itself"
+
+
+def test_after_a_crash_the_calls_of_the_ledger_count_as_far_as_somebody_was_called() -> None:
+    rows = [
+        {"status": "done", "error": None, "usage": {"input_tokens": 5, "output_tokens": 2}},
+        {"status": "unknown", "error": {"code": "timeout"}, "usage": None},
+        {"status": "failed", "error": {"code": "500"}, "usage": {"input_tokens": 3}},
+        {"status": "failed", "error": {"code": "paused", "reached": False}, "usage": None},
+        {"status": "begun", "error": None, "usage": None},
+    ]
+    used = {"tool_calls": 1, "tokens": 4, "cost_cents": 0.5}
+    assert count_used(used, rows) == {"tool_calls": 3, "tokens": 10, "cost_cents": 0.5}
+    more = {"tool_calls": 9, "tokens": 99, "cost_cents": 0.5}
+    assert count_used(more, rows) == more, "what was told is never taken back"

@@ -62,10 +62,12 @@ class RunLedger:
         self._end(effect, "done", result=list_result(result), usage=Json(result.usage.to_json()))
 
     def fail(self, effect: Effect, failure: EffectFailure) -> None:
-        told = Json({"code": failure.code, "message": failure.message})
+        told: dict[str, Any] = {"code": failure.code, "message": failure.message}
+        if not failure.reached:
+            told["reached"] = False
         used = None if failure.usage is None else Json(failure.usage.to_json())
         status = "unknown" if effect.once and failure.reached else "failed"
-        self._end(effect, status, error=told, usage=used)
+        self._end(effect, status, error=Json(told), usage=used)
 
     async def abegin(self, effect: Effect) -> Entry:
         return await asyncio.to_thread(self.begin, effect)

@@ -143,6 +143,7 @@ RULES = "policy_layer/bundles/0/policy_dsl/rules"
         (f"{RULES}/0/applies_to/capabilities", ["adp_x.y"], "which no adapter declares"),
         (f"{RULES}/0/if", {"var": ["a"], "and": []}, "has 2 operators"),
         ("policy_layer/permissions/0/capability", "delete", "which no adapter declares"),
+        (f"{RULES}/0/then/prohibits", ["adp_x.y"], "which no adapter declares"),
         ("policy_layer/guardrails/must_refuse/0/when", {"nope": 1}, "no operator 'nope'"),
         ("tooling_layer/adapters/0/capability_metadata/lookup/approval_mode", "network", "above the read_only"),
         ("tooling_layer/adapters/0/capability_metadata/lookup/kind", "write", "says it is read_only"),
@@ -200,9 +201,14 @@ def test_two_packs_narrow_each_other() -> None:
     book = make_rulebook([ContextPack.read(read_pack()), ContextPack.read(other)])
     assert "adp_payments.issue_refund" not in book.surface
     assert book.safety_mode == "read_only"
-    changed = put(other, "tooling_layer/adapters/0/approval_mode", "network")
-    with pytest.raises(GovernanceRefused, match="declared twice, and not alike"):
-        make_rulebook([ContextPack.read(read_pack()), ContextPack.read(changed)])
+    bundles = [{**read_pack()["policy_layer"]["bundles"][0], "policy_dsl": {"language": "jsonlogic", "rules": []}}]  # fmt: skip
+    for path, new in (
+        ("tooling_layer/adapters/0/approval_mode", "network"),
+        ("policy_layer/bundles", bundles),
+    ):
+        changed = ContextPack.read(put(other, path, new))
+        with pytest.raises(GovernanceRefused, match="declared twice, and not alike"):
+            make_rulebook([ContextPack.read(read_pack()), changed])
 
 
 def test_registries_of_a_folder(tmp_path: Any) -> None:

@@ -66,6 +66,11 @@ def test_a_flow_that_a_store_starts_with_its_host(fresh_database: str) -> None:
         records = DecisionRecords(store.database)
         last = records.page(run_id=done.id).items[0].record
         assert last.budget_usage.tool_calls == 1, "to ask a person is no call"
+        (call,) = records.get(last.record_id).transcript["calls"]
+        changed = f"mail.send:{call['call']['tool_call_id']}"
+        assert call["result"]["mutations"] == [changed], (
+            "what a writing call says of itself, or this"
+        )
         assert len(records.page(run_id=done.id).items) == 3
         assert len(records.page(run_id=created.id).items) == 2
 

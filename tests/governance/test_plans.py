@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
 from cinatra_sdk.governance.contracts.decisions import Plan
 from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.planning import Planned, PlanRequest, ScriptedPlanner
 from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.replaying import replay
 from cinatra_sdk.store.records import DecisionRecords
 from graphs.governed_run import flow as governed_run
 from oas_compiler import compile_flow
@@ -105,5 +108,32 @@ def test_a_step_whose_sources_changed_is_carried_out_again(
         run = store.answer(run.id, run.waiting[0].id, Decision.approve(by=FINANCE))
         assert run.status == "completed", run.error
         assert asked == [4200, 2500]
-        record = DecisionRecords(store.database).page(run_id=run.id).items[0].record
+        records = DecisionRecords(store.database)
+        record = records.page(run_id=run.id).items[0].record
         assert record.outputs["refund_amount_inr"] == 2500
+        transcript = records.get(record.record_id).transcript
+        replayed = replay(record, transcript, registry=parts.governance.registry)  # type: ignore[union-attr]
+        assert replayed.differences == ()
+        assert "verify: it rests on the results of an earlier plan" in replayed.skipped
+
+
+def test_a_planner_is_told_of_no_token(fresh_database: str, tmp_path: Path) -> None:
+    asked: list[PlanRequest] = []
+    plans = ScriptedPlanner([PLAN])
+
+    def plan(request: PlanRequest) -> Planned:
+        asked.append(request)
+        return plans(request)
+
+    parts = lend_refund(tmp_path / "refunds")
+    governance = replace(parts.governance, planner=plan)  # type: ignore[type-var]  # there is one
+    parts = parts.with_parts(governance=governance, graphs=())
+    parts = parts.with_parts(graphs=[governed_run.lent(parts)])
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = store.start(parts.graphs[0], {"request": request()}, tenant=TENANT)  # type: ignore[arg-type]  # a GraphFlow
+        done = store.answer(run.id, "gate", Decision.approve(by=FINANCE))
+        assert done.status == "completed", "the gateway itself knows the token"
+    (told,) = asked
+    assert told.run.user.delegation is not None
+    assert told.run.user.delegation.token_ref is None
+    assert "tok_" not in repr(told.run.to_json())

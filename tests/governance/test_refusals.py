@@ -492,6 +492,13 @@ def test_a_session_that_nobody_renews_is_escalated(tmp_path: Path) -> None:
     assert GATE == "gate"
 
 
+def test_only_a_long_run_has_to_be_renewed(tmp_path: Path) -> None:
+    pack = put(read_pack(), "pack_meta/environment_defaults/heartbeat_ttl_ms", 1000)
+    late = lambda _run: NOW - timedelta(days=1)  # noqa: E731 - a port, in one line
+    stop = _run_loop(tmp_path, registry=make_registry(pack), heartbeat=late)
+    assert [gate.node for gate in stop.gates] == [GATE]
+
+
 @pytest.mark.parametrize("name", ["heartbeat_ttl_ms", "max_session_duration_ms"])
 def test_the_stricter_pack_says_how_long_a_session_lasts(tmp_path: Path, name: str) -> None:
     other = put(read_pack(), "pack_meta/pack_id", "ctxpack.other")

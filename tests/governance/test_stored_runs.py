@@ -522,6 +522,8 @@ def test_a_replay_derives_each_verdict_again(
     full = DecisionRecords(store.database).get(chain(store, done.id)[-1].record.record_id)
     found = replay(full.record, full.transcript, registry=make_registry())
     assert (found.verdicts, found.skipped) == (5, ()), "three calls, the plan and the results"
+    results = [one["result"] for one in full.transcript["calls"]]
+    assert [one["mutations"] for one in results] == [[], [], ["refund:txn_1"]]
     changed = put(dict(full.transcript), place, wrong)
     found = replay(full.record, changed, registry=make_registry())
     place = place.replace("calls/2/call", "calls/refund")

@@ -143,6 +143,7 @@ RULES = "policy_layer/bundles/0/policy_dsl/rules"
         (f"{RULES}/0/applies_to/capabilities", ["adp_x.y"], "which no adapter declares"),
         (f"{RULES}/0/if", {"var": ["a"], "and": []}, "has 2 operators"),
         ("policy_layer/permissions/0/capability", "delete", "which no adapter declares"),
+        ("policy_layer/permissions/0/permission_id", read_pack()["policy_layer"]["permissions"][1]["permission_id"], "stands twice"),
         (f"{RULES}/0/then/prohibits", ["adp_x.y"], "which no adapter declares"),
         ("policy_layer/guardrails/must_refuse/0/when", {"nope": 1}, "no operator 'nope'"),
         ("tooling_layer/adapters/0/capability_metadata/lookup/approval_mode", "network", "above the read_only"),

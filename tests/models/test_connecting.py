@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 from typing import Any
 
 import pytest
@@ -163,6 +164,9 @@ def test_the_async_twin_is_tried_again_too() -> None:
 # ---------------------------------------------------------------------- refusals
 
 
+@pytest.mark.skipif(
+    importlib.util.find_spec("langchain_anthropic") is not None, reason="the package is there"
+)
 def test_a_missing_package_names_its_extra() -> None:
     with pytest.raises(NotConfigured, match=r"oasflow\[anthropic\]"):
         connect_model(ModelConfig(type="LlmConfig", provider="anthropic", model="m"))

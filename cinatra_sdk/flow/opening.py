@@ -16,16 +16,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cinatra_sdk.errors import FlowError, NotConfigured
-from cinatra_sdk.first_turn import FirstTurn, first_turn_text
+from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.lending.host_parts import FirstTurnReader, FirstTurnReaders, HostParts
+from cinatra_sdk.lending.first_turns import ANY_WORKSPACE, find_reader, read_text
+from cinatra_sdk.lending.host_parts import FirstTurnReaders, HostParts
 
 Opened: TypeAlias = "tuple[str, str] | None"
 """The input with the image's id, and the workspace: an input, or a word of the file; None: the node
 has no context.
 """
-ANY_WORKSPACE = "*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,34 +45,15 @@ class FirstTurnOpening:
         if not isinstance(image_id, str):
             raise self.frame.failed(f"its input '{self.image_id}' is no image's id: it is no text")
         workspace = values.get(self.workspace, self.workspace) or ANY_WORKSPACE
-        text, problem = read_text(self._find_reader(workspace), image_id)
-        if problem:
-            raise self.frame.failed(f"the first turn: {problem}")
-        return text
-
-    def _find_reader(self, workspace: object) -> FirstTurnReader:
-        if callable(self.readers):
-            return self.readers
-        found = self.readers.get(workspace) if isinstance(workspace, str) else None
-        found = found or self.readers.get(ANY_WORKSPACE)
-        if found is None:
+        reader = find_reader(self.readers, workspace)
+        if reader is None:
             raise self.frame.failed(
                 "the host lends no reader for this workspace", hint="HostParts(first_turn={…})"
             )
-        return found
-
-
-def read_text(reader: FirstTurnReader, image_id: str) -> tuple[str, str]:
-    """The text for an image, and what went wrong in its place; names no folder of the host."""
-    try:
-        turn: object = reader(image_id)
-    except FlowError as error:
-        return "", str(error)
-    except Exception as error:  # noqa: BLE001 - a function of the host raises anything
-        return "", f"its reader raised {type(error).__name__}"
-    if not isinstance(turn, FirstTurn):
-        return "", f"its reader gave a {type(turn).__name__}, and no FirstTurn"
-    return first_turn_text(turn), ""
+        text, problem = read_text(reader, image_id)
+        if problem:
+            raise self.frame.failed(f"the first turn: {problem}")
+        return text
 
 
 def make_opening(

@@ -6,7 +6,7 @@ governance.py parts.py ports.py    what the host lends
 registry.py compatibility.py    packs by pinned references
 rulebook.py policy.py facts.py arguments.py schemas.py    what the packs allow: a pure function
 conditions/     JsonLogic that guesses nothing
-admission.py budgets.py compiling.py tokens.py    from a request to a run, and to its context
+admission.py budgets.py compiling.py first_turn_block.py tokens.py    from a request to a run, and to its context
 proposed.py gateway.py evidence.py usage.py    one call: its envelope, rules, approvals, budget
 delegation.py delegating.py current_call.py    on whose behalf;  children, which get less
 results.py tracing.py deadlines.py    what came of a call

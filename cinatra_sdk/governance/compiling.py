@@ -54,9 +54,14 @@ HASH_FIELD: Final = "compiled_context_hash"
 
 
 def compile_context(
-    admitted: Admitted, ports: GovernancePorts, evidence: Iterable[Evidence] = ()
+    admitted: Admitted,
+    ports: GovernancePorts,
+    evidence: Iterable[Evidence] = (),
+    *,
+    told: Iterable[ContextBlock] = (),
 ) -> CompiledContext:
-    """evidence: what the host puts in beside the attachments, resolved for this run.
+    """evidence: what the host puts in beside the attachments, resolved for this run.  told: blocks of
+    the host's own, such as the context of a first turn.
 
     Raises: `GovernanceRefused` (BUDGET_EXCEEDED) where the request itself does not fit.
     """
@@ -68,6 +73,7 @@ def compile_context(
         *_list_policy_blocks(book),
         *_list_tool_blocks(book),
         *_list_evidence_blocks(known),
+        *told,
         _make_request_block(admitted),
     ]
     kept, report = fit_blocks(

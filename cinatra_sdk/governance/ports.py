@@ -20,6 +20,7 @@ from cinatra_sdk.governance.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.signing import Signer
+    from cinatra_sdk.lending.host_parts import FirstTurnReaders
 
 Clock: TypeAlias = Callable[[], datetime]
 
@@ -50,6 +51,10 @@ class GovernancePorts:
     """From tenant and person to the person's roles, for gates that ask for one."""
     heartbeat: Callable[[str], datetime | None] | None = field(default=None, repr=False)
     """From a run to the last time that its session was renewed, for long-running runs."""
+    first_turn: FirstTurnReaders | None = field(default=None, repr=False)
+    """Reads the context with which runs of a pack begin that asks for it (`memory_layer.first_turn`):
+    a function, or functions by workspace, as `HostParts.first_turn`.
+    """
     estimate: Callable[[str], int] = field(default=estimate_tokens, repr=False)
     """Tokens of a text."""
     signer: Signer | None = field(default=None, repr=False)

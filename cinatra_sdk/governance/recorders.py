@@ -20,6 +20,7 @@ from cinatra_sdk.governance.admission import (
 from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.compiling import compile_context
 from cinatra_sdk.governance.evidence import Evidence
+from cinatra_sdk.governance.first_turn_block import read_first_turn
 from cinatra_sdk.governance.loop.closing import tell_transcript
 from cinatra_sdk.governance.loop.state import REQUEST
 from cinatra_sdk.governance.recording import format_time
@@ -83,7 +84,9 @@ class RunRecorder(Protocol):
 def _begin(
     kind: str, admitted: Admitted, word: HostWord, governance: GovernanceParts
 ) -> dict[str, Any]:
-    compiled = compile_context(admitted, governance.ports)
+    # The nodes of a flow begin with a first turn by their own metadata.
+    told = read_first_turn(admitted, governance.ports) if kind == "loop" else ()
+    compiled = compile_context(admitted, governance.ports, told=told)
     at = format_time(governance.ports.clock())
     return begin_transcript(kind, describe_admitted(admitted, word, at), compiled, admitted.book)
 

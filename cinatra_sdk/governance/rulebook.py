@@ -20,7 +20,7 @@ from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_con
 from cinatra_sdk.governance.contracts.contract import Contract, thaw
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
 from cinatra_sdk.governance.contracts.identifiers import MODES, ApprovalMode, at_most, rank
-from cinatra_sdk.governance.contracts.packs import ContextPack, Evaluator
+from cinatra_sdk.governance.contracts.packs import ContextPack, Evaluator, FirstTurnRef
 from cinatra_sdk.governance.contracts.rules import (
     Adapter,
     ApprovalGate,
@@ -161,6 +161,12 @@ class Rulebook:
         ]
         return min(modes, key=rank)
 
+    @cached_property
+    def first_turn(self) -> FirstTurnRef | None:
+        """What a run begins with."""
+        said = [one.memory_layer.first_turn for one in self.packs if isinstance(one, ContextPack)]
+        return next((one for one in said if one is not None), None)
+
     def list_permissions(self, declared: DeclaredCapability) -> list[Permission]:
         return [
             one
@@ -276,6 +282,7 @@ def _join(given: Sequence[_T], what: str, name: Callable[[_T], str]) -> dict[str
 
 def _check(book: Rulebook) -> None:
     """Refuse what could only fail, or be passed by, when the run needs it."""
+    _require_one_first_turn(book)
     _require_each_once([one.rule.rule_id for one in book.rules], "rule")
     _require_each_once([one.permission_id for one in book.permissions], "permission")
     for adapter in book.adapters.values():
@@ -305,6 +312,12 @@ def _check(book: Rulebook) -> None:
         where = f"decision '{decision.decision_key}'"
         _check_condition(decision.eligibility_rules, where)
         require_schema(decision.outputs_schema, f"{where}, outputs_schema")
+
+
+def _require_one_first_turn(book: Rulebook) -> None:
+    said = [one.memory_layer.first_turn for one in book.packs if isinstance(one, ContextPack)]
+    if any(one not in (None, book.first_turn) for one in said):
+        raise GovernanceRefused("PACK_INVALID", "two packs begin with another first turn each")
 
 
 def _check_adapter(adapter: Adapter) -> None:

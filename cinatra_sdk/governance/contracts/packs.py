@@ -121,7 +121,20 @@ class DecisionLayer(_Open):
     decisions: tuple[DecisionSpec, ...] = ()
 
 
+class FirstTurnRef(Contract):
+    """What the context of a first turn is about (`cinatra_sdk.first_turn`)."""
+
+    image_id: Id
+    """The member of the request's `context` that names the image, or whatever the notes are about."""
+    workspace: Id | None = None
+    """A member of the request's `context`, or a word; the host knows which folder it means."""
+    priority: int = 0
+    """Among the blocks of the bucket `memory`, of which the lowest is left out first."""
+
+
 class MemoryLayer(_Open):
+    first_turn: FirstTurnRef | None = None
+    """A run of the loop begins with this context."""
     write_classes: tuple[WriteClass, ...] = ()
     """What a run may propose to remember."""
     blocks: tuple[PackBlock, ...] = ()

@@ -7,6 +7,7 @@ from typing import Any
 
 from cinatra_sdk.governance.admission import admit, describe_admitted
 from cinatra_sdk.governance.compiling import compile_context
+from cinatra_sdk.governance.first_turn_block import read_first_turn
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.state import REQUEST, go_to
 from cinatra_sdk.governance.parts import GovernanceParts
@@ -24,7 +25,9 @@ def admit_request(state: Mapping[str, Any], governance: GovernanceParts) -> dict
 
 def compile_request(case: LoopCase) -> dict[str, Any]:
     """Guardrails come first: what must be refused is refused before anybody plans."""
-    compiled = compile_context(case.admitted, case.governance.ports)
+    ports = case.governance.ports
+    told = read_first_turn(case.admitted, ports)
+    compiled = compile_context(case.admitted, ports, told=told)
     kept = {"compiled": seal(compiled.to_json())}
     case.usage.add(tokens=compiled.budget_report.tokens_used_at_compile)
     controls = compiled.runtime_controls

@@ -115,8 +115,8 @@ class PlannedFlow:
 
     def ruled(self, governance: Any = None) -> Self:
         """The same flow under the rules of its host's packs, or of `governance` where that has none."""
-        host = self.host
-        if host.governance is None and governance is not None:
+        host, own = self.host, self.host.governance
+        if governance is not None and not (own and own.governs_flows):
             host = host.with_parts(governance=governance)
         return (
             self if self.governed and host is self.host else replace(self, host=host, governed=True)

@@ -92,7 +92,8 @@ def govern_flow(flow: DurableFlow, governance: Governance | None) -> DurableFlow
 
     A flow with packs of its own stays under these.
     """
-    if governance is None or not governance.governs_flows or flow.host.governance is not None:
+    own = flow.host.governance
+    if governance is None or not governance.governs_flows or (own and own.governs_flows):
         return flow
     ruled: DurableFlow = flow.ruled(governance) if hasattr(flow, "ruled") else flow
     return ruled

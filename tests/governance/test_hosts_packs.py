@@ -82,6 +82,13 @@ def test_packs_of_the_flow_come_before_those_of_the_store(fresh_database: str) -
         assert store.start(flow, {"to": "bob"}).status == "completed"
 
 
+def test_packs_for_requests_of_the_flow_are_none_for_the_flow(fresh_database: str) -> None:
+    loop = Governance(registry=MemoryRegistry([make_small_pack()]))
+    flow = compile_flow(FLOW, host=HostParts(governance=loop, platform=PLATFORM))
+    with RunStore.open(fresh_database, host=lend(FORBIDDEN)) as store:
+        assert store.start(flow, {"to": "bob"}).status == "failed"
+
+
 def test_a_run_that_began_without_packs_goes_on_without_them(fresh_database: str) -> None:
     flow = compile_flow(FLOW, platform=PLATFORM)
     with RunStore.open(fresh_database) as store:

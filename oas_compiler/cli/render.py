@@ -282,6 +282,17 @@ def _format_run_facts(run: Run, now: datetime, asked: Sequence[str]) -> Renderab
     )
 
 
+def _shorten_record(
+    outputs: Mapping[str, Any], given: GivenOptions, extent: Extent
+) -> Mapping[str, Any]:
+    """The outputs of a governed run with the name of its record, which has a view of its own."""
+    record = outputs.get("decision_record")
+    if extent.whole or not isinstance(record, Mapping) or "agent_identity" not in record:
+        return outputs
+    name = str(record.get("record_id"))
+    return {**outputs, "decision_record": f"{name} (see {given.command('records', name)})"}
+
+
 def _format_outcome(
     run: Run, given: GivenOptions, extent: Extent, names: Mapping[str, str] | None
 ) -> Iterator[RenderableType]:
@@ -295,7 +306,7 @@ def _format_outcome(
                 yield Indented(message_view(said, extent))
     if run.outputs:
         yield _format_title("outputs")
-        yield Indented(values_view(run.outputs, extent))
+        yield Indented(values_view(_shorten_record(run.outputs, given, extent), extent))
     if run.error is not None:
         yield _format_title("error")
         yield Words(Text(clean(str(run.error.get("message", ""))), "red"))

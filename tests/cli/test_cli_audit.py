@@ -60,6 +60,17 @@ def test_nothing_is_listed_of_another_tenant(cli: Any, run_id: str) -> None:
     assert cli("replay", f"dr_{run_id}_1", "--tenant", "beta").exit_code == Exit.USAGE
 
 
+def test_a_run_names_its_record_and_shows_it_on_request(cli: Any, run_id: str) -> None:
+    shown = cli("show", run_id, *OF_ACME).stdout
+    assert f"dr_{run_id}_3 (see oasflow records dr_{run_id}_3 --tenant {TENANT})" in " ".join(
+        shown.split()
+    )
+    assert "principal_chain" not in shown
+    assert "principal_chain" in cli("show", run_id, "--full", *OF_ACME).stdout
+    outputs = json.loads(cli("show", run_id, "--json", *OF_ACME).stdout)["outputs"]
+    assert outputs["decision_record"]["record_id"] == f"dr_{run_id}_3"
+
+
 def test_an_export_is_verified(cli: Any, run_id: str, tmp_path: Path) -> None:
     file = tmp_path / "export.jsonl"
     done = cli("records", run_id, "--export", str(file), "--transcripts", *OF_ACME)

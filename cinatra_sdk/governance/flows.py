@@ -21,7 +21,7 @@ from pydantic import JsonValue
 from cinatra_sdk.effects.asking import make_refusal
 from cinatra_sdk.effects.effect import Effect, EffectResult, hash_json
 from cinatra_sdk.effects.governing import GateNeeded
-from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.errors import EffectRefused, NotConfigured
 from cinatra_sdk.governance.admission import Admitted, HostWord, admit, make_claim
 from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
@@ -259,6 +259,10 @@ class PackRules:
         return ""
 
 
+def _refuse(effect: Effect, refusal: GovernanceRefused) -> EffectRefused:
+    return make_refusal(effect, refusal.message, code=refusal.code, hint=refusal.hint)
+
+
 class CallGovernor:
     """The rules of one visit of a node; implements `cinatra_sdk.effects.governing.Governor`."""
 
@@ -294,7 +298,7 @@ class CallGovernor:
     def redeem(self, effect: Effect) -> None:
         examined = self._examined[effect.key]
         if examined.refusal is not None:
-            raise make_refusal(effect, examined.refusal.message, code=examined.refusal.code)
+            raise _refuse(effect, examined.refusal)
         pending = examined.list_pending(self._approvals)
         if pending:
             assert examined.decision is not None  # without a refusal there is one
@@ -314,7 +318,7 @@ class CallGovernor:
             refusal = refused
         else:
             return
-        raise make_refusal(effect, refusal.message, code=refusal.code)
+        raise _refuse(effect, refusal)
 
     def list_headers(self, effect: Effect) -> Mapping[str, str]:
         call = self._examined[effect.key].call

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governance.arguments import find_argument_problem
@@ -37,6 +37,15 @@ from cinatra_sdk.governance.proposed import GovernedCall, make_call_envelope
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.rulebook import DeclaredCapability, Rulebook
 from cinatra_sdk.governance.usage import RunUsage
+
+_UNDECLARED: Final = (
+    "no adapter declares it, or several do",
+    "bind a capability of one adapter to it (binds_to), and permit the capability",
+)
+_UNPERMITTED: Final = (
+    "no permission allows it",
+    "policy_layer/permissions: allow it, and nowhere forbid it",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,13 +122,11 @@ class Gateway:
         recorded: Mapping[str, Evidence],
     ) -> Examined:
         if declared is None or declared.id not in self.book.surface:
-            why = (
-                "no adapter declares it, or several do"
-                if declared is None
-                else "no permission allows it"
-            )
+            why, mend = _UNDECLARED if declared is None else _UNPERMITTED
             raise GovernanceRefused(
-                "CAPABILITY_UNSURFACED", f"'{call.capability_id[:200]}' is not offered: {why}"
+                "CAPABILITY_UNSURFACED",
+                f"'{call.capability_id[:200]}' is not offered: {why}",
+                hint=mend,
             )
         facts = make_call_facts(
             self.run_facts,

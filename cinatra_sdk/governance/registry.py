@@ -139,7 +139,11 @@ class FolderRegistry:
 
 
 def not_found(ref: str) -> GovernanceRefused:
-    return GovernanceRefused("PACK_NOT_FOUND", f"no registry has {_quote(ref)}")
+    return GovernanceRefused(
+        "PACK_NOT_FOUND",
+        f"no registry has {_quote(ref)}",
+        hint="put its file into the folder of the registry, or publish it: oasflow packs publish FILE",
+    )
 
 
 def _quote(ref: str) -> str:

@@ -82,6 +82,25 @@ def test_packs_of_the_flow_come_before_those_of_the_store(fresh_database: str) -
         assert store.start(flow, {"to": "bob"}).status == "completed"
 
 
+@pytest.mark.parametrize(
+    ("pack", "told"),
+    [
+        (
+            make_small_pack(binds_to="POST https://elsewhere"),
+            "several do (bind a capability of one",
+        ),
+        (make_small_pack(mode="destructive", safety="destructive"), "delegation (user.delegation,"),
+    ],
+)
+def test_a_run_that_was_refused_says_how_to_mend_it(
+    fresh_database: str, pack: Any, told: str
+) -> None:
+    host = HostParts(governance=Governance.of(pack), platform=PLATFORM)
+    with RunStore.open(fresh_database, host=host) as store:
+        run = store.start(compile_flow(FLOW, platform=PLATFORM), {"to": "bob"})
+    assert told in str((run.error or {})["message"])
+
+
 def test_packs_for_requests_of_the_flow_are_none_for_the_flow(fresh_database: str) -> None:
     loop = Governance(registry=MemoryRegistry([make_small_pack()]))
     flow = compile_flow(FLOW, host=HostParts(governance=loop, platform=PLATFORM))

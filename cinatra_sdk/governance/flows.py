@@ -99,6 +99,17 @@ class PackRules:
                 f"the governed flow '{flow}' has no pack",
                 hint="Governance(pack_refs=('id@1.2.3',))",
             )
+        if isinstance(governance.pack_refs, str):
+            raise NotConfigured(
+                f"the packs of the governed flow '{flow}' are one text, not a tuple",
+                hint=f"Governance(pack_refs=('{governance.pack_refs[:120]}',))",
+            )
+        if not callable(getattr(governance.registry, "load", None)):
+            raise NotConfigured(
+                f"the registry of the governed flow '{flow}' is a "
+                f"{type(governance.registry).__name__}, which loads no packs",
+                hint="Governance(registry=FolderRegistry('packs'))",
+            )
         for ref in governance.pack_refs:
             require_pinned(ref)
         self.governance = governance

@@ -9,7 +9,8 @@ allows.  A pack that contradicts itself is refused before anything runs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -32,8 +33,9 @@ from cinatra_sdk.governance.contracts.rules import (
 )
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.registry import Published
+from cinatra_sdk.governance.registry import Published, kind_of
 from cinatra_sdk.governance.schemas import require_constraints, require_schema
+from cinatra_sdk.text.spelling import did_you_mean
 
 _T = TypeVar("_T", bound=Contract)
 ANY = "*"
@@ -214,8 +216,41 @@ def _redact(value: Any, names: set[str]) -> Any:
     return [_redact(one, names) for one in value] if isinstance(value, list) else value
 
 
+def require_sound(published: Published) -> None:
+    """Refuse a pack or a catalog that no run could be admitted under.
+
+    Raises: `GovernanceRefused`: PACK_NOT_FOUND for a name of no known kind, PACK_INVALID.
+    """
+    kind_of(published.ref)
+    if isinstance(published, ContextPack):
+        make_rulebook([published])
+        return
+    with _naming([published]):
+        decisions = _join(published.decisions, "decision", lambda one: one.decision_key)
+        _check_decisions(decisions.values())
+
+
 def make_rulebook(packs: Sequence[Published]) -> Rulebook:
     """Raises: `GovernanceRefused` (PACK_INVALID, PACK_NOT_FOUND where none of them is a pack)."""
+    with _naming(packs):
+        return _make_rulebook(packs)
+
+
+@contextmanager
+def _naming(packs: Sequence[Published]) -> Iterator[None]:
+    """Let what is wrong with packs name them: a host has many."""
+    try:
+        yield
+    except GovernanceRefused as refused:
+        if refused.code != "PACK_INVALID":
+            raise
+        names = ", ".join(f"'{one.ref}'" for one in packs)
+        raise GovernanceRefused(
+            refused.code, f"{names}: {refused.message}", hint=refused.hint
+        ) from None
+
+
+def _make_rulebook(packs: Sequence[Published]) -> Rulebook:
     full = [one for one in packs if isinstance(one, ContextPack)]
     if not full:
         raise GovernanceRefused("PACK_NOT_FOUND", "no reference names a context pack")
@@ -294,6 +329,7 @@ def _check(book: Rulebook) -> None:
                 "PACK_INVALID",
                 f"permission '{permission.permission_id}' is about "
                 f"'{permission.adapter_id}.{permission.capability}', which no adapter declares",
+                hint=_propose(book, f"{permission.adapter_id}.{permission.capability}"),
             )
         require_constraints(permission.arg_constraints, f"permission '{permission.permission_id}'")
     for bundled in book.rules:
@@ -308,7 +344,11 @@ def _check(book: Rulebook) -> None:
     _require_each_once([one.evaluator_id for one in book.evaluators], "evaluator")
     for evaluator in book.evaluators:
         _check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
-    for decision in book.decisions.values():
+    _check_decisions(book.decisions.values())
+
+
+def _check_decisions(decisions: Iterable[DecisionSpec]) -> None:
+    for decision in decisions:
         where = f"decision '{decision.decision_key}'"
         _check_condition(decision.eligibility_rules, where)
         require_schema(decision.outputs_schema, f"{where}, outputs_schema")
@@ -350,15 +390,25 @@ def _check_rule(book: Rulebook, rule: PolicyRule) -> None:
     require_constraints(rule.then.arg_constraints, where)
     gate = rule.then.requires_approval_gate
     if gate is not None and gate not in book.gates:
-        raise GovernanceRefused("PACK_INVALID", f"{where} asks at '{gate}', which is no gate")
+        raise GovernanceRefused(
+            "PACK_INVALID",
+            f"{where} asks at '{gate}', which is no gate",
+            hint=did_you_mean(gate, book.gates) or "declare it in policy_layer/approval_gates",
+        )
 
 
 def _check_names(book: Rulebook, names: Iterable[str], where: str) -> None:
     for name in names:
         if name != ANY and name not in book.capabilities:
             raise GovernanceRefused(
-                "PACK_INVALID", f"{where} names '{name}', which no adapter declares"
+                "PACK_INVALID",
+                f"{where} names '{name}', which no adapter declares",
+                hint=_propose(book, name),
             )
+
+
+def _propose(book: Rulebook, name: str) -> str:
+    return did_you_mean(name, book.capabilities) or "a capability is named ADAPTER.CAPABILITY"
 
 
 def _check_condition(logic: Any, where: str) -> None:
@@ -374,4 +424,8 @@ def _check_condition(logic: Any, where: str) -> None:
 def _require_each_once(names: list[str], what: str) -> None:
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
-        raise GovernanceRefused("PACK_INVALID", f"the {what} '{twice}' stands twice")
+        raise GovernanceRefused(
+            "PACK_INVALID",
+            f"the {what} '{twice}' stands twice",
+            hint="names are unique among all packs of a run",
+        )

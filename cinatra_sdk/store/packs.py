@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.registry import (
     Published,
@@ -23,7 +22,7 @@ from cinatra_sdk.governance.registry import (
     require_pinned,
     require_tenant,
 )
-from cinatra_sdk.governance.rulebook import make_rulebook
+from cinatra_sdk.governance.rulebook import require_sound
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import read_actor
@@ -53,12 +52,10 @@ class StoredPacks:
         is there with another content; `AnswerInvalid` without a name.
         """
         require_pinned(published.ref)
-        kind_of(published.ref)
         who = read_actor(by)
         if not who.strip():
             raise AnswerInvalid("nobody says that they publish it", hint="give by=…")
-        if isinstance(published, ContextPack):
-            make_rulebook([published])
+        require_sound(published)
         row = {
             "tenant": owner_of(published),
             "ref": published.ref,

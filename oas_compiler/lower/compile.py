@@ -144,13 +144,16 @@ def _read_governance(given: Governance | ContextPack | Mapping[str, Any]) -> Gov
     # Imported late: most flows have no pack.
     from cinatra_sdk.governance.contracts.packs import ContextPack
     from cinatra_sdk.governance.governance import Governance
+    from cinatra_sdk.governance.rulebook import require_sound
 
     if isinstance(given, Governance):
         return given
-    if isinstance(given, ContextPack):
-        return Governance.of(given)
     if isinstance(given, Mapping):
-        return Governance.of(ContextPack.read(given, code="PACK_INVALID"))
+        given = ContextPack.read(given, code="PACK_INVALID")
+    if isinstance(given, ContextPack):
+        # Here, where the author sees it, and not first when a run begins.
+        require_sound(given)
+        return Governance.of(given)
     raise TypeError(
         f"governance is a {type(given).__name__}: give Governance(…), a ContextPack, or its JSON"
     )

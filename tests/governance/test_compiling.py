@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from cinatra_sdk.governance.compiling import compile_context, compute_compiled_hash, fit_blocks
 from cinatra_sdk.governance.contracts.compiled import CompiledContext, ContextBlock
+from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.contracts.run_context import BucketTokens
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.refusals import GovernanceRefused
@@ -190,7 +192,6 @@ def test_a_member_that_is_misspelt_is_refused_and_others_are_kept(path: str, sli
 
 
 def test_two_packs_narrow_each_other() -> None:
-    from cinatra_sdk.governance.contracts.packs import ContextPack
 
     other = put(read_pack(), "pack_meta/pack_id", "ctxpack.other")
     other = put(other, "pack_meta/environment_defaults/safety_mode", "read_only")
@@ -210,6 +211,56 @@ def test_two_packs_narrow_each_other() -> None:
         changed = ContextPack.read(put(other, path, new))
         with pytest.raises(GovernanceRefused, match="declared twice, and not alike"):
             make_rulebook([ContextPack.read(read_pack()), changed])
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        (f"{RULES}/0/then/requires_gat", 'RULES/0/then: there is no member "requires_gat"; did you mean "requires"?'),
+        (f"{RULES}/0/iff", 'RULES/0: there is no member "iff"; did you mean "if"?'),
+        ("policy_layer/approval_gates/0/approver_role", 'approval_gates/0: there is no member "approver_role"; did you mean "required_approver_role"?'),
+        ("tooling_layer/adapters/0/capability_metadata/lookup/bind_to", 'lookup: there is no member "bind_to"; did you mean "binds_to"?'),
+        ("pack_meta/environment_defaults/run_budget/bucket_tokens/polcy", 'bucket_tokens: there is no member "polcy"; did you mean "policy"?'),
+        ("zzzz", 'ContextPack: there is no member "zzzz"$'),
+    ],
+)  # fmt: skip
+def test_an_unknown_member_of_a_closed_record_is_told_with_the_one_that_was_meant(
+    path: str, told: str
+) -> None:
+    expected = re.escape(told.replace("RULES", RULES)).replace(r"\$", "$")
+    with pytest.raises(GovernanceRefused, match=expected):
+        ContextPack.read(put(read_pack(), path, "x"), code="PACK_INVALID")
+
+
+def test_a_misspelt_member_is_told_before_all_that_lacks_because_of_it() -> None:
+    budget = "pack_meta/environment_defaults/run_budget"
+    with pytest.raises(GovernanceRefused) as caught:
+        ContextPack.read(put(read_pack(), budget, {"max_tool_call": 3}), code="PACK_INVALID")
+    first, second, *_ = caught.value.message.split("; ")[0::2]
+    assert first == f'ContextPack: {budget}: there is no member "max_tool_call"'
+    assert second.endswith(" is missing")
+
+
+def test_what_is_wrong_with_packs_names_all_of_them() -> None:
+    other = put(read_pack(), "pack_meta/pack_id", "ctxpack.other")
+    with pytest.raises(GovernanceRefused) as caught:
+        make_rulebook([ContextPack.read(read_pack()), ContextPack.read(other)])
+    assert caught.value.message.startswith("'ctxpack.support@5.2.0', 'ctxpack.other@5.2.0': the ")
+    assert caught.value.hint == "names are unique among all packs of a run"
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "meant"),
+    [
+        (f"{RULES}/2/then/requires_approval_gate", "GATE_FINANCE_APROVAL", "GATE_FINANCE_APPROVAL"),
+        (f"{RULES}/0/applies_to/capabilities", ["adp_orders.lokup"], "adp_orders.lookup"),
+        ("policy_layer/permissions/0/capability", "lokup", "adp_orders.lookup"),
+    ],
+)
+def test_a_name_that_nothing_has_is_told_with_the_nearest(path: str, new: Any, meant: str) -> None:
+    with pytest.raises(GovernanceRefused) as caught:
+        admit_example(put(read_pack(), path, new))
+    assert caught.value.hint == f'did you mean "{meant}"?'
 
 
 def test_registries_of_a_folder(tmp_path: Any) -> None:

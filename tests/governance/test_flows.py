@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
 
+from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.governance import Governance
@@ -77,6 +79,24 @@ def test_a_pack_may_be_given_as_json_and_nothing_else() -> None:
         compile_flow(FLOW, governance={})
     with pytest.raises(TypeError, match="governance is a str: give Governance"):
         compile_flow(FLOW, governance="packs/ctxpack.small@1.0.0.json")  # type: ignore[arg-type]  # the mistake
+
+
+def test_a_pack_that_contradicts_itself_is_refused_where_it_is_compiled() -> None:
+    rules = [{"rule_id": "R", "then": {"requires_approval_gate": "NO_GATE"}}]
+    with pytest.raises(GovernanceRefused, match=r"'ctxpack\.small@1\.0\.0': rule 'R' asks at"):
+        compile_flow(FLOW, governance=make_small_pack(rules))
+
+
+def test_packs_that_are_one_text_and_registries_that_are_none_are_named() -> None:
+    one = Governance.of(make_small_pack())
+    ref = one.pack_refs[0]
+    texts = compile_flow(FLOW, governance=replace(one, pack_refs=ref))  # type: ignore[arg-type]  # the mistake
+    with pytest.raises(NotConfigured) as caught:
+        drive(texts, {"to": "bob"})
+    assert caught.value.hint == "Governance(pack_refs=('ctxpack.small@1.0.0',))"
+    folder = compile_flow(FLOW, governance=replace(one, registry="packs"))  # type: ignore[arg-type]  # the mistake
+    with pytest.raises(NotConfigured, match="is a str, which loads no packs"):
+        drive(folder, {"to": "bob"})
 
 
 def test_the_smallest_pack_of_the_page_does_what_it_says() -> None:

@@ -569,6 +569,16 @@ def test_a_version_of_a_pack_is_published_once(store: RunStore) -> None:
     assert packs.load("ctxpack.support@5.2.0", tenant=TENANT) == ContextPack.read(read_pack())
 
 
+def test_a_catalog_that_no_run_could_use_is_not_published(store: RunStore) -> None:
+    from cinatra_sdk.governance.contracts.packs import DecisionCatalog
+
+    wrong = put(read_catalog(), "decisions/0/eligibility_rules", {"nope": 1})
+    packs = StoredPacks(store.database)
+    with pytest.raises(GovernanceRefused, match=r"'decision-catalog\.support@2\.1\.0': .*'nope'"):
+        packs.publish(DecisionCatalog.read(wrong), by="ann")
+    assert packs.list_entries() == []
+
+
 # ------------------------------------------------------------------ compiled flows
 
 

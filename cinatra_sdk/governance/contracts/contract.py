@@ -10,9 +10,9 @@ Objects inside are frozen as well: a record that was hashed cannot change afterw
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Self, TypeAlias
+from typing import Annotated, Any, Final, Self, TypeAlias, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
@@ -23,15 +23,20 @@ from pydantic import (
     ValidationError,
     WithJsonSchema,
 )
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governance.canonical import find_inexact, hash_of
 from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.text.spelling import did_you_mean
 from cinatra_sdk.values.json_values import SCALARS, check_value
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 
 _MOST_NAMED = 3
 """Problems that one error names."""
+_UNKNOWN_MEMBER: Final = "extra_forbidden"
+"""What pydantic calls a member that a record does not have."""
 
 
 def freeze(value: Any) -> Any:
@@ -96,7 +101,7 @@ class Contract(BaseModel):
         try:
             return cls.model_validate_json(json.dumps(given, default=thaw))
         except ValidationError as error:
-            problem = describe_problems(error)
+            problem = describe_problems(error, cls)
         raise GovernanceRefused(code, f"{cls.__name__}: {problem}")
 
     @classmethod
@@ -120,12 +125,54 @@ class Contract(BaseModel):
         return hash_of(self.to_json())
 
 
-def describe_problems(error: ValidationError) -> str:
-    """Where a value does not fit, and why; quotes no value."""
+def describe_problems(error: ValidationError, record: type[BaseModel] | None = None) -> str:
+    """Where a value does not fit, and why; quotes no value.
+
+    record: whose members are proposed for a name that is unknown.
+    """
     found = error.errors(include_url=False, include_input=False, include_context=False)
-    told = [
-        f"{'/'.join(str(part) for part in one['loc']) or 'it'}: {one['msg'].removeprefix('Value error, ')[:200]}"
-        for one in found[:_MOST_NAMED]
-    ]
+    # A misspelt member first: what lacks beside it often lacks only because of it.
+    found.sort(key=lambda one: one["type"] != _UNKNOWN_MEMBER)
+    told = [_describe_problem(one, record) for one in found[:_MOST_NAMED]]
     more = len(found) - len(told)
     return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
+
+
+def _describe_problem(one: ErrorDetails, record: type[BaseModel] | None) -> str:
+    *path, last = one["loc"] or ("it",)
+    if one["type"] == _UNKNOWN_MEMBER:
+        meant = did_you_mean(str(last), _list_members(record, path))
+        problem = f'there is no member "{str(last)[:200]}"' + (f"; {meant}" if meant else "")
+        return ": ".join([*(["/".join(map(str, path))] if path else []), problem])
+    place = "/".join(map(str, [*path, last]))
+    if one["type"] == "missing":
+        return f"{place} is missing"
+    return f"{place}: {one['msg'].removeprefix('Value error, ')[:200]}"
+
+
+def _list_members(record: type[BaseModel] | None, path: Iterable[str | int]) -> list[str]:
+    """The members of the record at a place; none where several kinds may stand there."""
+    at_key = False
+    for part in path:
+        if at_key or not isinstance(part, str):
+            at_key = False  # a place in a list, or a name in a mapping: the record is that of each
+            continue
+        known = None if record is None else _find_member(record, part)
+        record = None if known is None else _find_record(known.annotation)
+        at_key = known is not None and get_origin(known.annotation) is dict
+    if record is None:
+        return []
+    return [one.alias or name for name, one in record.model_fields.items()]
+
+
+def _find_member(record: type[BaseModel], name: str) -> FieldInfo | None:
+    named = (one for key, one in record.model_fields.items() if name in (key, one.alias))
+    return next(named, None)
+
+
+def _find_record(annotation: Any) -> type[BaseModel] | None:
+    """The one record in a type: `Rule` of `tuple[Rule, ...]`, and of `Rule | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    inner = [made for one in get_args(annotation) if (made := _find_record(one)) is not None]
+    return inner[0] if len(inner) == 1 else None

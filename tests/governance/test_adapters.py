@@ -35,10 +35,12 @@ def platform(server: LoopbackServer) -> Iterator[HttpPlatform]:
         yield opened
 
 
-def lend(folder: Path, kind: str, binds_to: str, **parts: Any) -> HostParts:
+def lend(
+    folder: Path, kind: str, binds_to: str, endpoint_ref: str = "orders", **parts: Any
+) -> HostParts:
     """The refund, whose order is looked up by an adapter of that type."""
     pack = put(put(read_pack(), f"{PLACE}/type", kind), LOOK_UP, binds_to)
-    pack = put(pack, f"{PLACE}/endpoint_ref", "orders")
+    pack = put(pack, f"{PLACE}/endpoint_ref", endpoint_ref)
     lent = lend_refund(folder / "refunds", registry=make_registry(pack))
     lent = lent.with_parts(**parts, graphs=())
     return lent.with_parts(graphs=[governed_run.lent(lent)])
@@ -110,6 +112,23 @@ def test_a_tool_of_an_mcp_server(fresh_database: str, tmp_path: Path) -> None:
     run, call, _ = refund(fresh_database, parts)
     assert run.status == "completed", run.error
     assert made == ["ord_881"]
+    assert call["result"]["output"]["total_inr"] == 4200
+
+
+@pytest.mark.parametrize("lent_as", ["shop", "*"])
+def test_a_tool_of_an_mcp_server_is_named_as_for_a_compiled_flow(
+    fresh_database: str, tmp_path: Path, lent_as: str
+) -> None:
+    shop = make_server([])
+
+    # One server for every name has a tool of the whole name.
+    @shop.tool(name="look_up" if lent_as == "shop" else "shop/look_up")
+    def look_up(order_id: str) -> dict[str, Any]:
+        return {"order_id": order_id, "total_inr": 4200}
+
+    parts = lend(tmp_path, "mcp", "shop/look_up", endpoint_ref="", mcp={lent_as: shop})
+    run, call, _ = refund(fresh_database, parts)
+    assert run.status == "completed", run.error
     assert call["result"]["output"]["total_inr"] == 4200
 
 

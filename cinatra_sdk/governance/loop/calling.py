@@ -87,11 +87,12 @@ def _make_http(
 def _make_mcp(
     declared: DeclaredCapability, parts: HostParts, key: str
 ) -> Callable[[Mapping[str, Any]], Any]:
-    name = declared.adapter.endpoint_ref
+    name, tool = _name_mcp(declared, parts)
     lent = parts.mcp.get(name) or parts.mcp.get("*")
     if lent is None:
         raise NotConfigured(
-            f"the host lends no MCP server '{name}' for '{declared.id}'", hint="HostParts(mcp={…})"
+            f"the host lends no MCP server '{name}' for '{declared.id}'",
+            hint="binds_to: 'server/tool', or endpoint_ref of the adapter; HostParts(mcp={'server': …})",
         )
 
     async def ask(args: Mapping[str, Any]) -> Any:
@@ -101,13 +102,21 @@ def _make_mcp(
 
         server = McpServer(name=name or declared.adapter.adapter_id, transport="streamable_http")
         link = ServerLink(server=server, lent=lent, rules=server.retry)
-        result = await acall(link, declared.bound_to, dict(args), key)
+        result = await acall(link, tool, dict(args), key)
         if result.get("isError"):
-            raise RequestFailed(f"tool '{declared.bound_to}' says: {read_text(result)[:1000]}")
+            raise RequestFailed(f"tool '{tool}' says: {read_text(result)[:1000]}")
         found = result.get("structuredContent")
         return read_text(result) if found is None else found
 
     return ask
+
+
+def _name_mcp(declared: DeclaredCapability, parts: HostParts) -> tuple[str, str]:
+    """The server and its tool: of the adapter and `binds_to`, or `server/tool` as compiled flows have it."""
+    name, bound = declared.adapter.endpoint_ref, declared.bound_to
+    server, slash, tool = bound.partition("/")
+    known = server in parts.mcp or "*" not in parts.mcp
+    return (server, tool) if slash and not name and known else (name, bound)
 
 
 def read_made(made: Any, declared: DeclaredCapability) -> dict[str, JsonValue]:

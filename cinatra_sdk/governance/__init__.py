@@ -4,7 +4,7 @@ contracts/      the records that cross the borders, frozen and strict
 canonical.py    canonical JSON (RFC 8785) and hashes;  refusals.py  every reason, with its code
 governance.py parts.py ports.py    what the host lends
 registry.py compatibility.py    packs by pinned references
-rulebook.py policy.py facts.py arguments.py schemas.py    what the packs allow: a pure function
+rulebook.py pack_parts.py policy.py facts.py arguments.py schemas.py    what the packs allow: a pure function
 conditions/     JsonLogic that guesses nothing
 admission.py budgets.py compiling.py first_turn_block.py tokens.py    from a request to a run, and to its context
 proposed.py gateway.py evidence.py usage.py    one call: its envelope, rules, approvals, budget

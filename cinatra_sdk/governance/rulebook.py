@@ -8,7 +8,6 @@ allows.  A pack that contradicts itself is refused before anything runs.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,10 +16,9 @@ from typing import Any, TypeVar
 
 from cinatra_sdk.errors import FlowChanged
 from cinatra_sdk.governance.canonical import hash_of
-from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
 from cinatra_sdk.governance.contracts.contract import Contract, thaw
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
-from cinatra_sdk.governance.contracts.identifiers import MODES, ApprovalMode, at_most, rank
+from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, rank
 from cinatra_sdk.governance.contracts.packs import ContextPack, Evaluator, FirstTurnRef
 from cinatra_sdk.governance.contracts.rules import (
     Adapter,
@@ -32,9 +30,15 @@ from cinatra_sdk.governance.contracts.rules import (
     RedactionRule,
 )
 from cinatra_sdk.governance.evidence import Evidence
+from cinatra_sdk.governance.pack_parts import (
+    check_adapter,
+    check_condition,
+    check_decisions,
+    require_each_once,
+)
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.registry import Published, kind_of
-from cinatra_sdk.governance.schemas import require_constraints, require_schema
+from cinatra_sdk.governance.schemas import require_constraints
 from cinatra_sdk.text.spelling import did_you_mean
 
 _T = TypeVar("_T", bound=Contract)
@@ -227,7 +231,7 @@ def require_sound(published: Published) -> None:
         return
     with _naming([published]):
         decisions = _join(published.decisions, "decision", lambda one: one.decision_key)
-        _check_decisions(decisions.values())
+        check_decisions(decisions.values())
 
 
 def make_rulebook(packs: Sequence[Published]) -> Rulebook:
@@ -318,10 +322,10 @@ def _join(given: Sequence[_T], what: str, name: Callable[[_T], str]) -> dict[str
 def _check(book: Rulebook) -> None:
     """Refuse what could only fail, or be passed by, when the run needs it."""
     _require_one_first_turn(book)
-    _require_each_once([one.rule.rule_id for one in book.rules], "rule")
-    _require_each_once([one.permission_id for one in book.permissions], "permission")
+    require_each_once([one.rule.rule_id for one in book.rules], "rule")
+    require_each_once([one.permission_id for one in book.permissions], "permission")
     for adapter in book.adapters.values():
-        _check_adapter(adapter)
+        check_adapter(adapter)
     for permission in book.permissions:
         known = book.adapters.get(permission.adapter_id)
         if known is None or permission.capability not in (ANY, *known.capabilities):
@@ -335,23 +339,16 @@ def _check(book: Rulebook) -> None:
     for bundled in book.rules:
         _check_rule(book, bundled.rule)
     for gate in book.gates.values():
-        _check_condition(gate.when, f"approval gate '{gate.gate_id}'")
+        check_condition(gate.when, f"approval gate '{gate.gate_id}'")
         _check_names(book, gate.capabilities, f"approval gate '{gate.gate_id}'")
     for guard in (*book.must_refuse, *book.must_escalate):
-        _check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
+        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
     for redaction in book.redactions:
-        _check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
-    _require_each_once([one.evaluator_id for one in book.evaluators], "evaluator")
+        check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
+    require_each_once([one.evaluator_id for one in book.evaluators], "evaluator")
     for evaluator in book.evaluators:
-        _check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
-    _check_decisions(book.decisions.values())
-
-
-def _check_decisions(decisions: Iterable[DecisionSpec]) -> None:
-    for decision in decisions:
-        where = f"decision '{decision.decision_key}'"
-        _check_condition(decision.eligibility_rules, where)
-        require_schema(decision.outputs_schema, f"{where}, outputs_schema")
+        check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
+    check_decisions(book.decisions.values())
 
 
 def _require_one_first_turn(book: Rulebook) -> None:
@@ -360,31 +357,9 @@ def _require_one_first_turn(book: Rulebook) -> None:
         raise GovernanceRefused("PACK_INVALID", "two packs begin with another first turn each")
 
 
-def _check_adapter(adapter: Adapter) -> None:
-    name = adapter.adapter_id
-    _require_each_once(list(adapter.capabilities), f"capability of adapter '{name}'")
-    for capability, about in adapter.capability_metadata.items():
-        if capability not in adapter.capabilities:
-            raise GovernanceRefused(
-                "PACK_INVALID", f"adapter '{name}' describes '{capability}', which it does not have"
-            )
-        require_schema(about.arg_schema, f"capability '{name}.{capability}', arg_schema")
-        mode = about.approval_mode
-        if mode is not None and not at_most(mode, adapter.approval_mode):
-            raise GovernanceRefused(
-                "PACK_INVALID",
-                f"capability '{name}.{capability}' is {mode}, above the {adapter.approval_mode} of its adapter",
-                hint=f"modes are, from harmless to harmful: {', '.join(MODES)}",
-            )
-        if about.kind == "write" and (mode or adapter.approval_mode) == "read_only":
-            raise GovernanceRefused(
-                "PACK_INVALID", f"capability '{name}.{capability}' writes, and says it is read_only"
-            )
-
-
 def _check_rule(book: Rulebook, rule: PolicyRule) -> None:
     where = f"rule '{rule.rule_id}'"
-    _check_condition(rule.condition, where)
+    check_condition(rule.condition, where)
     _check_names(book, rule.applies_to.capabilities, where)
     _check_names(book, rule.then.prohibits, where)
     require_constraints(rule.then.arg_constraints, where)
@@ -409,23 +384,3 @@ def _check_names(book: Rulebook, names: Iterable[str], where: str) -> None:
 
 def _propose(book: Rulebook, name: str) -> str:
     return did_you_mean(name, book.capabilities) or "a capability is named ADAPTER.CAPABILITY"
-
-
-def _check_condition(logic: Any, where: str) -> None:
-    try:
-        read_condition(logic)
-    except ConditionInvalid as error:
-        problem = str(error)
-    else:
-        return
-    raise GovernanceRefused("PACK_INVALID", f"{where}: {problem}")
-
-
-def _require_each_once(names: list[str], what: str) -> None:
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        raise GovernanceRefused(
-            "PACK_INVALID",
-            f"the {what} '{twice}' stands twice",
-            hint="names are unique among all packs of a run",
-        )

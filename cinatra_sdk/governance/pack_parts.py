@@ -1,0 +1,67 @@
+"""What a part of a pack has to be by itself; refused before anything runs.
+
+check_adapter(adapter)                        its capabilities, their modes and schemas
+check_condition({"inn": [1]}, "rule 'R1'")    GovernanceRefused (PACK_INVALID): rule 'R1': there is no …
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
+from cinatra_sdk.governance.contracts.decisions import DecisionSpec
+from cinatra_sdk.governance.contracts.identifiers import MODES, at_most
+from cinatra_sdk.governance.contracts.rules import Adapter
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.schemas import require_schema
+
+
+def check_adapter(adapter: Adapter) -> None:
+    name = adapter.adapter_id
+    require_each_once(list(adapter.capabilities), f"capability of adapter '{name}'")
+    for capability, about in adapter.capability_metadata.items():
+        if capability not in adapter.capabilities:
+            raise GovernanceRefused(
+                "PACK_INVALID", f"adapter '{name}' describes '{capability}', which it does not have"
+            )
+        require_schema(about.arg_schema, f"capability '{name}.{capability}', arg_schema")
+        mode = about.approval_mode
+        if mode is not None and not at_most(mode, adapter.approval_mode):
+            raise GovernanceRefused(
+                "PACK_INVALID",
+                f"capability '{name}.{capability}' is {mode}, above the {adapter.approval_mode} of its adapter",
+                hint=f"modes are, from harmless to harmful: {', '.join(MODES)}",
+            )
+        if about.kind == "write" and (mode or adapter.approval_mode) == "read_only":
+            raise GovernanceRefused(
+                "PACK_INVALID", f"capability '{name}.{capability}' writes, and says it is read_only"
+            )
+
+
+def check_decisions(decisions: Iterable[DecisionSpec]) -> None:
+    for decision in decisions:
+        where = f"decision '{decision.decision_key}'"
+        check_condition(decision.eligibility_rules, where)
+        require_schema(decision.outputs_schema, f"{where}, outputs_schema")
+
+
+def check_condition(logic: Any, where: str) -> None:
+    try:
+        read_condition(logic)
+    except ConditionInvalid as error:
+        problem = str(error)
+    else:
+        return
+    raise GovernanceRefused("PACK_INVALID", f"{where}: {problem}")
+
+
+def require_each_once(names: list[str], what: str) -> None:
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise GovernanceRefused(
+            "PACK_INVALID",
+            f"the {what} '{twice}' stands twice",
+            hint="names are unique among all packs of a run",
+        )

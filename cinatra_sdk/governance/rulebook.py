@@ -147,6 +147,12 @@ class Rulebook:
         """The capabilities that a permission allows, and none forbids."""
         return frozenset(id_ for id_, one in self.capabilities.items() if self.permits(one))
 
+    def choose_timeout(self, declared: DeclaredCapability) -> int | None:
+        """Milliseconds that a call may take: the shortest that its capability or a pack says."""
+        full = [one for one in self.packs if isinstance(one, ContextPack)]
+        said = [one.pack_meta.environment_defaults.tool_timeout_ms for one in full]
+        return min((one for one in (declared.about.timeout_ms, *said) if one), default=None)
+
     @cached_property
     def sha256(self) -> str:
         """Over the content of every pack."""

@@ -75,6 +75,13 @@ class RunIdentity:
     """The person who started the run; empty where no name was given."""
 
 
+def _require_governance(given: object) -> None:
+    if given is not None and not hasattr(given, "governs_flows"):
+        raise TypeError(
+            f"governance is a {type(given).__name__}: give Governance(…), or Governance.of(pack)"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HostParts:
     """The parts that this process lends; each may be left out.  Prints no value of a variable.
@@ -185,6 +192,7 @@ class HostParts:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         for name in ("allow", "graphs"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        _require_governance(self.governance)
         labels = [graph.label for graph in self.graphs]
         for label in labels:
             if labels.count(label) > 1:

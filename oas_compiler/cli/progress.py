@@ -47,6 +47,7 @@ class Progress:
         self._setups = {
             path: node.id for path, node in nodes.items() if node.work.kind == "StartNode"
         }
+        self._repeating = frozenset(path for path, node in nodes.items() if node.work.repeats)
         self._terminal = terminal
         self._begun: dict[str, float] = {}
         self._live = terminal.err.is_terminal and terminal.err.color_system is not None
@@ -65,11 +66,18 @@ class Progress:
         following = event.data.get("next")
         if following is not None and self._setups.get(path) == following:
             return  # shown again as the gate that asks for inputs
+        if self._only_asks(event, path):
+            return  # shown again as the gate before its call, which was not made
         state, ending = _describe_finish(event)
         took = [f"{seconds:.1f} s"] if seconds >= 0.1 and event.name != "paused" else []
         line = Text.assemble("  ", self._choose_mark(state), f" {name}")
         endings = [Text(words, "dim") for words in (*ending, *took)]
         self._terminal.say(Pieces([line, *endings], between="  "))
+
+    def _only_asks(self, event: RunEvent, path: Path) -> bool:
+        """Whether the node passed the turn to itself for a person, and did nothing yet."""
+        to_itself = bool(path) and event.data.get("next") == path[-1]
+        return to_itself and path not in self._repeating and "decision" not in event.data
 
     def _read_path(self, event_path: str) -> tuple[Path, str]:
         """The path of an event's node in the flow, and the name of the node's visit."""

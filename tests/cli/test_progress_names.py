@@ -17,6 +17,9 @@ from tests.agents.agent_flows import agent, agent_flow
 from tests.emit.modules import import_emitted
 from tests.flow.containers import checked_item, mapped, parallel, texts
 from tests.flows import end, flow_of, port, start
+from tests.governance.small_pack import make_small_pack
+from tests.governance.test_flows import FLOW as GOVERNED_FLOW
+from tests.governance.test_flows import GATED
 
 MAPS = flow_of(
     start(texts("xs")), mapped(checked_item(gates=0)), end(texts("ys")),
@@ -39,6 +42,19 @@ def test_an_element_of_a_map_has_its_number(capsys: pytest.CaptureFixture[str]) 
         for number in (0, 1)
         for name in ("The start", "The draft", "The send", "The end")
     )
+
+
+def test_a_call_that_waits_for_a_person_is_not_shown_as_made(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    flow = compile_flow(GOVERNED_FLOW, governance=make_small_pack(GATED))
+    progress = Progress(flow.plan, Terminal.open())
+    drive(flow, {"to": "bob"}, answers=[True], on_event=progress)
+    lines = [line.strip() for line in capsys.readouterr().err.splitlines()]
+    (name,) = {line[2:].split("  ")[0] for line in lines if "waits for a person" in line}
+    assert [line.split("  ")[0:2] for line in lines if name in line] == [
+        [f"◆ {name}", "waits for a person"], [f"✓ {name}", "approved by drive"], [f"✓ {name}"],
+    ]  # fmt: skip
 
 
 def test_a_flow_of_a_parallel_node_has_its_name(capsys: pytest.CaptureFixture[str]) -> None:

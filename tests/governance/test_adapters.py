@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,30 @@ def test_a_tool_of_an_mcp_server_is_named_as_for_a_compiled_flow(
     run, call, _ = refund(fresh_database, parts)
     assert run.status == "completed", run.error
     assert call["result"]["output"]["total_inr"] == 4200
+
+
+@pytest.mark.parametrize(
+    ("of_pack", "of_capability", "done"),
+    [(20, None, False), (20, 60_000, False), (60_000, 20, False), (60_000, None, True)],
+)
+def test_the_shortest_time_that_a_pack_or_a_capability_says_holds(
+    fresh_database: str, tmp_path: Path, of_pack: int, of_capability: int | None, done: bool
+) -> None:
+    pack = put(read_pack(), "pack_meta/environment_defaults/tool_timeout_ms", of_pack)
+    if of_capability is not None:
+        pack = put(pack, f"{PLACE}/capability_metadata/lookup/timeout_ms", of_capability)
+    over = threading.Event()
+
+    def look_up(order_id: str) -> dict[str, Any]:
+        over.wait(0.01 if done else 30)
+        return {"order_id": order_id, "total_inr": 4200}
+
+    lent = lend_refund(tmp_path / "refunds", registry=make_registry(pack))
+    lent = lent.with_parts(tools={**lent.tools, "lookup_order": look_up}, graphs=())
+    run, call, _ = refund(fresh_database, lent.with_parts(graphs=[governed_run.lent(lent)]))
+    over.set()
+    assert run.status == ("completed" if done else "failed"), run.error
+    assert call["result"]["status"] == ("ok" if done else "failed")
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,12 @@ def test_a_host_whose_packs_are_those_of_requests_governs_no_other_flow() -> Non
     assert drive(compile_flow(FLOW, host=host), {"to": "bob"}).status == "completed"
 
 
+def test_a_host_that_lends_a_pack_in_place_of_governance_is_told_what_to_lend() -> None:
+    for given in (make_small_pack(), make_small_pack().to_json()):
+        with pytest.raises(TypeError, match=r"give Governance\(…\), or Governance\.of\(pack\)"):
+            HostParts(governance=given)  # type: ignore[arg-type]  # the mistake
+
+
 def test_a_flow_that_a_store_starts_with_its_host(fresh_database: str) -> None:
     plain = compile_flow(FLOW, platform=PLATFORM)
     with RunStore.open(fresh_database, host=lend()) as store:

@@ -227,7 +227,7 @@ def _perform(case: LoopCase, parts: HostParts, examined: Examined) -> dict[str, 
     simulated = declared.adapter.type in _REQUESTS and simulates(parts.platform)
     effect = _make_effect(case, examined, declared, host.credentials, simulated=simulated)
     current = _describe_current(case, envelope)
-    longest = declared.about.timeout_ms or TOOL_TIMEOUT_MS
+    longest = case.book.choose_timeout(declared) or TOOL_TIMEOUT_MS
 
     def do() -> EffectResult:
         # Right before the call, and after the ledger: a call that was made is not counted again.

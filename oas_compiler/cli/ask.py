@@ -277,8 +277,14 @@ _LETTERS: Final = {
 
 
 def needs_words(form: AnswerForm) -> bool:
-    """Whether an approval is a text of the person, and nothing without one."""
-    return form.needs_data and form.fields_schema is None and form.text_field is not None
+    """Whether an approval is one text of the person, and nothing without it: a yes is refused."""
+    if form.text_field is None or form.fields_schema is not None:
+        return False
+    try:
+        form.read(Decision.approve().wire())
+    except AnswerInvalid:
+        return True
+    return False
 
 
 def _is_offered(gate: Gate, letter: str) -> bool:

@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 
 import pyte
-from oasflow_process import MAIN
 
+from tests.cli.oasflow_process import MAIN
 from tests.warm import WarmProcess, may_be_warm, warm
 
 PATIENCE = 60.0

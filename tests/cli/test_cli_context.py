@@ -117,9 +117,8 @@ def test_a_gates_list_of_candidates_stands_there_once_and_not_as_json_too(
 ) -> None:
     path = context_file(context(artifact("house", name="House voice")))
     flow = flow_file(wired(declared()))
-    seen = screen(
-        "run", flow, "--context", path, "--simulate", "--set", "topic=x", "--run-id", "r1"
-    )
+    begin = ("run", flow, "--context", path, "--simulate", "--set", "topic=x", "--run-id", "r1")
+    seen = screen(*begin, PAGER="cat")
     seen.wait_for("choose")
     seen.wait_for("leave waiting [q]: ")
     seen.type("v")

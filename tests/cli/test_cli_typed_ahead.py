@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
 from oasflow_process import Oasflow
+from oasflow_screen import Screen
+
+import oas_compiler.cli
 
 GATE = "approve [a], reject [r], leave waiting [q]: "
 IGNORED = "note: keys typed before this question were ignored"
@@ -61,3 +67,31 @@ def test_lines_of_a_paste_at_a_gate_answer_only_once(
     seen.type("q")
     assert seen.ended() == 3
     assert oasflow("show", "r1", "--json").json["decisions"] == []
+
+
+def test_a_terminal_whose_screen_is_a_file_asks_nothing(
+    flow_file: Any, oasflow: Oasflow, tmp_path: Path
+) -> None:
+    begin = [str(oasflow.program), "run", flow_file(), "--simulate", "--run-id", "r1"]
+    line = f"{shlex.join(begin)} 2> {shlex.quote(str(tmp_path / 'told'))}"
+    seen = Screen(["sh", "-c", line], oasflow.env, typed=b"a\na\n")
+    assert seen.ended() == 3
+    seen.close()
+    assert oasflow("show", "r1", "--json").json["decisions"] == []
+
+
+CLI = Path(oas_compiler.cli.__file__).parent
+READERS = re.compile(
+    r"\btyped_line\(\)|\.prompt\($|sys\.stdin\.read(?:line)?\b|\binput\(\)|(?:typer|click|Prompt|Confirm)\.(?:ask|confirm|prompt)\(|getpass\.getpass"
+)
+
+
+def test_no_question_is_asked_beside_the_one_door() -> None:
+    found = {
+        path.name
+        for path in CLI.glob("*.py")
+        if any(READERS.search(line) for line in path.read_text(encoding="utf-8").splitlines())
+    }
+    assert found == {"keyboard.py", "interrupts.py", "inputs.py"}
+    assert READERS.search('if typer.confirm("sure?"):'), "the control"
+    assert READERS.search("answer = typed_line()"), "the control"

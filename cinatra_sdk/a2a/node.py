@@ -63,6 +63,7 @@ class RemoteAgentTalk(NodeWork):
 
     kind: ClassVar[str] = "RemoteAgentNode"
     acts: ClassVar[bool] = True
+    asks_platform: ClassVar[bool] = True
     way: RemoteAgentWay
     results: tuple[TypedPort, ...] = ()
     """What the agent has to give."""

@@ -42,6 +42,8 @@ class NodeWork:
     """The component type of Agent Spec, or the class of the compiler's node: `ApiNode`."""
     acts: ClassVar[bool] = False
     """Whether the node itself may change something outside of the run."""
+    asks_platform: ClassVar[bool] = False
+    """Whether it makes calls that a platform answers; a simulation makes them up."""
 
     @property
     def compare(self) -> CompareOutputs | None:

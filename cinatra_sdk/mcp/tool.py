@@ -53,6 +53,7 @@ class McpToolCall(NodeWork):
 
     kind: ClassVar[str] = "McpToolNode"
     acts: ClassVar[bool] = True
+    asks_platform: ClassVar[bool] = True
     server: McpWay
     retry: CallRetryPolicy | None = None
     tool: str = ""

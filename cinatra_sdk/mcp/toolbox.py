@@ -58,6 +58,7 @@ class McpToolList(NodeWork):
 
     kind: ClassVar[str] = "McpListNode"
     acts: ClassVar[bool] = True
+    asks_platform: ClassVar[bool] = True
     server: McpWay
     retry: CallRetryPolicy | None = None
     names: tuple[str, ...] | None = None

@@ -14,6 +14,7 @@ responses like the run's own secrets.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,9 +47,10 @@ def read_headers_for(
 ) -> tuple[HostHeaders, ...]:
     """The entries, the longest path first.
 
-    Raises: `ValueError` for an origin that calls may not reach, and for a header that a host may
-    not set.
+    Raises: `ValueError` for what is no mapping by origin, for an origin that calls may not reach, and
+    for a header that a host may not set.
     """
+    _require_origins(given)
     found: list[HostHeaders] = []
     for text, headers in given.items():
         entry = _parse_allow_entry(text)
@@ -65,6 +67,27 @@ def read_headers_for(
             HostHeaders(entry=entry, given=headers if callable(headers) else dict(headers))
         )
     return tuple(sorted(found, key=lambda one: len(one.entry.prefix), reverse=True))
+
+
+def _require_origins(given: object) -> None:
+    """Raises: `ValueError`."""
+    if not isinstance(given, Mapping):
+        what = "a function" if callable(given) else f"a {type(given).__name__}"
+        raise ValueError(  # noqa: TRY004 - as every other fault of `headers_for`
+            f"headers_for is {what}, and has to name the origins that get the headers: "
+            'headers_for={"https://crm.example.com": headers or function of the call}'
+        )
+    for text, headers in given.items():
+        if not isinstance(text, str):
+            what = type(text).__name__
+            raise ValueError(  # noqa: TRY004 - as above
+                f"headers_for: an origin is a text, and not a {what}"
+            )
+        if inspect.iscoroutinefunction(headers):
+            raise ValueError(
+                f"headers_for {shown(text)!r}: the function is async; give a plain function, which is "
+                "called in a thread where the call is made with await"
+            )
 
 
 def host_headers(

@@ -16,6 +16,7 @@ from psycopg.types.json import Json
 
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext
 from cinatra_sdk.errors import InputInvalid, StoreError
+from cinatra_sdk.flow.plan import walk_plan
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.lending.host_parts import RunIdentity
 from cinatra_sdk.postgres.connection import Row, Rows, one
@@ -69,9 +70,7 @@ def create_run(
     given = flow.input(params)
     refuse_runtime_names(flow.env)
     if not flow.platform_given:
-        log.warning(
-            "flow '%s' was compiled without a platform: its HTTP calls are simulated", flow.name
-        )
+        _warn_of_simulation(flow)
     told = _describe_run(about)
     host, name = _bind_context(flows, flow, run_id, about)
     refuse_strangers(flow, host)
@@ -135,6 +134,17 @@ def _insert(database: Database, flow: DurableFlow, row: Row, record: Row | None)
 def _insert_run(connection: Rows, row: Row) -> None:
     if one(connection, "insert_run", row) is None:
         raise StoreError(f"there is a run '{row['run_id']}' already", hint="choose another run id")
+
+
+def _warn_of_simulation(flow: DurableFlow) -> None:
+    """Say that calls are made up, where the flow makes any."""
+    plan = getattr(flow, "plan", None)
+    if plan is None:  # nobody knows what the functions of a hand-written graph call
+        log.warning("graph '%s' was given no platform: what it asks of one is simulated", flow.name)
+    elif any(node.work.asks_platform for node in walk_plan(plan)):
+        log.warning(
+            "flow '%s' was compiled without a platform: its HTTP calls are simulated", flow.name
+        )
 
 
 def _describe_run(about: NewRun) -> Row:

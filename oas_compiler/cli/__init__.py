@@ -21,7 +21,7 @@
     drive.py      a run from stop to stop, with a person at the terminal
     interrupts.py Ctrl-C, while a node runs and while a person is asked
     ask.py        asks a person;  progress.py  the running nodes
-    keyboard.py editor.py pager.py form.py fields.py proposal.py input_form.py
+    keyboard.py typed_ahead.py editor.py pager.py form.py fields.py proposal.py input_form.py
                   typing, reading, filling in
     checklist.py checklist_view.py selecting.py artifact_names.py
                   choosing for a context slot

@@ -16,13 +16,15 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from pydantic import JsonValue
 from rich.console import RenderableType
 from rich.text import Text
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.decisions import UNSET, Decision, Unset
+from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import Gate
@@ -81,24 +83,22 @@ class Asker:
             typed = self.keyboard.line(_format_question(gate, checklist)).strip()
             word, _, rest = typed.partition(" ")
             chosen, note = word.lower(), rest.strip()
+            decision: Decision | None = None
             if chosen in {"q", "quit"}:
                 return None
-            if chosen in {"r", "reject"}:
-                reason = note or self.keyboard.line("reason (optional): ").strip()
-                return Decision.reject(by=self.by, reason=reason)
-            if chosen in {"d", "deny"} and gate.is_deniable:
-                reason = note or self.keyboard.line("reason (optional): ").strip()
-                return Decision.deny(by=self.by, reason=reason)
             if chosen in {"v", "view"}:
                 paged(self.terminal, self._format_whole_gate(gate, checklist))
-                continue
-            if checklist is not None and _is_tick(chosen, note):
+            elif chosen in {"r", "reject"}:
+                decision = self._decide(gate, "rejected", reason=self._ask_reason(note))
+            elif chosen in {"d", "deny"} and gate.is_deniable:
+                decision = self._decide(gate, "denied", reason=self._ask_reason(note))
+            elif checklist is not None and _is_tick(chosen, note):
                 checklist = self._tick_checklist(checklist, typed, chosen, note)
-                continue
-            if chosen not in _LETTERS or not _is_offered(gate, _LETTERS[chosen]):
-                self.terminal.say("Type one of the letters and press Enter.")
-                continue
-            decision = self._approve_by_letter(gate, checklist, _LETTERS[chosen], note)
+            elif chosen in _LETTERS and _is_offered(gate, _LETTERS[chosen]):
+                decision = self._approve_by_letter(gate, checklist, _LETTERS[chosen], note)
+            else:
+                reminder = "Type one of the letters and press Enter."
+                self.keyboard.refuse(reminder, is_error=False)
             if decision is not None:
                 return decision
 
@@ -110,7 +110,9 @@ class Asker:
         self, gate: Gate, checklist: Checklist | None, letter: str, note: str
     ) -> Decision | None:
         """The approval by one of the letters; None where it fails and the person is asked again."""
-        if letter == "a":
+        if letter == "a" and needs_words(gate.form):
+            value = self._ask_text(gate, "")
+        elif letter == "a":
             value = self._filled_in(gate, checklist)
         elif letter == "j":
             value = self._read_pasted_json()
@@ -118,19 +120,21 @@ class Asker:
             value, note = self._ask_text(gate, note), ""
         else:
             value = self._edit_value(gate)
-        return None if value is NOT_JSON else self._make_approval(gate, note, value)
+        return (
+            None if value is NOT_JSON else self._decide(gate, "approved", reason=note, value=value)
+        )
 
     def _tick_checklist(
         self, checklist: Checklist, typed: str, chosen: str, note: str
     ) -> Checklist:
         """Show and return the checklist after a line; unchanged where the line does not fit."""
         if chosen in {"a", "approve"}:
-            self.terminal.error(f"type {note} alone to tick, then a to approve")
+            self.keyboard.refuse(f"type {note} alone to tick, then a to approve")
             return checklist
         try:
             after = checklist.after(typed)
         except CannotTick as problem:
-            self.terminal.error(str(problem))
+            self.keyboard.refuse(str(problem))
             return checklist
         self.terminal.say(below_heading(checklist_view(after, asking=True)))
         return after
@@ -141,24 +145,41 @@ class Asker:
         if checklist is not None and isinstance(form, SelectionForm):
             refused = checklist.refusal()
             if refused:
-                self.terminal.error(refused)
+                self.keyboard.refuse(refused)
                 return NOT_JSON
             return form.carry_envelope(checklist.envelope())
         return self._fill_form(gate) if form.needs_data else form.plain_yes
 
-    def _make_approval(self, gate: Gate, note: str, value: Any) -> Decision | None:
-        """The approval with the filled-in value; None where the value does not fit and the person
-        is asked again.
+    def _decide(
+        self,
+        gate: Gate,
+        kind: Literal["approved", "rejected", "denied"],
+        *,
+        reason: str = "",
+        value: JsonValue | Unset = UNSET,
+    ) -> Decision | None:
+        """The person's decision about what `gate` shows: every decision of a prompt is made here.
+
+        None where the gate refuses it and the person is asked again.
         """
         try:
-            decision = Decision.approve(by=self.by, reason=note, value=value)
+            decision = Decision(
+                approved=kind == "approved",
+                denied=kind == "denied",
+                by=self.by,
+                reason=reason,
+                value=value,
+            )
             gate.check(decision)
         except AnswerInvalid as error:
-            self.terminal.error(str(error))
+            self.keyboard.refuse(str(error))
             return None
         return decision
 
     # ------------------------------------------------------------------ ways to answer
+
+    def _ask_reason(self, note: str) -> str:
+        return note or self.keyboard.line("reason (optional): ").strip()
 
     def _fill_form(self, gate: Gate) -> Any:
         """The value of the gate's form, field by field; `NOT_JSON` when the person went back."""
@@ -214,14 +235,14 @@ class Asker:
         try:
             text = self.keyboard.in_editor(question, text, ".txt" if in_words else ".json")
         except EditorFailed as problem:
-            self.terminal.error(str(problem))
+            self.keyboard.refuse(str(problem))
             return NOT_JSON
         self.drafts[gate.id] = text
         if not text.strip():
             return NOT_JSON
         value: Any = {name: text} if name else text if in_words else decoded(text)
         if value is NOT_JSON:
-            self.terminal.error("this is not JSON; e opens it again as you left it")
+            self.keyboard.refuse("this is not JSON; e opens it again as you left it")
             return NOT_JSON
         self.terminal.say(below_heading(value_view(value, Extent(way="e opens it again"))))
         while True:
@@ -229,23 +250,23 @@ class Asker:
             if typed in {"", "<"}:
                 return NOT_JSON if typed else value
             # Here "a" means the edited answer: approving the gate itself would drop the edits.
-            self.terminal.error("press Enter to approve with this, or type < to go back")
+            self.keyboard.refuse("press Enter to approve with this, or type < to go back")
 
     def _read_pasted_json(self) -> Any:
         """JSON over any number of lines; `NOT_JSON` after an empty line where the JSON is not
         complete.
         """
-        self.terminal.say("Paste the JSON value; an empty line ends it.")
+        line = self.keyboard.line("Paste the JSON value; an empty line ends it: ")
         text = ""
         while True:
-            line = self.keyboard.line("")
             text += line + "\n"
             value = decoded(text)
             if value is not NOT_JSON:
                 return value
             if not line.strip():
-                self.terminal.error("this is not JSON")
+                self.keyboard.refuse("this is not JSON")
                 return NOT_JSON
+            line = self.keyboard.line("", goes_on=True)
 
 
 # ------------------------------------------------------------------------- offers
@@ -255,10 +276,21 @@ _LETTERS: Final = {
 }  # fmt: skip
 
 
+def needs_words(form: AnswerForm) -> bool:
+    """Whether an approval is one text of the person, and nothing without it: a yes is refused."""
+    if form.text_field is None or form.fields_schema is not None:
+        return False
+    try:
+        form.read(Decision.approve().wire())
+    except AnswerInvalid:
+        return True
+    return False
+
+
 def _is_offered(gate: Gate, letter: str) -> bool:
     form = gate.form
     if letter == "j":
-        return form.needs_data
+        return form.needs_data and not needs_words(form)
     if letter == "w":
         return form.text_field is not None
     if letter == "e":
@@ -277,6 +309,8 @@ def _format_question(gate: Gate, checklist: Checklist | None) -> str:
     if checklist is not None:
         what = "numbers tick, " if checklist.selector.candidates else ""
         return f"{what}approve [a], paste JSON [j], reject [r], leave waiting [q]: "
+    if needs_words(gate.form):
+        return "answer in words [a], reject [r], leave waiting [q]: "
     if gate.form.needs_data:
         return "fill in and approve [a], paste JSON [j], reject [r], leave waiting [q]: "
     if gate.is_deniable:
@@ -287,7 +321,8 @@ def _format_question(gate: Gate, checklist: Checklist | None) -> str:
 def _format_other_ways(gate: Gate, extent: Extent) -> str:
     """The other possible inputs, beside the letters in the question."""
     ways = ["see all that is cut [v]" if extent.is_cut else "see it in a pager [v]"]
-    ways += ["answer in words [w]"] if _is_offered(gate, "w") else []
+    in_words = _is_offered(gate, "w") and not needs_words(gate.form)
+    ways += ["answer in words [w]"] if in_words else []
     ways += ["edit [e]"] if _is_offered(gate, "e") else []
     return f"also: {', '.join(ways)}"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 from rich.console import Group, RenderableType
@@ -22,14 +22,27 @@ from oas_compiler.cli.safe import clean
 from oas_compiler.cli.selecting import offered_in
 from oas_compiler.cli.values import Extent, value_view, values_view
 
+if TYPE_CHECKING:
+    from cinatra_sdk.context.selector import Selector
+
 
 def said_view(said: Sequence[Mapping[str, JsonValue]], extent: Extent) -> RenderableType:
     """The conversation of a flow that waits, each message behind the role of who said it."""
     parts: list[RenderableType] = [Text("said before it", style="bold")]
     for message in said:
         role = str(message.get("role", ""))
-        parts += [Indented(values_view({role: one}, extent), by=2) for one in list_said(message)]
+        parts += [
+            Indented(values_view({role: _describe_offer(one) or one}, extent), by=2)
+            for one in list_said(message)
+        ]
     return Group(*parts)
+
+
+def without_offer(
+    said: Sequence[Mapping[str, JsonValue]], selector: Selector
+) -> list[Mapping[str, JsonValue]]:
+    """The messages but those that only carry this selection to its gate: its checklist shows it."""
+    return [one for one in said if offered_in(one.get("content")) != selector]
 
 
 def list_said(message: Mapping[str, JsonValue]) -> list[JsonValue]:
@@ -60,12 +73,20 @@ def message_view(content: Any, extent: Extent) -> RenderableType:
     """A message; a message that only carries a context selection to its gate is shown in one
     line, and an answer with files as its text and their names.
     """
-    selector = offered_in(content)
-    if selector is None:
+    offer = _describe_offer(content)
+    if not offer:
         text, names = _read_answer_with_files(content)
         if not names:
             return value_view(content, extent)
         return Group(value_view(text, extent), Text(f"with {clean(names)}", style="dim"))
+    return Text(offer, style="dim")
+
+
+def _describe_offer(content: Any) -> str:
+    """A message that only carries a context selection, in a few words; empty for any other."""
+    selector = offered_in(content)
+    if selector is None:
+        return ""
     number = len(selector.candidates)
     what = "candidate" if number == 1 else "candidates"
-    return Text(f'{number} {what} for the context slot "{clean(selector.slot_id)}"', style="dim")
+    return f'{number} {what} for the context slot "{clean(selector.slot_id)}"'

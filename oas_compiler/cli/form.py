@@ -176,11 +176,10 @@ class Form:
                 return -1 if typed else 0
             if typed.isascii() and typed.isdecimal() and len(typed) < 5 and 1 <= int(typed) <= most:
                 return int(typed)
-            terminal.error(f"type a number from 1 to {most}, <, or nothing")
+            self.keyboard.refuse(f"type a number from 1 to {most}, <, or nothing")
 
     def _value(self, field: FormField, present: Any) -> Any:
         """The typed value of a field; `SKIPPED`, or `_BACK`."""
-        terminal = self.keyboard.terminal
         _print_field_help(field, self.keyboard)
         stands = present is not _ABSENT and present is not SKIPPED
         empty = stands and present == ""  # there is no value to change
@@ -198,12 +197,12 @@ class Form:
                 if not field.required:
                     return SKIPPED
                 hint = ' (type "" for an empty text)' if takes_text(field.schema) else ""
-                terminal.say(f"Something is needed here{hint}.")
+                self.keyboard.refuse(f"Something is needed here{hint}.", is_error=False)
                 continue
             try:
                 return read_field(field.schema, typed)
             except NotFitting as problem:
-                terminal.error(str(problem))
+                self.keyboard.refuse(str(problem))
                 text = ""
 
 

@@ -179,6 +179,7 @@ def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dic
     if not isinstance(given, dict):
         raise Halt("--input is not a JSON object of input names and values")
     known: Mapping[str, Any] = schema["properties"]
+    _require_values(settings, known)
     for key, text in pairs("--set", settings).items():
         if key not in known:
             from cinatra_sdk.text.spelling import did_you_mean
@@ -187,6 +188,21 @@ def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dic
             raise Halt(f"--set {key}: the flow has no such input; {nearest}")
         given[key] = _decode_fitting_value(known[key], text)
     return given
+
+
+def _require_values(settings: Sequence[str], known: Mapping[str, Any]) -> None:
+    """Raises: `Halt` for a `--set` without `=`, which may be an input's name or may be its value."""
+    text = next((one for one in settings if "=" not in one), None)
+    if text is None:
+        return
+    if text in known:
+        value = "true" if known[text].get("type") == "boolean" else "VALUE"
+        raise Halt(f"--set {text}: there is no value; write --set {text}={value}")
+    from cinatra_sdk.text.spelling import did_you_mean
+
+    # The text is repeated only where it is nearly the name of an input: else it may be a secret.
+    nearest = did_you_mean(text, known) or f"the inputs are {', '.join(known) or 'none'}"
+    raise Halt(f"--set: write --set NAME=VALUE; there is no = in one; {nearest}")
 
 
 def _decode_fitting_value(schema: Mapping[str, Any], text: str) -> Any:

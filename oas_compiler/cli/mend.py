@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from oas_compiler.cli.interrupts import typed_line
+from oas_compiler.cli.keyboard import Keyboard
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 from oas_compiler.edit.fix.planning import FileChange, Mending
@@ -82,11 +82,7 @@ class Mender:
             self.terminal.say("nothing was written; --yes applies this")
             return False
         noun = "this file" if files == 1 else f"these {files} files"
-        self.terminal.prompt(f"apply to {noun}? [y/N] ")
-        answer = typed_line()
-        if not answer.endswith("\n"):
-            self.terminal.say("")  # Ctrl-D leaves the cursor behind the question
-        if answer.strip().lower() in {"y", "yes"}:
+        if Keyboard(self.terminal).agrees(f"apply to {noun}?"):
             return True
         self.terminal.say("nothing was written")
         return False

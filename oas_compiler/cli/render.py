@@ -23,7 +23,7 @@ from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
 from oas_compiler.cli.checklist_view import checklist_view
-from oas_compiler.cli.conversation_view import list_said, message_view, said_view
+from oas_compiler.cli.conversation_view import list_said, message_view, said_view, without_offer
 from oas_compiler.cli.lacking import export_first, reasons
 from oas_compiler.cli.layout import Indented, Member, Pieces, Words, unbroken
 from oas_compiler.cli.opening import Own
@@ -32,6 +32,8 @@ from oas_compiler.cli.selecting import options_of_form, other_values
 from oas_compiler.cli.values import NOTE, Extent, value_view, values_view
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from cinatra_sdk.gates.forms.form import AnswerForm
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.models.totals import ModelUsage
@@ -82,10 +84,13 @@ def gate_view(
     name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
     about = (*_describe_kind(gate), gate.id)
     heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
-    parts: list[RenderableType] = [said_view(gate.said, extent)] if gate.said else []
+    form = gate.form
+    said: Sequence[Mapping[str, JsonValue]] = gate.said
+    if isinstance(form, SelectionForm):
+        said = without_offer(said, form.selector)
+    parts: list[RenderableType] = [said_view(said, extent)] if said else []
     if gate.description:
         parts.append(Words(Text(clean(gate.description, lines=True)), 0))
-    form = gate.form
     if isinstance(form, SelectionForm):
         parts += _format_values(other_values(gate.values), extent)
         offered = checklist or Checklist.of(form.selector, names)

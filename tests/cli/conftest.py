@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from oasflow_process import Ended, Oasflow
+from oasflow_process import MAIN, Ended, Oasflow
 from oasflow_screen import Screen
 from typer.testing import CliRunner, Result
 
@@ -130,10 +130,11 @@ def screen(oasflow: Oasflow) -> Iterator[Callable[..., Screen]]:
     """`oasflow` at a terminal of its own, with somebody who types."""
     opened: list[Screen] = []
 
-    def open_screen(*arguments: str, **env: str) -> Screen:
+    def open_screen(*arguments: str, typed: bytes = b"", main: str = MAIN, **env: str) -> Screen:
         # The width that the terminal of the tests has is none of this one's.
         own = {name: value for name, value in oasflow.env.items() if name != "COLUMNS"}
-        opened.append(Screen([str(oasflow.program), *arguments], {**own, **env}))
+        command = [str(oasflow.program), *arguments]
+        opened.append(Screen(command, {**own, **env}, typed=typed, main=main))
         return opened[-1]
 
     yield open_screen

@@ -10,13 +10,14 @@ import re
 import select
 import struct
 import subprocess
+import sys
 import termios
 import time
 from pathlib import Path
 
 import pyte
-from oasflow_process import MAIN
 
+from tests.cli.oasflow_process import MAIN
 from tests.warm import WarmProcess, may_be_warm, warm
 
 PATIENCE = 60.0
@@ -45,10 +46,14 @@ class _Cells(pyte.Screen):
 
 
 def _start(
-    command: list[str], env: dict[str, str], slave: int
+    command: list[str], env: dict[str, str], slave: int, main: str
 ) -> subprocess.Popen[bytes] | WarmProcess:
     if Path(command[0]).name == "oasflow" and may_be_warm(env):
-        return warm(MAIN, command, env, terminal=slave)
+        return warm(main, command, env, terminal=slave)
+    if main != MAIN:
+        module, _, name = main.partition(":")
+        call = f"import sys; from {module} import {name}; sys.argv[0] = 'oasflow'; {name}()"
+        command = [sys.executable, "-c", call, *command[1:]]
     return subprocess.Popen(
         command,
         env=env,
@@ -64,11 +69,20 @@ def _start(
 class Screen:
     """Runs `command` with the terminal as stdin, stdout and stderr, and as its controlling one."""
 
-    def __init__(self, command: list[str], env: dict[str, str]) -> None:
+    def __init__(
+        self, command: list[str], env: dict[str, str], *, typed: bytes = b"", main: str = MAIN
+    ) -> None:
+        """Start the command.
+
+        typed: keys that are pressed before it starts.
+        main:  `module:function` that is the program, where it is not oasflow's own.
+        """
         self._master, slave = pty.openpty()
         columns = int(env.get("COLUMNS", "100"))
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        self._process = _start(command, {"TERM": "xterm-256color", "COLUMNS": "100", **env}, slave)
+        self.keys(typed)
+        given = {"TERM": "xterm-256color", "COLUMNS": "100", **env}
+        self._process = _start(command, given, slave, main)
         os.close(slave)
         self.raw = ""
         """Everything that came, with control sequences."""
@@ -122,6 +136,17 @@ class Screen:
 
     def type(self, line: str) -> None:
         os.write(self._master, f"{line}\n".encode())
+
+    def keys(self, typed: bytes) -> None:
+        """Press keys, as a terminal sends them; more of them than it takes at once are lost."""
+        os.set_blocking(self._master, False)
+        try:
+            while typed:
+                typed = typed[os.write(self._master, typed) :]
+        except BlockingIOError:
+            pass
+        finally:
+            os.set_blocking(self._master, True)
 
     def press(self, control: str) -> None:
         """`press("C")` is Ctrl-C."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import io
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -12,7 +13,11 @@ from typing import Any
 import psycopg
 import pytest
 from oasflow_process import Ended, Oasflow
+from rich.console import Console
+from selection_flow import THREE, selector, values
 
+from oas_compiler.cli.conversation_view import said_view, without_offer
+from oas_compiler.cli.values import Extent
 from tests.flows import end, flow_of, port, start
 from tests.slot_flows import declared, slot
 from tests.wired_flows import GATE, LOOK, alone, artifact, context, wired
@@ -105,6 +110,41 @@ def test_a_run_is_begun_answered_and_shown_by_different_processes(
     words = oasflow("show", "r1").out
     (line,) = [one for one in words.splitlines() if "House voice" in one]
     assert line.split()[:8] == ["brand", "house", "House", "voice", "1", "@x/house-artifact", "organization", "ann"]  # fmt: skip
+
+
+def test_a_gates_list_of_candidates_stands_there_once_and_not_as_json_too(
+    here: Any, flow_file: Any, context_file: Any, screen: Any
+) -> None:
+    path = context_file(context(artifact("house", name="House voice")))
+    flow = flow_file(wired(declared()))
+    begin = ("run", flow, "--context", path, "--simulate", "--set", "topic=x", "--run-id", "r1")
+    seen = screen(*begin, PAGER="cat")
+    seen.wait_for("choose")
+    seen.wait_for("leave waiting [q]: ")
+    seen.type("v")
+    seen.wait_for("leave waiting [q]: ")
+    seen.type("q")
+    assert seen.ended() == 3
+    assert "candidates" not in seen.text
+    shown = here("show", "r1", "--full").out
+    assert shown.count("House voice") == 1
+    assert "candidates" not in shown
+    assert offered(here("show", "r1", "--json").json) == ["house"]
+
+
+def test_what_else_was_said_before_a_checklist_is_shown() -> None:
+    said = [
+        {"role": "assistant", "content": json.dumps(values(*THREE))},
+        {"role": "assistant", "content": "Tea is next."},
+        {"role": "assistant", "content": json.dumps(values(*THREE, slotId="tone"))},
+    ]
+    left = without_offer(said, selector(*THREE))
+    assert left == said[1:]
+    told = io.StringIO()
+    Console(file=told, width=80).print(said_view(left, Extent()))
+    assert "Tea is next." in told.getvalue()
+    assert '3 candidates for the context slot "tone"' in told.getvalue()
+    assert "slotMeta" not in told.getvalue()
 
 
 def test_nothing_chosen_is_shown_as_that_and_a_run_without_slots_shows_nothing(

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from oasflow_process import Oasflow
 
+from tests.flows import end, flow_of, port, start
+
 
 @pytest.mark.parametrize(
     ("arguments", "line"),
@@ -119,3 +121,24 @@ def test_the_platforms_address_is_no_variable_whatever_the_command(
     assert "no variable of a flow; the commands that run a flow take it by --base-url" in " ".join(
         refused.stderr.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--set", "topic"), "--set topic: there is no value; write --set topic=VALUE"),
+        (("--set", "urgent"), "--set urgent: there is no value; write --set urgent=true"),
+        (("--set", "topik"), "write --set NAME=VALUE; there is no = in one; did you mean"),
+        (("--set", "hidden-word"), "there is no = in one; the inputs are topic, urgent"),
+        (("--set", "topic=x", "--set", ""), "there is no = in one; the inputs are topic, urgent"),
+        (("--set", "=x"), "--set: write --set key=value"),
+    ],
+)
+def test_an_input_without_its_value_is_told_with_what_to_write(
+    offline: Any, flow_file: Any, given: Any, told: str
+) -> None:
+    flow = flow_of(start(port("topic"), port("urgent", "boolean"), required=[]), end())
+    result = offline("run", flow_file(flow), "--simulate", *given)
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "hidden-word" not in result.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +17,24 @@ WAIVED = {"steps": [{"stepNumber": step, "requiresApproval": False} for step in 
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def left_before() -> dict[str, tuple[int, int]]:
+    """What `langgraph dev`, run by hand in the repository as the README says, has left there."""
+    return list_working_files()
+
+
+@pytest.fixture(scope="module")
+def server(
+    left_before: dict[str, tuple[int, int]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """The url of a server whose working files are outside the repository."""
     with studio(tmp_path_factory.mktemp("studio")) as url:
         yield url
+
+
+def list_working_files() -> dict[str, tuple[int, int]]:
+    """Name of a server's working file in the repository → its size and when it was changed (ns)."""
+    found = {path.name: path.stat() for path in (ROOT / ".langgraph_api").glob("*")}
+    return {name: (about.st_size, about.st_mtime_ns) for name, about in found.items()}
 
 
 @pytest.fixture
@@ -200,6 +215,15 @@ def test_a_client_cannot_make_the_server_compile_a_file_of_its_choice(client: An
     assert "OASFLOW_FLOWS" in result["__error__"]["message"]
 
 
-def test_the_servers_working_files_are_not_in_the_repository(server: str) -> None:
+def test_the_servers_working_files_are_not_in_the_repository(
+    server: str, left_before: dict[str, tuple[int, int]]
+) -> None:
     assert server.startswith("http://127.0.0.1:")
-    assert not (ROOT / ".langgraph_api").exists()
+    assert list_working_files() == left_before
+
+
+def test_what_a_server_run_by_hand_leaves_is_not_in_the_repository_either() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout")
+    asked = ["git", "check-ignore", "--no-index", ".langgraph_api/store.pckl"]
+    assert subprocess.run(asked, cwd=ROOT, check=False).returncode == 0

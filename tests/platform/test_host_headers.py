@@ -119,6 +119,28 @@ def test_what_cannot_be_sent_is_refused_when_the_platform_is_made(given, rule):
     assert KEY not in str(raised.value)
 
 
+async def _asked_later(_call):
+    return HEADERS
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        (lambda _call: HEADERS, "headers_for is a function, and has to name the origins"),
+        (dict, "headers_for is a function"),
+        ([("https://crm.example", HEADERS)], "headers_for is a list"),
+        (f"Bearer {KEY}", "headers_for is a str"),
+        ({b"https://crm.example": HEADERS}, "an origin is a text, and not a bytes"),
+        ({None: HEADERS}, "an origin is a text"),
+        ({"https://crm.example": _asked_later}, "'https://crm.example': the function is async"),
+    ],
+)
+def test_headers_without_their_origins_are_refused_in_words(given, rule):
+    with pytest.raises(ValueError, match=rule) as raised:
+        HttpPlatform("https://own.example", allow=["https://crm.example"], headers_for=given)
+    assert KEY not in str(raised.value)
+
+
 def test_another_process_makes_such_a_platform_only_with_headers_of_its_own():
     platform = HttpPlatform(
         "https://own.example",

@@ -29,7 +29,7 @@ from cinatra_sdk import (
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.connection import connect
 from oas_compiler import compile_flow
-from tests.flows import api, end, flow_node, flow_of, gate, port, start
+from tests.flows import api, end, flow_node, flow_of, gate, message, port, start
 
 FLOW = flow_of(
     start(port("topic", default="x")),
@@ -615,6 +615,30 @@ def test_a_flow_compiled_without_a_platform_says_that_it_is_simulated(
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="oasflow.store"):
         store.start(compile_flow(FLOW), run_id="r1")
+    assert "its HTTP calls are simulated" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "flow",
+    [
+        flow_of(start(), gate("first"), end()),
+        flow_of(start(), message("say", "hello"), gate("first"), end()),
+    ],
+)
+def test_a_flow_that_asks_no_platform_does_not_say_that_calls_are_simulated(
+    store: RunStore, caplog: pytest.LogCaptureFixture, flow: Any
+) -> None:
+    with caplog.at_level(logging.WARNING, logger="oasflow.store"):
+        store.start(compile_flow(flow), run_id="r1")
+    assert "simulated" not in caplog.text
+
+
+def test_a_call_of_an_inner_flow_is_said_to_be_simulated(
+    store: RunStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    inner = flow_node("inner", flow_of(start(), api("work"), end(), name="inner"))
+    with caplog.at_level(logging.WARNING, logger="oasflow.store"):
+        store.start(compile_flow(flow_of(start(), gate("ask"), inner, end())), run_id="r1")
     assert "its HTTP calls are simulated" in caplog.text
 
 

@@ -63,6 +63,7 @@ class ApiCall(NodeWork):
 
     kind: ClassVar[str] = "ApiNode"
     acts: ClassVar[bool] = True
+    asks_platform: ClassVar[bool] = True
     method: str = "POST"
     url: str
     headers: Json = NOTHING

@@ -20,6 +20,7 @@ from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
 from cinatra_sdk.effects.effect import Effect
 from cinatra_sdk.effects.governing import GateNeeded, Governor, governed_by
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.edited import EDITED
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import SHOWN, Frame
 from cinatra_sdk.flow.names import DECISIONS, MESSAGES, channel_of
@@ -168,7 +169,7 @@ class _Ruled:
         times = f":{asked['times']}" if asked.get("times") else ""
         return Question(
             values=values,
-            form=ConfirmationForm(output=self.frame.id),
+            form=ConfirmationForm(output=self.frame.id, call=str(asked["capability"])),
             schema=CONFIRMATION_SCHEMA,
             renderer=FALLBACK_RENDERER,
             gate_id=f"{gate_id(state, self.frame.id, visit)}:{gate}{times}",
@@ -205,7 +206,7 @@ class _Ruled:
     ) -> Any:
         """Pass the turn to this node itself, within the same visit."""
         own = self._read_own(state)
-        kept = {key: own[key] for key in (SHOWN, PASSED) if key in own}
+        kept = {key: own[key] for key in (SHOWN, EDITED, PASSED) if key in own}
         visits = {"visits": self.frame.visit(state) - 1}
         return self.frame.go_on(state, {**kept, **visits, **record}, more or {})
 

@@ -19,6 +19,7 @@ from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed, NotConfigured
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.edited import open_to_edits
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.lent import find_simulation, make_allowance
@@ -74,8 +75,11 @@ class McpToolCall(NodeWork):
             in_agent=self.of_agent,
             asks_person=self.confirmed,
             name=site.plan.name,
+            # what a tool of a toolbox takes is known to its server alone
+            inputs=site.plan.inputs if self.tool else None,
         )
-        return make_mcp_tool(site.frame, settings)
+        frame = open_to_edits(site).frame if self.confirmed else site.frame
+        return make_mcp_tool(frame, settings)
 
 
 def open_access(wiring: Wiring, server: McpWay, retry: CallRetryPolicy | None) -> McpAccess:
@@ -140,6 +144,8 @@ class McpToolSettings:
     """Whether a person confirms each call."""
     name: str = ""
     """Of the node, for people."""
+    inputs: tuple[TypedPort, ...] | None = None
+    """Of the tool, which a person may edit; None: they may not."""
 
 
 def make_mcp_tool(frame: Frame, settings: McpToolSettings) -> NodeBody:
@@ -159,7 +165,14 @@ def make_mcp_tool(frame: Frame, settings: McpToolSettings) -> NodeBody:
     body = NodeBody(run=run, arun=arun, acts=True, performs=True)
     if not settings.asks_person:
         return body
-    return make_confirmed(frame, body, name=settings.name, effect=call.describe, show=_show)
+    return make_confirmed(
+        frame,
+        body,
+        name=settings.name,
+        effect=call.describe,
+        show=_show,
+        inputs=settings.inputs,
+    )
 
 
 def make_secrets(access: McpAccess) -> tuple[str, ...]:

@@ -127,17 +127,20 @@ def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: Giv
     form = gate.form
     if not form.needs_data:
         return
+    answered = command_with_data(gate, target, given)
     try:
         gate.check(decision)
     except AnswerInvalid:
         if isinstance(form, SelectionForm):
             asks = f"which artifacts are chosen for the context slot '{form.selector.slot_id}'"
             way = "with --select ID or --select-none"
+        elif gate.is_question:
+            asks, way = "a question, and an approval has no words", "with --text"
+            answered = given.command("answer", target, "--text", "…")
         else:
             asks, way = "for data", "with --value, or at a terminal field by field"
-        answered = command_line(command_with_data(gate, target, given))
         raise Halt(
-            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}", then=[answered]
+            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}", then=[command_line(answered)]
         ) from None
 
 

@@ -163,7 +163,7 @@ def how_to_answer(run: Run, gate: Gate, given: GivenOptions, *, alone: bool) -> 
 
     target = run.id if alone else f"{run.id}/{gate.id}"
     reject = given.command("reject", target, "--reason", "…")
-    if gate.question:
+    if gate.is_question:
         lines = [given.command("answer", target, "--text", "…"), reject]
     elif gate.form.needs_data:
         lines = [command_with_data(gate, target, given), reject]

@@ -349,7 +349,7 @@ def ask_person(case: LoopCase) -> Question:
         values["approver_role"] = gate.required_approver_role
     return Question(
         values=values,
-        form=ConfirmationForm(output=GATE),
+        form=ConfirmationForm(output=GATE, call=str(asked["capability"])),
         schema=CONFIRMATION_SCHEMA,
         renderer=FALLBACK_RENDERER,
         gate_id=gate_id(case.state, GATE, visit),

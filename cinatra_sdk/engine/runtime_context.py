@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cinatra_sdk.effects.door import OPEN, Door
+from cinatra_sdk.effects.process_ledgers import LEDGER_NAME, name_run
 from cinatra_sdk.events.event import RunEvent, Tell
 from cinatra_sdk.governed.secret_forms import long_enough
 from cinatra_sdk.platform.protocol import Credentials
@@ -129,7 +130,8 @@ def host_context(
              on one, a copied thread); "line" on the thread's own line only; None: as the graph.
     before_effect: called before every effect; raises where the run must not act any more.
     ledger:  what is known of earlier effects of the run, whose results are replayed; None: only
-             its checkpoints are.  See `cinatra_sdk.effects.ledger`.
+             its checkpoints are, and for effects that are at most once a ledger in the memory of the
+             process that began the run.  See `cinatra_sdk.effects.ledger` and `process_ledgers`.
     allow, spend, spent, on_effect: policy, budget and watcher; see `cinatra_sdk.effects.Door`.
     tell:    takes every event of the run, in order; see `cinatra_sdk.events.event.RunEvent`.
 
@@ -211,6 +213,11 @@ def listening(host: HostContext, tell: Tell) -> HostContext:
 
     both = tell if told is None else tell_both
     return replace(host, tell=both, door=replace(host.door, tell=both), mark=_HOST)
+
+
+def name_ledger(host: HostContext) -> dict[str, str]:
+    """What the identity of a run that begins says of a ledger in memory: nothing where the host has one."""
+    return {LEDGER_NAME: name_run()} if host.door.ledger is None else {}
 
 
 def context_of(given: object) -> HostContext:

@@ -39,7 +39,7 @@ from cinatra_sdk.postgres.server import LocalServerError  # noqa: E402 - after t
 TENANT = "tenant_acme_prod"
 LEAD = "user_finance_lead_77"
 OASFLOW = Path(sys.executable).with_name("oasflow")
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds that one process may take."""
 MOST_SHOWN = 12
 """Lines of a record that the story shows."""

@@ -119,7 +119,8 @@ def on_an_ended_run(how: Any) -> str:
     if "values" in how:
         write(graph, CONFIG, {"as_node": None, **how})
     elif "input" in how:
-        graph.invoke(how["input"], CONFIG)
+        with suppress(FlowError):  # what would be lost is refused
+            graph.invoke(how["input"], CONFIG)
     else:
         command(graph, how["command"])
     with suppress(FlowError):

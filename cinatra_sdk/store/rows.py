@@ -80,6 +80,7 @@ def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
     activated = host_context(
         run_id=row["run_id"],
         tenant=row["tenant"],
+        started_by=row["started_by"] or "",
         context_id=host.context_id,
         approval_policy=policy,
         run_token=host.credentials.run_token,

@@ -220,15 +220,7 @@ def _admit_agent(
     envelope: InvokeAgent, host: HostWord, run_id: str, ports: GovernancePorts
 ) -> AgentIdentity:
     """The agent as the host vouches for it: what only the envelope says of it gives it no right."""
-    asked = envelope.agent
-    urn = asked.agent_urn
-    if urn is None:
-        raise GovernanceRefused("IDENTITY_INVALID", "agent.agent_urn is missing")
-    if asked.lifecycle not in (None, "active"):
-        raise GovernanceRefused("IDENTITY_INVALID", f"the agent is {asked.lifecycle}")
-    if host.agent is not None and host.agent.agent_urn not in (None, urn):
-        raise GovernanceRefused("IDENTITY_INVALID", "the agent is not the one that the host names")
-    _require_chain(asked.principal_chain, urn)
+    asked, urn = envelope.agent, _require_agent(envelope.agent, host)
     claim, vouched = _choose_claim(asked, host, run_id, urn, ports)
     if claim is None and host.governed:
         raise GovernanceRefused("IDENTITY_INVALID", "agent.identity_claim is missing")
@@ -246,6 +238,21 @@ def _admit_agent(
     if known is not None:
         return known.model_copy(update={**told, "agent_urn": urn})
     return asked.model_copy(update={**told, "role": None})
+
+
+def _require_agent(asked: AgentIdentity, host: HostWord) -> str:
+    """The agent's name.  Raises: `GovernanceRefused` (IDENTITY_INVALID)."""
+    urn, problem = asked.agent_urn, ""
+    if urn is None:
+        problem = "agent.agent_urn is missing"
+    elif asked.lifecycle not in (None, "active"):
+        problem = f"the agent is {asked.lifecycle}"
+    elif host.agent is not None and host.agent.agent_urn not in (None, urn):
+        problem = "the agent is not the one that the host names"
+    if problem or urn is None:
+        raise GovernanceRefused("IDENTITY_INVALID", problem)
+    _require_chain(asked.principal_chain, urn)
+    return urn
 
 
 def _choose_claim(

@@ -128,19 +128,7 @@ class CallGovernor:
         pending = examined.list_pending(self._approvals)
         tokens = reserve_for(effect, self._gateway.ports.estimate)
         if pending:
-            assert examined.decision is not None  # without a refusal there is one
-            self._hold(effect, examined, tokens)
-            raise GateNeeded(
-                {
-                    HELD: effect.key,
-                    "gate": pending[0],
-                    "snapshot_hash": examined.snapshot_hash,
-                    "capability": examined.call.capability_id,
-                    "arguments": self._gateway.redact(effect.arguments),
-                    "mode": examined.decision.effective_approval_mode,
-                    "evidence": [one.ref for one in examined.evidence],
-                }
-            )
+            raise self._ask(effect, examined, pending[0], tokens)
         try:
             self._gateway.redeem(examined, self._approvals, tokens=tokens, held=effect.key)
         except GovernanceRefused as refused:
@@ -149,6 +137,22 @@ class CallGovernor:
             self._tokens[effect.key] = tokens
             return
         raise _refuse(effect, refusal)
+
+    def _ask(self, effect: Effect, examined: Examined, gate: str, tokens: int) -> GateNeeded:
+        """What a person is asked; what the call will spend is held until they answer."""
+        assert examined.decision is not None  # without a refusal there is one
+        self._hold(effect, examined, tokens)
+        return GateNeeded(
+            {
+                HELD: effect.key,
+                "gate": gate,
+                "snapshot_hash": examined.snapshot_hash,
+                "capability": examined.call.capability_id,
+                "arguments": self._gateway.redact(effect.arguments),
+                "mode": examined.decision.effective_approval_mode,
+                "evidence": [one.ref for one in examined.evidence],
+            }
+        )
 
     def _hold(self, effect: Effect, examined: Examined, tokens: int) -> None:
         try:

@@ -21,6 +21,17 @@ def require_intent(book: Rulebook, intent: str) -> None:
     """Raises: `GovernanceRefused`: INTENT_UNKNOWN; PACK_INVALID for a pack without a catalog that does
     not say so, and for a rule about an intent that no catalog has: nobody could tell when it holds.
     """
+    _require_catalog(book)
+    if book.decisions and intent not in book.intents:
+        raise GovernanceRefused(
+            "INTENT_UNKNOWN",
+            f"no catalog has the intent '{intent[:100]}'",
+            hint=did_you_mean(intent, book.intents)
+            or f"the catalogs have: {', '.join(sorted(book.intents)[:_MOST_NAMED])}",
+        )
+
+
+def _require_catalog(book: Rulebook) -> None:
     full = [one for one in book.packs if isinstance(one, ContextPack)]
     silent = [one.ref for one in full if one.decision_layer.catalog is None]
     if not book.decisions and silent:
@@ -39,10 +50,3 @@ def require_intent(book: Rulebook, intent: str) -> None:
                 hint=did_you_mean(named, book.intents)
                 or "add a decision for the intent, or let the rule be about every one",
             )
-    if book.decisions and intent not in book.intents:
-        raise GovernanceRefused(
-            "INTENT_UNKNOWN",
-            f"no catalog has the intent '{intent[:100]}'",
-            hint=did_you_mean(intent, book.intents)
-            or f"the catalogs have: {', '.join(sorted(book.intents)[:_MOST_NAMED])}",
-        )

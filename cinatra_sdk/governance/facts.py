@@ -25,10 +25,7 @@ def make_run_facts(run: RunContext, asked: AgentInput, *, mode: str = "batch") -
     """The facts that are the same for every call of a run."""
     claims = run.user.to_json()
     delegation = claims.pop("delegation", None) or {}
-    claim = run.agent.identity_claim
     given = asked.to_json()
-    # Runs of earlier releases do not say who vouches for their agent: their records were made like that.
-    voucher = run.metadata.get(VOUCHED, "host")
     return {
         "intent": asked.intent,
         "tenant_id": run.tenant_id,
@@ -40,12 +37,18 @@ def make_run_facts(run: RunContext, asked: AgentInput, *, mode: str = "batch") -
         "input": given,
         "context": given.get("context") or {},
         "user": {**claims, "scopes": list(delegation.get("scopes", ()))},
-        "agent": {
-            "agent_id": run.agent.agent_id if voucher == "host" else None,
-            "agent_urn": run.agent.agent_urn if voucher else None,
-            "role": run.agent.role,
-            "scopes": [] if claim is None else list(claim.scopes),
-        },
+        "agent": _describe_agent(run),
+    }
+
+
+def _describe_agent(run: RunContext) -> dict[str, Any]:
+    """As far as somebody vouches for it; runs of earlier releases do not say who, and are told whole."""
+    claim, voucher = run.agent.identity_claim, run.metadata.get(VOUCHED, "host")
+    return {
+        "agent_id": run.agent.agent_id if voucher == "host" else None,
+        "agent_urn": run.agent.agent_urn if voucher else None,
+        "role": run.agent.role,
+        "scopes": [] if claim is None else list(claim.scopes),
     }
 
 

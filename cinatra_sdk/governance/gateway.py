@@ -299,11 +299,7 @@ class Gateway:
         assert (
             examined.declared is not None
         )  # made by `examine`, which refuses what nobody declares
-        given = list(approvals)
-        for gate in examined.list_pending(given):
-            raise _make_pending(
-                examined.declared.id, gate, drifted=any(one.gate_id == gate for one in given)
-            )
+        _require_passed(examined, examined.declared.id, list(approvals))
         cost = examined.declared.about.cost_cents
         self.usage.reserve(
             self.run.run_budget, tool_calls=1, cost_cents=cost, tokens=tokens, held=held
@@ -374,6 +370,11 @@ def _freeze(
     except ValueRefused as error:
         problem = error.message
     raise GovernanceRefused("ARGUMENTS_INVALID", f"'{declared.id}': {problem}")
+
+
+def _require_passed(examined: Examined, capability: str, given: list[GateApproval]) -> None:
+    for gate in examined.list_pending(given):
+        raise _make_pending(capability, gate, drifted=any(one.gate_id == gate for one in given))
 
 
 def _make_pending(capability: str, gate: str, *, drifted: bool) -> GovernanceRefused:

@@ -57,7 +57,7 @@ def read_planned(made: Any) -> tuple[Plan, int]:
     Raises: `NoPlan` for everything else, with what it cost.
     """
     planned = made if isinstance(made, Planned) else Planned(plan=made)
-    tokens = planned.tokens
+    tokens: Any = planned.tokens
     if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= MOST_TOKENS:
         raise NoPlan("its number of tokens is no whole number from 0")
     given = planned.plan

@@ -80,7 +80,6 @@ def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
     activated = host_context(
         run_id=row["run_id"],
         tenant=row["tenant"],
-        started_by=row["started_by"] or "",
         context_id=host.context_id,
         approval_policy=policy,
         run_token=host.credentials.run_token,
@@ -93,7 +92,7 @@ def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
         on_effect=host.door.told,
         tell=host.tell,
     )
-    return replace(activated, files=host.files)
+    return replace(activated, files=host.files, started_by=row["started_by"] or "")
 
 
 def ending_of(stop: Stop) -> dict[str, Any]:

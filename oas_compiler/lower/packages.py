@@ -76,13 +76,7 @@ class PackageWork(NodeWork):
         )
         body = self._call(place)
         kind = self.component
-        if body.acts and not kind.acts and not body.contains:
-            raise refuse_lowering(kind, "its record says that it does not act, and it does")
-        if kind.acts and body.contains and site.wiring.rules is not None:
-            why = "it acts itself and runs flows, and rules of packs are asked before one or the other"
-            raise refuse_lowering(kind, why)
-        if (body.acts or kind.acts) and body.computes:
-            raise refuse_lowering(kind, "it says that it acts, and that it only computes")
+        _require_consistent(kind, body, is_ruled=site.wiring.rules is not None)
         if body.contains:
             return body
         if kind.acts:
@@ -100,6 +94,16 @@ class PackageWork(NodeWork):
             made = type(body).__name__
             raise refuse_lowering(kind, f"{kind.lowering} returns no NodeBody, but a {made}")
         return body
+
+
+def _require_consistent(kind: NodeKind, body: NodeBody, *, is_ruled: bool) -> None:
+    if body.acts and not kind.acts and not body.contains:
+        raise refuse_lowering(kind, "its record says that it does not act, and it does")
+    if kind.acts and body.contains and is_ruled:
+        why = "it acts itself and runs flows, and rules of packs are asked before one or the other"
+        raise refuse_lowering(kind, why)
+    if (body.acts or kind.acts) and body.computes:
+        raise refuse_lowering(kind, "it says that it acts, and that it only computes")
 
 
 def _keep_quiet(body: NodeBody) -> NodeBody:

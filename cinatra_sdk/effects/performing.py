@@ -48,6 +48,7 @@ from cinatra_sdk.effects.governing import (
 )
 from cinatra_sdk.effects.ledger import Differs, Entry, Ledger, Stored, Unknown
 from cinatra_sdk.effects.process_ledgers import find_ledger
+from cinatra_sdk.effects.quiet import refuse_quiet
 from cinatra_sdk.effects.unkept import NothingKept
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, ShownDiffers
 from cinatra_sdk.governed.secrets import cut_out
@@ -71,6 +72,7 @@ def perform(effect: Effect, do: Callable[[], EffectResult], door: Door) -> Effec
         Exception: what `do`, the ledger or `door.before` raises.
 
     """
+    refuse_quiet(effect)
     ledger = _choose_ledger(effect, door)
     if not ledger.asks_run:
         ask_run(effect, door)
@@ -110,6 +112,7 @@ async def aperform(
     effect: Effect, do: Callable[[], Awaitable[EffectResult]], door: Door
 ) -> EffectResult:
     """As `perform`, for an event loop; the host's functions are called in other threads."""
+    refuse_quiet(effect)
     ledger = _choose_ledger(effect, door)
     if not ledger.asks_run:
         await aask_run(effect, door)

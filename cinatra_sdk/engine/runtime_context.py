@@ -66,6 +66,8 @@ class HostContext:
 
     run_id: str = ""
     tenant: str = ""
+    started_by: str = ""
+    """Whoever started the run; empty where the host names nobody."""
     context_id: str = ""
     """The conversation that the run belongs to; sent as `X-Cinatra-A2A-Context-Id`."""
     approval_policy: Any = DERIVED
@@ -111,6 +113,7 @@ def host_context(
     *,
     run_id: str = "",
     tenant: str = "",
+    started_by: str = "",
     context_id: str = "",
     approval_policy: Any = DERIVED,
     run_token: str | None = "",
@@ -133,6 +136,7 @@ def host_context(
              its checkpoints are, and for effects that are at most once a ledger in the memory of the
              process that began the run.  See `cinatra_sdk.effects.ledger` and `process_ledgers`.
     allow, spend, spent, on_effect: policy, budget and watcher; see `cinatra_sdk.effects.Door`.
+    started_by: the person who started the run, whom a governed run acts for where nothing else says so.
     tell:    takes every event of the run, in order; see `cinatra_sdk.events.event.RunEvent`.
 
     `run_token` and `bearer_token` reach the platform's requests and nothing else: no state,
@@ -141,7 +145,7 @@ def host_context(
     Raises: `ValueError` for a token that is too short to be found in an answer.
     """
     texts = {
-        "run_id": run_id, "tenant": tenant, "context_id": context_id,
+        "run_id": run_id, "tenant": tenant, "started_by": started_by, "context_id": context_id,
         "run_token": run_token or "", "bearer_token": bearer_token or "",
     }  # fmt: skip
     for name, text in texts.items():
@@ -154,6 +158,7 @@ def host_context(
     return HostContext(
         run_id=run_id,
         tenant=tenant,
+        started_by=started_by,
         context_id=context_id,
         approval_policy=approval_policy,
         credentials=Credentials(run_token=texts["run_token"], bearer_token=texts["bearer_token"]),

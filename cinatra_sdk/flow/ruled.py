@@ -61,6 +61,10 @@ class FlowRules(Protocol):
         """What a person is told of a gate besides the call: its description, the role that it asks for."""
         ...
 
+    def give_back(self, state: State, asked: Mapping[str, Any]) -> None:
+        """The budget that was held for the call which a person was asked about: they said no."""
+        ...
+
     def find_approver_problem(self, state: State, gate: str, person: str) -> str:
         """Why the person may not pass the gate; empty where they may."""
         ...
@@ -183,6 +187,8 @@ class _Ruled:
         assert asked is not None  # see `ask`
         decided = decision_record(frame, state, CALL_STEP, outcome)
         question = Asked(text=f"Call {asked['capability']}", implied=True)
+        if not outcome.approved:
+            self.rules.give_back(state, asked)
         is_told = outcome.denied and has_open_call(state[MESSAGES])
         talk = {} if is_told else discuss(frame, state, question, outcome)
         more = {DECISIONS: seal([decided]), **talk}

@@ -37,6 +37,7 @@ from cinatra_sdk import FlowError, RunStore  # noqa: E402 - after the path
 from cinatra_sdk.postgres.server import LocalServerError  # noqa: E402 - after the path
 
 TENANT = "tenant_acme_prod"
+CUSTOMER_DESK = "usr_771"
 LEAD = "user_finance_lead_77"
 OASFLOW = Path(sys.executable).with_name("oasflow")
 PATIENCE = 600.0
@@ -54,7 +55,8 @@ def park(run_id: str) -> None:
     parts = host.lend()
     request = json.loads((HERE / "request.json").read_text(encoding="utf-8"))
     with RunStore.open(host=parts) as store:
-        run = store.start(parts.graphs[0], {"request": request}, run_id, tenant=TENANT)  # type: ignore[arg-type]  # a flow
+        about = {"tenant": TENANT, "by": CUSTOMER_DESK}
+        run = store.start(parts.graphs[0], {"request": request}, run_id, **about)  # type: ignore[arg-type]  # a flow
         print(run.status, flush=True)
         while True:
             signal.pause()

@@ -1467,19 +1467,23 @@ order by l.place;
 -- ------------------------------------------------------------------ governed runs
 
 -- name: insert_pack
--- No row where the reference is taken.
+-- No row where the tenant has the reference already.
 insert into context_packs (tenant, ref, content, sha256, published_by)
 values (%(tenant)s, %(ref)s, %(content)s, %(sha256)s, %(published_by)s)
-on conflict (ref) do nothing
+on conflict (tenant, ref) do nothing
 returning ref;
 
 -- name: load_pack
-select tenant, ref, content, sha256, published_by, published_at from context_packs where ref = %(ref)s;
+-- The tenant's own before that of every tenant ('*'); else another's, of which nothing but that is told.
+select tenant, ref, content, sha256, published_by, published_at from context_packs
+where ref = %(ref)s
+order by case tenant when %(tenant)s then 0 when '*' then 1 else 2 end, tenant
+limit 1;
 
 -- name: list_packs
 select tenant, ref, sha256, published_by, published_at from context_packs
 where %(tenant)s::text is null or tenant in (%(tenant)s, '*')
-order by ref;
+order by ref, tenant;
 
 -- name: insert_record
 insert into decision_records (run_id, seq, tenant, record_id, status, run_status, record, record_hash,

@@ -38,7 +38,7 @@ TABLES = (
     "flows", "runs", "work", "decisions", "gates", "run_events", "effects", "settlements",
     "decision_records", "memory_proposals", "memory_reviews", "context_packs", "attachments",
     "attachment_pieces", "saved_objects", "saved_object_versions", "representations",
-    "semantic_assertions", "run_context_selections", "context_finalizes",
+    "semantic_assertions", "run_context_selections", "context_finalizes", "run_ends",
 )  # fmt: skip
 EVIDENCE = "select md5(string_agg(row, '|' order by row)) from ({}) as everything(row)".format(
     " union all ".join(

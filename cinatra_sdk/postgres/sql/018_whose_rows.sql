@@ -2,9 +2,39 @@
 -- `docs/role.md` has the table: what that role may do to which rows, and what only the database does.
 -- Rows of before stay as they are: nothing here looks at them.
 
--- The transaction that ended, or archived, the run: its other rows of that moment come with it, in
--- whatever order a statement writes them.
-alter table runs add column closed_in xid8;
+-- The transaction that ended a run, or archived it: the run's other rows of that moment come with it, in
+-- whatever order a statement writes them.  A table of its own, because processes that run while this
+-- migration is made have statements prepared that read all columns of `runs`.
+create table run_ends (
+    run_id     text primary key,
+    closed_in  xid8 not null
+);
+create trigger run_ends_are_not_emptied before truncate on run_ends
+    for each statement execute function oasflow_append_only();
+alter table run_ends enable always trigger run_ends_are_not_emptied;
+
+create function oasflow_run_ends() returns trigger language plpgsql security definer
+set search_path = pg_catalog, pg_temp as $$
+begin
+    insert into oasflow.run_ends (run_id, closed_in) values (new.run_id, pg_current_xact_id())
+    on conflict (run_id) do update set closed_in = excluded.closed_in;
+    return new;
+end $$;
+revoke all on function oasflow_run_ends() from public;
+create trigger runs_end before update on runs for each row
+    when (new.status in ('completed', 'rejected', 'stopped')
+              and old.status not in ('completed', 'rejected', 'stopped')
+          or new.archived_at is not null and old.archived_at is null)
+    execute function oasflow_run_ends();
+alter table runs enable always trigger runs_end;
+
+-- Whether this transaction has ended, or archived, a run.
+create function oasflow_ends_now(named text) returns boolean language sql volatile
+set search_path = pg_catalog, pg_temp as $$
+    select exists (select from oasflow.run_ends e
+                   where e.run_id = named and e.closed_in = pg_current_xact_id())
+$$;
+
 -- The transaction in which a person's word replaced `unknown`.
 alter table effects add column settled_in xid8;
 
@@ -16,7 +46,7 @@ set search_path = pg_catalog, pg_temp as $$
 declare
     run record;
 begin
-    select r.status, r.closed_in, r.archived_at, r.updated_at, w.worker, w.lease_until into run
+    select r.status, r.archived_at, r.updated_at, w.worker, w.lease_until into run
     from oasflow.work w join oasflow.runs r using (run_id) where w.run_id = named for share of w;
     if not found then
         -- A run whose row of `work` the same transaction has yet to write.
@@ -24,7 +54,7 @@ begin
             as standing into run from oasflow.runs r where r.run_id = named;
         return run.standing;
     elsif run.archived_at is null and (run.status not in ('completed', 'rejected', 'stopped')
-                                       or run.closed_in = pg_current_xact_id()) then
+                                       or oasflow.oasflow_ends_now(named)) then
         return 'open';
     elsif run.archived_at is null and run.status in ('rejected', 'stopped') and run.worker <> ''
           and run.lease_until > clock_timestamp()
@@ -36,7 +66,7 @@ end $$;
 
 -- ------------------------------------------------------------------ runs and who works on them
 
--- As 011; with the transaction of the end, and with numbers that only count.
+-- As 011, and attempts are counted.
 create or replace function oasflow_run_stays() returns trigger language plpgsql
 set search_path = pg_catalog, pg_temp as $$
 declare
@@ -47,7 +77,6 @@ begin
             kept := new;
             kept.archived_at := null;
             if kept::text = old::text then
-                new.closed_in := pg_current_xact_id();
                 return new;
             end if;
         elsif old.status not in ('completed', 'rejected', 'stopped') then
@@ -57,8 +86,6 @@ begin
                     using errcode = 'integrity_constraint_violation';
             end if;
             new.updated_at := clock_timestamp();
-            new.closed_in := case when new.status in ('completed', 'rejected', 'stopped')
-                                  then pg_current_xact_id() end;
             return new;
         end if;
     end if;
@@ -137,23 +164,22 @@ create function oasflow_event_follows() returns trigger language plpgsql
 set search_path = pg_catalog, pg_temp as $$
 declare
     standing text;
-    ended xid8;
     archived timestamptz;
     last bigint;
 begin
-    select r.status, r.closed_in, r.archived_at,
+    select r.status, r.archived_at,
            (select e.seq from oasflow.run_events e where e.run_id = new.run_id
             order by e.seq desc limit 1)
-    into standing, ended, archived, last
+    into standing, archived, last
     from oasflow.work w join oasflow.runs r using (run_id) where w.run_id = new.run_id for share of w;
     if archived is not null then
-        if ended is distinct from pg_current_xact_id() or (new.kind, new.name) <> ('run', 'archived')
+        if not oasflow.oasflow_ends_now(new.run_id) or (new.kind, new.name) <> ('run', 'archived')
            or exists (select from oasflow.run_events e
                       where e.run_id = new.run_id and (e.kind, e.name) = ('run', 'archived')) then
             return null;
         end if;
     elsif standing in ('completed', 'rejected', 'stopped') then
-        if ended is distinct from pg_current_xact_id() then
+        if not oasflow.oasflow_ends_now(new.run_id) then
             return null;
         end if;
     elsif standing is null and not exists (select from oasflow.runs r where r.run_id = new.run_id) then
@@ -432,11 +458,6 @@ begin
         raise exception 'a decision record follows the one before it'
             using errcode = 'integrity_constraint_violation';
     end if;
-    if new.tenant is distinct from run.tenant or not run.governed
-       or new.record_id <> 'dr_' || new.run_id || '_' || new.seq then
-        raise exception 'a decision record is of its governed run, by tenant and by name'
-            using errcode = 'integrity_constraint_violation';
-    end if;
     if told ->> 'record_id' is distinct from new.record_id
        or told ->> 'record_hash' is distinct from new.record_hash
        or told ->> 'previous_record_hash' is distinct from new.previous_hash
@@ -445,15 +466,20 @@ begin
         raise exception 'a decision record is what its row says'
             using errcode = 'integrity_constraint_violation';
     end if;
+    if before.run_status in ('completed', 'rejected', 'stopped')
+       and (told ->> 'corrects' is null or new.run_status <> before.run_status) then
+        raise exception 'only a correction follows the record of a run that has ended'
+            using errcode = 'integrity_constraint_violation';
+    end if;
     if told ->> 'corrects' is not null and not exists (
         select from oasflow.decision_records d
         where d.run_id = new.run_id and d.record_id = told ->> 'corrects') then
         raise exception 'a correction names a record of its own chain'
             using errcode = 'integrity_constraint_violation';
     end if;
-    if before.run_status in ('completed', 'rejected', 'stopped')
-       and (told ->> 'corrects' is null or new.run_status <> before.run_status) then
-        raise exception 'only a correction follows the record of a run that has ended'
+    if new.tenant is distinct from run.tenant or not run.governed
+       or new.record_id <> 'dr_' || new.run_id || '_' || new.seq then
+        raise exception 'a decision record is of its governed run, by tenant and by name'
             using errcode = 'integrity_constraint_violation';
     end if;
     new.made_in := pg_current_xact_id();

@@ -129,7 +129,18 @@ def _look_at_runs(
     rows = every(connection, "list_dead_letters", {"tenant": tenant, "limit": MOST_LETTERS})
     total = rows[0].pop("total") if rows else 0
     letters = tuple(
-        DeadLetter(run_id=row["run_id"], tenant=row["tenant"], code=row["code"], since=row["since"])
+        DeadLetter(
+            run_id=row["run_id"],
+            tenant=row["tenant"],
+            code=_code_of(row["error"]),
+            since=row["since"],
+        )
         for row in rows
     )
     return dict(due), letters, total
+
+
+def _code_of(error: object) -> str:
+    """The code of a stored error; empty where the error cannot be read, and hides no other."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return code if isinstance(code, str) else ""

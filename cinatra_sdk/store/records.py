@@ -27,7 +27,7 @@ from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import check_reason, read_actor
-from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, write_cursor
+from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, read_rows, write_cursor
 
 FORMAT = "oasflow-records/1"
 
@@ -79,8 +79,9 @@ class DecisionRecords:
     ) -> Page[StoredRecord]:
         """The newest first, a page of at most `limit`.
 
-        Raises: `InputInvalid` for another list's cursor; `GovernanceRefused` (RECORD_INVALID) where a
-        row was changed so that it is no record.
+        A row that is no record is no item, and is named in `unreadable`.
+
+        Raises: `InputInvalid` for another list's cursor.
         """
         at, (run, seq) = read_cursor(after, names=2)
         given = {
@@ -93,7 +94,10 @@ class DecisionRecords:
                 limit,
                 lambda row: write_cursor(row["created_at"], row["run_id"], str(row["seq"])),
             )
-        return Page(items=[StoredRecord.of(row) for row in rows], next=following)
+        items, unreadable = read_rows(
+            rows, StoredRecord.of, lambda row: f"record {row['record_id']}"
+        )
+        return Page(items=items, unreadable=unreadable, next=following)
 
     def get(self, record_id: str, *, tenant: str | None = None) -> StoredRecord:
         """With its transcript.  Raises: `RunNotFound` where there is no such record."""

@@ -100,11 +100,13 @@ def records(
         now = store.database.now()
     from oas_compiler.cli.audit_view import list_records, records_table
 
-    terminal.data({"records": list_records(page.items), "next": page.next or None}, of_run=True)
+    listed = {"records": list_records(page.items), "next": page.next or None}
+    terminal.data(listed | options.list_unreadable(page), of_run=True)
     if page.items:
         terminal.show(records_table(page.items, now))
-    else:
+    elif not page.unreadable:
         terminal.say("no decision records: only governed runs have them")
+    options.tell_unreadable(terminal, page)
     options.tell_more(terminal, page.next)
     return Exit.OK
 

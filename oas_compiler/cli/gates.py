@@ -63,7 +63,8 @@ def gates(
             opening.refuse_unknown_flow(store, flow)
     if as_json:  # this makes up an example of each answer, which is slow
         records = [waiting_record(gate, now) for gate in page.items]
-        terminal.data({"gates": records, "next": page.next or None}, of_run=True)
+        listed = {"gates": records, "next": page.next or None}
+        terminal.data(listed | options.list_unreadable(page), of_run=True)
     if page.items:
         terminal.show(gates_table(page.items, now))
         shown = GivenOptions(tenant=tenant, db=db).command("show", run or "RUN")

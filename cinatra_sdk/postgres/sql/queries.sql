@@ -203,7 +203,7 @@ released as (
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
     select %(run_id)s, r.events_before + n.number, n.kind, n.name, n.path, n.visit, n.data
-    from released r, numbered n
+    from released r, numbered n order by n.number
 ),
 skipped as (
     insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
@@ -363,7 +363,7 @@ counted as (
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
     select %(run_id)s, c.events_before + n.number, n.kind, n.name, n.path, n.visit, n.data
-    from counted c, numbered n
+    from counted c, numbered n order by n.number
 )
 select run_id, pg_notify('oasflow_events', %(run_id)s) from stopped;
 
@@ -398,7 +398,7 @@ counted as (
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
     select %(run_id)s, c.events_before + n.number, n.kind, n.name, n.path, n.visit, n.data
-    from counted c, numbered n
+    from counted c, numbered n order by n.number
 )
 select run_id, pg_notify('oasflow_events', %(run_id)s) from rejected;
 
@@ -430,7 +430,7 @@ told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
     select %(run_id)s, ours.events_before + row_number() over (order by n.place),
            n.kind, n.name, n.path, n.visit, n.data
-    from ours, news n
+    from ours, news n order by n.place
 ),
 skipped as (
     insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
@@ -765,8 +765,8 @@ order by since, run_id limit %(limit)s;
 
 -- name: list_dead_letters
 -- Runs that failed and are not tried again until a person resumes them, the oldest first.
-select r.run_id, r.tenant, r.updated_at as since, coalesce(r.error->>'code', '') as code,
-       count(*) over () as total
+-- The error as it is: to take its code out of it here would fail for all rows where it fails for one.
+select r.run_id, r.tenant, r.updated_at as since, r.error, count(*) over () as total
 from runs r
 where r.status = 'failed' and r.retry_at is null and r.archived_at is null
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)

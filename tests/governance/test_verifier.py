@@ -67,7 +67,11 @@ def test_values_are_written_as_the_library_writes_them() -> None:
 
 def _make_export(tmp_path: Path) -> Path:
     record = DecisionRecord.read({**read_record(), "sequence": 1}).sealed()
-    line = {"run_id": "r1", "seq": 1, "record": {**record.to_json(), "previous_record_hash": None}}
+    line: dict[str, Any] = {
+        "run_id": "r1",
+        "seq": 1,
+        "record": {**record.to_json(), "previous_record_hash": None},
+    }
     line["record"]["record_hash"] = verifier.hash_of(
         {key: one for key, one in line["record"].items() if key not in verifier.LEFT_OUT}
     )

@@ -18,6 +18,7 @@ from typing import Any, Self
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid, RunNotFound
+from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.records import DecisionRecord, RecordStatus
 from cinatra_sdk.governance.recording import format_time, seal_record
@@ -158,6 +159,7 @@ class DecisionRecords:
             raise AnswerInvalid(
                 "a correction says who makes it, and why", hint="give by=…, reason=…"
             )
+        check_answer_value([outcome, status, thaw(outputs)])
         wrong = self._load(record_id, tenant)
         with self._database.connection() as connection, connection.transaction():
             one(connection, "lock_run_row", {"run_id": wrong["run_id"]})

@@ -41,9 +41,9 @@ class PackRegistry(Protocol):
         ...
 
 
-def require_pinned(ref: str, place: str = "") -> None:
+def require_pinned(ref: object, place: str = "") -> None:
     """Raises: `GovernanceRefused` (PACK_REF_UNPINNED) unless `ref` is `id@1.2.3`."""
-    if len(ref) > 300 or not _REF.fullmatch(ref):
+    if not isinstance(ref, str) or len(ref) > 300 or not _REF.fullmatch(ref):
         where = f"{place}: " if place else ""
         raise GovernanceRefused(
             "PACK_REF_UNPINNED",
@@ -171,5 +171,5 @@ def not_found(ref: str) -> GovernanceRefused:
     )
 
 
-def _quote(ref: str) -> str:
-    return f"'{ref[:120]}'"
+def _quote(ref: object) -> str:
+    return f"'{str(ref)[:120]}'"

@@ -164,7 +164,8 @@ def tell(on: Stage) -> None:
     ]
     done = subprocess.run(verify, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     require(done.returncode == 0, f"the export holds; {done.stdout}{done.stderr}")
-    say(f"$ python verifier.py records.jsonl    {done.stdout.strip()}")
+    for number, line in enumerate(done.stdout.splitlines()):
+        say(f"{'' if number else '$ python verifier.py records.jsonl':<39} {line}")
     file.write_text(file.read_text(encoding="utf-8").replace("4200", "42"), encoding="utf-8")
     done = subprocess.run(verify, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     require(done.returncode == 1, "a changed export is noticed")

@@ -23,12 +23,13 @@ from cinatra_sdk.effects.failures import NotMade
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.casting import CastError
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.lent import find_simulation, make_allowance
 from cinatra_sdk.flow.names import MESSAGES
 from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.results import cast_result
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import ask_for_calls, hear, read_conversation
 from cinatra_sdk.flow.waiting import wait_for
@@ -245,7 +246,7 @@ class _Speaker:
                 return port.default.value()
             raise self.frame.failed(f"agent '{label}' did not give the output '{port.title}'")
         try:
-            found: JsonValue = cast(given[port.title], port.type)
+            found: JsonValue = cast_result(port, given[port.title])
         except CastError as error:
             raise self.frame.failed(f"agent '{label}', output '{port.title}': {error}") from None
         return found

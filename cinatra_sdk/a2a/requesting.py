@@ -143,7 +143,8 @@ class _Talk:
         from a2a.types.a2a_pb2 import GetTaskRequest
 
         async def send() -> Any:
-            self._exchange.status, self._sent = 0, True
+            self._sent = True
+            self._exchange.begin_question()
             async for event in client.send_message(_make_request(said, key)):
                 return event
             raise AgentFailed("it gives no answer")
@@ -192,7 +193,7 @@ class _Talk:
             )
         if isinstance(error, NotConfigured):
             return error
-        unsent = not self._sent or _is_unsent(error)
+        unsent = not self._sent or exchange.kept_back or _is_unsent(error)
         if isinstance(error, AgentFailed):
             return AgentRefused(str(error)) if unsent else error
         if isinstance(error, AnswerForeign) or exchange.broken:

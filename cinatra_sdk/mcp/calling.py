@@ -190,7 +190,8 @@ class _Attempt(Generic[_T]):
         with CancelScope(deadline=current_time() + connect_seconds) as scope:
             async with connect(link.server, link.lent, self.exchange) as client:
                 scope.deadline = current_time() + min(self.seconds + _GRACE_SECONDS, most)
-                self.asked, self.exchange.status = True, 0
+                self.asked = True
+                self.exchange.begin_question()
                 answers.append(await self.ask(client))
                 scope.deadline = current_time() + _CLOSE_SECONDS
 

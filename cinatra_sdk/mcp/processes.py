@@ -102,12 +102,14 @@ class _Program:
         if not line.strip() or not is_json(line):
             return None
         try:
-            judge_answer(line, None)
+            value = judge_answer(line, None)
         except BrokenOff as problem:
             self._exchange.break_off(str(problem))
         try:
             return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
         except ValueError:
+            if isinstance(value, dict) and ("result" in value or "error" in value):
+                self._exchange.break_off("what it answered is no answer of the protocol")
             return None
 
     async def write(self, said: Any, heard: Any) -> None:

@@ -25,8 +25,8 @@ class RemoteBounds:
     """
     requests: int = 300
     """Requests over HTTP for one question to an MCP server."""
-    redirects: int = 10
-    """Redirects on the way to one answer, all within its origin; an agent gets none."""
+    redirects: int = 5
+    """Redirects of one request before the question, all within its origin; an agent gets none."""
     pages: int = 100
     """Pages of one list of tools."""
     tools: int = 500

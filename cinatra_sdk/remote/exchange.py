@@ -36,10 +36,16 @@ class Exchange:
     """Why it was broken off; empty: it was not."""
     closed: str = ""
     """The origin of an address that the operator does not open and the server led to."""
+    kept_back: bool = False
+    """Whether it was broken off before a request was sent."""
     status: int = 0
     """The last response that was an error; 0: there was none."""
     requests: int = 0
     redirects: int = 0
+    is_asked: bool = False
+    """Whether the question is put: what may do something is sent on once, and only by a server that
+    redirected what came before it, too.
+    """
     held: list[str] = field(default_factory=list, repr=False)
     """Secrets that came up on the way, such as the token of a login."""
 
@@ -57,6 +63,7 @@ class Exchange:
             self.closed = origin
             self.break_off(f"it leads to {origin}, which this process does not open")
         if self.only_origin and origin != self.only_origin:
+            self.kept_back = True
             self.break_off(
                 f"it leads to {origin}, and the headers that the file declares are for "
                 f"{self.only_origin}: name the other address in the file, or leave out the headers"
@@ -69,9 +76,16 @@ class Exchange:
                 self.bounds.describe("requests", "it led to more than {} requests for one question")
             )
 
-    def count_redirect(self) -> None:
-        self.redirects += 1
-        if self.redirects > self.bounds.redirects:
+    def begin_question(self) -> None:
+        """What comes now is the question itself."""
+        self.is_asked, self.status = True, 0
+
+    def count_redirect(self, number: int) -> None:
+        """number: of the redirects of one request."""
+        self.redirects += not self.is_asked
+        if self.is_asked and number > min(self.redirects, 1):
+            self.break_off("it redirected what it was asked")
+        if number > self.bounds.redirects:
             self.break_off(self.bounds.describe("redirects", "it redirected more than {} times"))
 
     def require_size(self, size: int) -> None:

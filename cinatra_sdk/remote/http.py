@@ -33,6 +33,8 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
         async def aclose(self) -> None:
             await self._response.stream.aclose()
 
+    redirected: dict[RequestId, int] = {}
+
     class BoundedTransport(package.AsyncBaseTransport):  # type: ignore[misc]
         async def handle_async_request(self, request: Any) -> Any:
             exchange.begin_request()
@@ -42,6 +44,9 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
             response = await inner.handle_async_request(request)
             try:
                 _look_at_head(response, asked, exchange)
+                if "location" in response.headers and 300 <= response.status_code < 400:
+                    redirected[asked] = redirected.get(asked, 0) + 1
+                    exchange.count_redirect(redirected[asked])
             except BrokenOff:
                 await response.stream.aclose()
                 raise
@@ -79,22 +84,21 @@ async def read_whole(response: Any, asked: RequestId, exchange: Exchange) -> Asy
 async def read_events(response: Any, asked: RequestId, exchange: Exchange) -> AsyncIterator[bytes]:
     """Each event when it is whole."""
     judge, size = EventJudge(asked), 0
-    async for chunk in response.stream:
-        size += len(chunk)
-        exchange.require_size(size)
-        try:
+    try:
+        async for chunk in response.stream:
+            size += len(chunk)
+            exchange.require_size(size)
             whole = judge.feed(chunk)
-        except BrokenOff as problem:
-            exchange.break_off(str(problem))
-        if whole:
-            yield whole
+            if whole:
+                yield whole
+        yield judge.end()
+    except BrokenOff as problem:
+        exchange.break_off(str(problem))
 
 
 def _look_at_head(response: Any, asked: RequestId, exchange: Exchange) -> None:
     if asked is not None:
         exchange.status = response.status_code if response.status_code >= 400 else 0
-    if "location" in response.headers and 300 <= response.status_code < 400:
-        exchange.count_redirect()
     encoding = response.headers.get("content-encoding", IDENTITY).strip().lower()
     if encoding != IDENTITY:
         exchange.break_off("its answer is compressed, and no compression was asked for")

@@ -77,6 +77,10 @@ class EventJudge:
         self._rest = rest + held
         return b"".join(map(self._take, lines))
 
+    def end(self) -> bytes:
+        """What is whole because nothing comes after it.  Raises: `BrokenOff`."""
+        return self.feed(b"\n") if self._rest == b"\r" else b""
+
     def _take(self, line: bytes) -> bytes:
         name, _, value = line.removeprefix(b"\xef\xbb\xbf").partition(b":")
         if line:

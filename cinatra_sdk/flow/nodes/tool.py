@@ -27,12 +27,13 @@ from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.casting import CastError
 from cinatra_sdk.flow.edited import open_to_edits
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
 from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.results import cast_result
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
@@ -252,6 +253,6 @@ def _read_output_value(frame: Frame, tool: str, port: TypedPort, given: Mapping[
             return port.default.value()
         raise frame.failed(f"tool '{tool}' did not return output '{port.title}'")
     try:
-        return cast(given[port.title], port.type)
+        return cast_result(port, given[port.title])
     except CastError as error:
         raise frame.failed(f"tool '{tool}', output '{port.title}': {error}") from None

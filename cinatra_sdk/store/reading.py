@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import Status
 from cinatra_sdk.events.event import RunEvent
@@ -18,6 +18,7 @@ from cinatra_sdk.models.totals import ModelUsage, total_usage
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.effect_record import EffectRecord, EffectStatus
 from cinatra_sdk.store.flows import DurableFlow, load_answer_rules
 from cinatra_sdk.store.following import make_follower
@@ -38,6 +39,10 @@ GateDecisions: TypeAlias = list[GateDecision]
 Events: TypeAlias = list[RunEvent]
 UnknownEffects: TypeAlias = list[UnknownEffect]
 Settlements: TypeAlias = list[Settlement]
+
+
+_NAMES: Final = ("run_id", "tenant", "flow", "started_by", "status", "risk", "text", "kind")
+"""Filters that are texts."""
 
 
 class RunFilter(TypedDict, total=False):
@@ -129,6 +134,7 @@ class RunReader:
     def _read_page(
         self, query: str, given: Row, write: Callable[[Row], str]
     ) -> tuple[Sequence[Row], str]:
+        check_names(**{name: given[name] for name in _NAMES if name in given})
         with self._database.connection() as connection:
             return read_page(
                 lambda limit: every(connection, query, {**given, "limit": limit}),
@@ -156,6 +162,7 @@ class RunReader:
 
         Raises: `RunNotFound` when no run fits, or several do.
         """
+        check_names(run_id=prefix, tenant=tenant)
         with self._database.connection() as connection:
             rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})
         return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)

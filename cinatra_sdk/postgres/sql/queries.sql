@@ -654,6 +654,12 @@ told as (
 )
 select gate_id, pg_notify('oasflow_events', run_id) from made;
 
+-- name: find_other_payload
+-- Whether a gate has shown something else than this at the same visit.
+select from gates
+where run_id = %(run_id)s and gate_id = %(gate_id)s and payload_sha256 <> %(payload_sha256)s
+limit 1;
+
 -- name: last_decision
 -- What was decided on this visit of a gate, whatever it showed.
 select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s

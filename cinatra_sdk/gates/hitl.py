@@ -326,10 +326,9 @@ def _interrupt_for_answer(question: Question, about: dict[str, JsonValue]) -> An
     }
     if question.field:
         payload["fieldName"] = question.field
-    form = question.form
-    response = form.schema()
-    response[GATE_KEY] = {**about, **form.to_record()}
-    asked = _checked_type(form, gate_id, payload, response)
+    response = question.form.schema()
+    response[GATE_KEY] = {**about, **question.form.to_record()}
+    asked = _checked_type(question.form, gate_id, payload, response)
     answer: Answer = interrupt(payload, response_schema=asked)
     return answer
 

@@ -272,9 +272,15 @@ def refuse_ended_above(connection: Rows, row: Row) -> None:
 def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
     kept = one(connection, "last_decision", {"run_id": run_id, "gate_id": gate_id})
     assert kept is not None  # decisions are never removed
-    at = kept["decided_at"].isoformat(timespec="seconds")
     return GateClosed(
-        f"gate '{gate_id}' of run '{run_id}' was already {kept['kind']} "
-        f"by {recorded_name(kept['decided_by'])} at {at}",
+        describe_decision(f"{gate_id}' of run '{run_id}", kept),
         hint=f"what waits now: oasflow show {shlex.quote(run_id)}",
+    )
+
+
+def describe_decision(gate: str, kept: Row) -> str:
+    """`gate 'review' was already approved by ann at 2026-11-27T18:05:01+00:00`."""
+    at = kept["decided_at"].isoformat(timespec="seconds")
+    return (
+        f"gate '{gate}' was already {kept['kind']} by {recorded_name(kept['decided_by'])} at {at}"
     )

@@ -47,9 +47,7 @@ class RunKeeper(RunReader):
         Raises: `EffectSettled` where no call with this key is unknown; `AnswerInvalid` for a value that
         does not fit the node's outputs, where this process can read the flow; `RunNotFound`.
         """
-        if not isinstance(happened, bool):
-            raise AnswerInvalid("'happened' is neither True nor False", hint="say which")
-        said = ({} if value is None else value) if happened else None
+        said = _read_outputs(happened, value)
         settle_effect(
             self._database, self._flows, run_id, key, said, by=by, reason=reason, tenant=tenant
         )
@@ -118,3 +116,10 @@ class RunKeeper(RunReader):
     asettle = in_thread(settle)
     astop = in_thread(stop)
     aarchive = in_thread(archive)
+
+
+def _read_outputs(happened: bool, value: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The outputs of a call that happened; None of one that did not."""
+    if not isinstance(happened, bool):
+        raise AnswerInvalid("'happened' is neither True nor False", hint="say which")
+    return ({} if value is None else value) if happened else None

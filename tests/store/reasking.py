@@ -41,3 +41,8 @@ def _ask(node: str, output: str, text: Any) -> Any:
 
 
 flow = graph_flow(build)
+
+
+def lend() -> HostParts:
+    """For `--host`."""
+    return HostParts(graphs=[flow])

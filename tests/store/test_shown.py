@@ -138,7 +138,7 @@ def test_the_refusal_of_a_gate_that_is_decided_says_by_whom_and_where_to_look(
     run = store.start(compile_flow(ASKED), {}, "r1")
     seen = run.waiting[0]
     store.answer("r1", seen, Decision.approve(by="ann"))
-    with pytest.raises(GateClosed, match="already approved by ann at .*oasflow show r1"):
+    with pytest.raises(GateClosed, match=r"already approved by ann at .*oasflow show r1"):
         store.answer("r1", seen, Decision.approve(by="ben"))
     assert [row.decided_by for row in store.decisions("r1")] == ["ann"]
 

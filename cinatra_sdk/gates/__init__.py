@@ -6,6 +6,7 @@ answers.py    the JSON that answers a gate
 dialects.py   the answers of other clients, as that JSON
 forms/        the answers that a gate accepts, one module for each kind of gate
 decisions.py  who decided what
+shown.py      what a gate showed, by its hash
 said.py       what was said before a gate
 visits.py     how often a gate may be reached
 """

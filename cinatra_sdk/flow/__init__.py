@@ -4,7 +4,7 @@ plan.py        a flow as plain data;  plan_text.py  the same as one text
 building.py    `FlowGraph`, which writes a plan in Python;  plan_checks.py  whether such a plan can run
 planned.py     a flow of a plan, for hosts;  graph.py  its LangGraph graph
 site.py        what the function of a node is made of;  framing.py  its frame;  lent.py  what a host lends it
-frame.py       the common part of every node: turn, inputs, outputs
+frame.py       the common part of every node: turn, inputs, outputs;  edited.py  as a person edited them
 body.py        what a node does;  step.py  the function that the graph runs for it
 ruled.py       a node under the rules of a governed flow
 visiting.py    one visit of a node;  updates.py  its update, checked;  effects.py  what it does outside

@@ -17,20 +17,13 @@ from oas_compiler.control.gates import is_selector
 from oas_compiler.control.graph import link_level
 from oas_compiler.control.questions import is_read
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.ir import (
-    ApiNode,
-    BranchingNode,
-    EndNode,
-    FlowIR,
-    InputMessageNode,
-    Node,
-    OutputMessageNode,
-    StartNode,
-    ToolNode,
-)
+from oas_compiler.ir import FlowIR, InputMessageNode, Node
+from oas_compiler.kinds.registry import kind_of
 
-_DEAF = (ApiNode, BranchingNode, EndNode, InputMessageNode, OutputMessageNode, StartNode, ToolNode)
-"""Nodes that read their inputs alone, and nothing of the conversation."""
+_HEARING = frozenset({"step", "subflow"})
+"""Shapes of the nodes that may read the conversation: agents, models, and what runs flows.  Calls,
+messages and branches read their inputs alone.
+"""
 
 
 @rule(
@@ -75,9 +68,7 @@ def _asks_for_more(node: InputMessageNode) -> bool:
 
 def _is_heard(flow: FlowIR, gate: Node) -> bool:
     """Whether a node after the gate may read the conversation, or could not be read itself."""
-    after = link_level(flow).reach_from([gate.id])
-    return any(
-        flow.by_id.get(one) is None or not isinstance(flow.by_id[one], _DEAF)
-        for one in after
-        if one != gate.id
+    after = (
+        flow.by_id.get(one) for one in link_level(flow).reach_from([gate.id]) if one != gate.id
     )
+    return any(node is None or kind_of(node).shape in _HEARING for node in after)

@@ -47,7 +47,9 @@ from cinatra_sdk.platform.protocol import (
 from cinatra_sdk.routed.platform import RoutedPlatform
 
 _BAD_GATEWAY: Final = 502
-_TEXT: Final = re.compile(r"[\x20-\x7e]{0,1024}")
+MOST_HEADER: Final = 1_024
+"""Characters of a header that is read."""
+_TEXT: Final = re.compile(rf"[\x20-\x7e]{{0,{MOST_HEADER}}}")
 _NAMES_A_RUN: Final = frozenset({"runid", "parentrunid"})
 _NAMES_A_CONVERSATION: Final = frozenset(
     {"contextid", "a2acontextid", "conversationid", "xcinatraa2acontextid"}
@@ -133,8 +135,11 @@ def forwarded(
         )
     body = read_json(content) if content else None
     fields = route.fields(query)
-    if any(_TEXT.fullmatch(headers.get(name, "")) is None for name in _READ):
-        raise ContextError("invalid_body", "a header holds something other than printable ASCII")
+    odd = next((name for name in _READ if _TEXT.fullmatch(headers.get(name, "")) is None), "")
+    if odd:
+        is_long = len(headers[odd]) > MOST_HEADER
+        what = f"has more than {MOST_HEADER:,} characters" if is_long else "is no printable ASCII"
+        raise ContextError("invalid_body", f'the header "{odd}" {what}')
     if asker.identity is not None:
         _check_claims(asker.runs, asker.identity, headers, [body, dict(fields)])
     signed = signed_step(headers, asker.attestation_key, now=now)

@@ -14,7 +14,7 @@ A host with artifacts of its own uses its own store instead.  The rules are in
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -30,11 +30,10 @@ from cinatra_sdk.postgres.connection import Rows, every, one, run
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store import plans, selections
 from cinatra_sdk.store.chosen import ChosenContext, chosen, chosen_page
-from cinatra_sdk.store.loading import LoadedArtifact, load
+from cinatra_sdk.store.loading import LoadedArtifact, load, refuse_unfit_texts
 from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, write_cursor
 from cinatra_sdk.store.plans import ContextPlan
 from cinatra_sdk.store.selections import Choice, RecordedSelection
-from cinatra_sdk.text.bounds import describe_fault
 
 __all__ = ["ARTIFACT_TYPE", "ArtifactStore", "Choice", "RecordedSelection"]
 
@@ -83,7 +82,7 @@ class ArtifactStore:
         missing or too long.
         """
         made = artifact_id or f"art_{uuid.uuid4().hex}"
-        _refuse_unfit(
+        refuse_unfit_texts(
             {
                 "id of an artifact": made, "organisation of an artifact": org_id,
                 "owner of an artifact": owner_id, "level of an owner": owner_level,
@@ -111,7 +110,7 @@ class ArtifactStore:
 
         Raises: `ContextError`: `context_unresolved`, `invalid_body`.
         """
-        _refuse_unfit(
+        refuse_unfit_texts(
             {"id of an artifact": artifact_id, "text of an artifact": content, "media type": mime}
         )
         with self._database.connection() as connection, connection.transaction():
@@ -130,7 +129,7 @@ class ArtifactStore:
         Raises: `ContextError`: `context_unresolved` where no organisation has such an artifact,
         `selection_incoherent` where the artifact has an active classification for the extension.
         """
-        _refuse_unfit(
+        refuse_unfit_texts(
             {
                 "id of an artifact": artifact_id, "extension of a classification": extension,
                 "author of a classification": asserted_by,
@@ -177,15 +176,6 @@ class ArtifactStore:
         Raises: `ContextError` `context_unresolved` for an id of another organisation, or one that
         comes twice; `invalid_body` for the owner level "project".
         """
-        for loaded in artifacts:
-            _refuse_unfit(
-                {
-                    "id of an artifact": loaded.id, "organisation of an artifact": loaded.org_id,
-                    "owner of an artifact": loaded.owner_id, "name of an artifact": loaded.name,
-                    "visibility of an artifact": loaded.visibility,
-                    "text of an artifact": loaded.content,
-                }
-            )  # fmt: skip
         with self._database.connection() as connection, connection.transaction():
             load(connection, artifacts, kind=ARTIFACT_TYPE)
 
@@ -368,13 +358,6 @@ class ArtifactStore:
         with self._database.connection() as connection:
             row = one(connection, "load_representation", {"id": revision_id})
         return None if row is None else str(row["content"])
-
-
-def _refuse_unfit(texts: Mapping[str, object], *, may_lack: frozenset[str] = frozenset()) -> None:
-    """Raises: `ContextError` `invalid_body`."""
-    problem = describe_fault(texts, may_lack=may_lack)
-    if problem:
-        raise ContextError("invalid_body", problem)
 
 
 def _build_actor_params(actor: Actor) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.known_flows import KnownFlows
 from cinatra_sdk.store.recording import begin_record
 from cinatra_sdk.store.rows import file_label, load_row, name_run
+from cinatra_sdk.text.bounds import describe_fault
 from cinatra_sdk.text.people import MAX_NAME, person_name
 
 log = logging.getLogger("oasflow.store")
@@ -69,6 +70,9 @@ def create_run(
     Raises: as `RunStore.create`.
     """
     given = flow.input(params)
+    unfit = describe_fault({"name of the flow": flow.name})
+    if unfit:
+        raise InputInvalid(unfit)
     refuse_runtime_names(flow.env)
     if not flow.platform_given:
         _warn_of_simulation(flow)

@@ -10,12 +10,13 @@ same artifact at the same time write it once: both lock the rows in the order of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.resolution import check_owner_level
 from cinatra_sdk.postgres.connection import Row, Rows, every, run
+from cinatra_sdk.text.bounds import describe_fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,14 @@ def load(connection: Rows, artifacts: Sequence[LoadedArtifact], *, kind: str) ->
 def _refuse_unfit(artifacts: Sequence[LoadedArtifact]) -> None:
     seen: set[str] = set()
     for artifact in artifacts:
+        refuse_unfit_texts(
+            {
+                "id of an artifact": artifact.id, "organisation of an artifact": artifact.org_id,
+                "owner of an artifact": artifact.owner_id, "name of an artifact": artifact.name,
+                "visibility of an artifact": artifact.visibility,
+                "text of an artifact": artifact.content,
+            }
+        )  # fmt: skip
         if artifact.id in seen:
             raise ContextError(
                 "context_unresolved",
@@ -78,6 +87,15 @@ def _refuse_unfit(artifacts: Sequence[LoadedArtifact]) -> None:
             )
         seen.add(artifact.id)
         check_owner_level(artifact.id, artifact.owner_level)
+
+
+def refuse_unfit_texts(
+    texts: Mapping[str, object], *, may_lack: frozenset[str] = frozenset()
+) -> None:
+    """texts: by their names in `BOUNDS`.  Raises: `ContextError` `invalid_body`."""
+    problem = describe_fault(texts, may_lack=may_lack)
+    if problem:
+        raise ContextError("invalid_body", problem)
 
 
 def _refuse_other(artifact: LoadedArtifact, there: Row, kind: str) -> None:

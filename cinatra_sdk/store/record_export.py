@@ -56,7 +56,7 @@ class ExportTally:
         }
         if self.transcripts:
             made["transcript"] = _read_json(row["transcript"])
-        line = json.dumps(made) + "\n"
+        line = _write_line(made)
         self._digest.update(line.encode())
         self.records += 1
         self.heads[run], self.counts[run] = row["record_hash"], self.counts.get(run, 0) + 1
@@ -84,7 +84,13 @@ class ExportTally:
         last: dict[str, Any] = {"manifest": manifest}
         if signer is not None:
             last["signature"] = signer.sign(SIGNED_AS + hash_of(manifest)).to_json()
-        return json.dumps(last) + "\n"
+        return _write_line(last)
+
+
+def _write_line(value: Any) -> str:
+    """JSON that neither a terminal nor the log of a build obeys: ASCII, without DEL and `##[…]`."""
+    text = json.dumps(value).replace("\x7f", "\\u007f").replace("##", "#\\u0023")
+    return text + "\n"
 
 
 def _read_json(text: str) -> Any:

@@ -22,6 +22,7 @@ from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.records import DecisionRecord, RecordStatus
 from cinatra_sdk.governance.recording import format_time, seal_record
+from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.signing import Signer
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.connection import run as execute
@@ -165,7 +166,7 @@ class DecisionRecords:
             raise AnswerInvalid(
                 "a correction says who makes it, and why", hint="give by=…, reason=…"
             )
-        check_answer_value([outcome, status, thaw(outputs)])
+        _check_corrected([outcome, status, thaw(outputs)])
         wrong = self._load(record_id, tenant)
         with self._database.connection() as connection, connection.transaction():
             one(connection, "lock_run_row", {"run_id": wrong["run_id"]})
@@ -185,6 +186,17 @@ class DecisionRecords:
             }  # fmt: skip
             execute(connection, "insert_record", kept)
         return self.get(made.record_id, tenant=tenant)
+
+
+def _check_corrected(values: list[Any]) -> None:
+    """Raises: `GovernanceRefused` for what no record holds: NaN, NUL, a text without end."""
+    problem = ""
+    try:
+        check_answer_value(values)
+    except AnswerInvalid as refused:
+        problem = refused.message
+    if problem:
+        raise GovernanceRefused("RECORD_INVALID", problem.replace("the answer", "the correction"))
 
 
 def _make_correction(wrong: Row, last: Row, who: str, why: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Final
 
 BOUNDS: Final[Mapping[str, int]] = MappingProxyType(
     {
+        "name of the flow": 1_000,
         "id of an artifact": 200,
         "organisation of an artifact": 200,
         "owner of an artifact": 200,

@@ -109,7 +109,8 @@ def _list_grounds(record: DecisionRecord) -> list[RenderableType]:
 def _list_figures(record: DecisionRecord) -> list[RenderableType]:
     usage, lineage = record.budget_usage, record.lineage
     intact = "holds" if record.is_intact else "DOES NOT HOLD: the record was changed"
-    signed = f", signed by {record.signature.kid}" if record.signature else ""
+    kid = record.signature.kid if record.signature else ""
+    signed = f", with a signature by {kid} that only an export verifies" if kid else ""
     used = (
         f"{usage.tokens} tokens, {usage.tool_calls} calls, {usage.cost_usd_cents:g} cents, "
         f"{usage.wall_clock_ms} ms of work"

@@ -123,8 +123,9 @@ def _list_tools(flow: Flow) -> frozenset[str]:
 
 
 def _in_docstring(text: str) -> str:
-    """Words of an author on one line, which end no docstring and begin no escape."""
-    return safe(text).replace("\\", "/").replace('"', "'").strip()[:2000]
+    """Words of an author on one line, which end no docstring, begin no escape and command no build."""
+    said = safe(text).replace("\\", "/").replace('"', "'").strip()[:2000]
+    return said.replace("::", "\ua789:").replace("##", "\u266f#")
 
 
 def _wrap(text: str) -> Iterator[str]:

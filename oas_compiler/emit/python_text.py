@@ -8,6 +8,7 @@ source of code.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -66,10 +67,15 @@ def write(expression: Expression, *, indent: int = 0, before: int = 0, after: in
     return "".join(_write_broken(expression, indent, flat))
 
 
+_BUILD_COMMAND: Final = re.compile(r"#(?=#[A-Za-z]*\[)")
+"""The first letter of `##[error]`, `##vso[…]`, which build runners obey anywhere in a line."""
+
+
 def quote(text: str) -> str:
-    """The literal of a text, on one line."""
+    """The literal of a text, on one line; no log of a build obeys it (`##[error]`)."""
     mark = "'" if '"' in text and "'" not in text else '"'
-    return mark + "".join(_escape(letter, mark) for letter in text) + mark
+    written = "".join(_escape(letter, mark) for letter in text)
+    return mark + _BUILD_COMMAND.sub(r"\\x23", written) + mark
 
 
 def _escape(letter: str, mark: str) -> str:

@@ -97,6 +97,30 @@ def test_a_call_that_is_made_again_saves_once(database: Database) -> None:
     assert len(SavedObjects(database).of_run("r1", org_id="o1")) == 1
 
 
+@needs_server
+@pytest.mark.parametrize("way", WAYS)
+def test_names_that_no_row_keeps_are_refused_with_words_and_not_by_the_driver(
+    way: str, database: Database
+) -> None:
+    """A NUL, a type and a key without end, an id of a number: 400 each, and nothing is saved."""
+    given = {"typeHint": "@x/a", "rawData": {}}
+    odd: list[tuple[str, dict[str, Any], str, str]] = [
+        ("objects_save", {**given, "typeHint": "@x/a\0"}, "", "typeHint holds a NUL"),
+        ("objects_save", {**given, "typeHint": "t" * 301}, "", "more than 300 characters"),
+        ("objects_save", given, "k" * 2_001, "more than 2,000 characters"),
+        ("objects_save", {**given, "rawData": {"a": "\0"}}, "", "NUL"),
+        ("objects_get", {"objectId": "o\0"}, "", "objectId holds a NUL"),
+        ("objects_get", {"objectId": 7}, "", "objectId"),
+    ]
+    with opened(way, platform(database)) as asked:
+        for tool, input_, key, said in odd:
+            body = {"tool": tool, "agent_run_id": "r1", "input": input_}
+            status, code, told = outcome(asked, calling(body, key=key))
+            assert (status, code[:8]) == (400, "invalid_"), (tool, input_, told)
+            assert said in told or 'idempotency-key" has more than 1,024 characters' in told
+    assert SavedObjects(database).of_run("r1", org_id="o1") == []
+
+
 def test_an_object_is_classified_updated_listed_and_read(database: Database) -> None:
     asked = platform(database)
 

@@ -18,7 +18,9 @@ from cinatra_sdk.store.memory import MemoryProposals
 from cinatra_sdk.store.packs import StoredPacks
 from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
 from cinatra_sdk.text.bounds import BOUNDS, describe_fault, find_fault
+from oas_compiler import compile_flow
 from tests.databases import Databases
+from tests.flows import end, flow_of, start
 from tests.sources import ROOT
 
 ODD: dict[str, Any] = {
@@ -132,6 +134,13 @@ def test_a_name_that_no_index_takes_is_no_server_that_cannot_be_reached(store: R
     with told as refused, store.database.connection() as connection:
         run(connection, "insert_object", row)
     assert not isinstance(refused.value, StoreUnreachable)
+
+
+def test_a_flow_with_a_name_without_end_leaves_no_run_behind(store: RunStore) -> None:
+    flow = compile_flow({**flow_of(start(), end()), "name": "n" * 1_001})
+    with pytest.raises(InputInvalid, match="the name of the flow has more than 1,000 characters"):
+        store.start(flow, {}, "r1")
+    assert store.list() == []
 
 
 @pytest.mark.parametrize("what", BOUNDS)

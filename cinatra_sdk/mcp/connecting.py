@@ -19,7 +19,7 @@ from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.mcp.login import make_login
 from cinatra_sdk.mcp.processes import run_program
 from cinatra_sdk.mcp.server import McpServer
-from cinatra_sdk.remote.exchange import Exchange
+from cinatra_sdk.remote.exchange import Exchange, hide_logs
 from cinatra_sdk.remote.http import bound_transport
 
 _CONNECT_SECONDS: Final = 30.0
@@ -46,6 +46,7 @@ async def connect(server: McpServer, lent: Any, exchange: Exchange) -> AsyncIter
         logging.getLogger(name).addHandler(_QUIET)
     async with AsyncExitStack() as stack:
         target = await _open_transport(server, stack, exchange) if lent is None else lent
+        hide_logs()
         client = Client(target, read_timeout_seconds=server.read_timeout)
         yield await stack.enter_async_context(client)
 

@@ -21,7 +21,7 @@ from cinatra_sdk.text.header_names import IDENTITY
 def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
     """package: `httpx` or `httpx2`; inner: its transport that speaks to the network."""
 
-    class BoundedStream(package.AsyncByteStream):  # type: ignore[misc]
+    class BoundedStream(package.AsyncByteStream):  # type: ignore[misc]  # of either package
         def __init__(self, response: Any, asked: RequestId) -> None:
             self._response, self._asked = response, asked
 
@@ -35,7 +35,7 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
 
     redirected: dict[RequestId, int] = {}
 
-    class BoundedTransport(package.AsyncBaseTransport):  # type: ignore[misc]
+    class BoundedTransport(package.AsyncBaseTransport):  # type: ignore[misc]  # of either package
         async def handle_async_request(self, request: Any) -> Any:
             exchange.begin_request()
             exchange.require_open(str(request.url))

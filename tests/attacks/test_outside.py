@@ -7,12 +7,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cinatra_sdk.a2a import answers
+from cinatra_sdk.a2a import answers, requesting
 from cinatra_sdk.a2a.remote import RemoteAgent
 from cinatra_sdk.a2a.requesting import AgentFailed, AgentWay, Said, asay
 from cinatra_sdk.effects.failures import NotMade
@@ -26,7 +27,6 @@ from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.remote import messages
 from cinatra_sdk.remote.bounds import RemoteBounds
 from cinatra_sdk.remote.exchange import Exchange
-from cinatra_sdk.remote.words import tell_problem
 from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.ports import port
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
@@ -45,9 +45,16 @@ SHORT, LONG = 1.0, 20.0
 """Seconds that an answer may take: where none comes, and where one does."""
 _WAITS = ("hang", "another id", "only notifications", "drips", "works for ever", "never reads", "no id",
           "another task", "cancels it", "no JSON of", "null", "no end")  # fmt: skip
-_QUICK = RemoteBounds(
-    **{**{name: getattr(BOUNDS, name) for name in BOUNDS.__slots__}, "connect_seconds": 3}
+QUICK = replace(BOUNDS, connect_seconds=2)
+NEVER_READY = (
+    "no address",
+    "comments",
+    "the address elsewhere",
+    "another scheme",
+    "begin hangs",
+    "never reads",
 )
+"""What never gets to where it can be asked."""
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +88,7 @@ REASONS = {
 
 def tell(error: Exception) -> str:
     """`surely not made: bound answer_bytes`, and `opened` where a text is not fit to be shown."""
-    shown = tell_problem(str(error), [TOKEN])
+    shown = str(error)
     if TOKEN in shown or not shown.isprintable() or len(shown) > 400:
         return "opened: what it says is shown"
     if isinstance(error, NotConfigured):
@@ -115,35 +122,23 @@ def list_tools(link: ServerLink, _log: Path) -> str:
 
 def make_link(server: McpServer, bounds: RemoteBounds, address: str = "") -> ServerLink:
     return ServerLink(
-        server=server, rules=CallRetryPolicy(initial_retry_delay=0.01, max_attempts=1), bounds=bounds,
+        server=server, rules=CallRetryPolicy(initial_retry_delay=0.01, max_attempts=bounds is BOUNDS), bounds=bounds,
         may_call=lambda url: bool(address) and url.startswith((f"{address}/mcp/", f"{address}/events/")),
     )  # fmt: skip
 
 
 def timed(lie: str) -> tuple[float, RemoteBounds]:
-    return SHORT if any(
-        one in lie for one in _WAITS
-    ) else LONG, _QUICK if "begin" in lie or lie in STREAMS else BOUNDS
-
-
-STREAMS = (
-    "no address",
-    "comments",
-    "drips",
-    "the address elsewhere",
-    "another scheme",
-    "a huge address",
-    "closes",
-)
+    seconds = SHORT if any(one in lie for one in _WAITS) else LONG
+    return seconds, QUICK if lie in NEVER_READY else BOUNDS
 
 
 def program(lie: str, place: Place, act: Callable[[ServerLink, Path], str]) -> str:
     log = place.folder / "log"
     place.monkeypatch.setattr(processes, "END_SECONDS", 0.5)
     seconds, bounds = timed(lie)
-    bounds = _QUICK if lie == "never reads" else bounds
     server = McpServer(
         name="s", transport="stdio", command=sys.executable, cwd=str(ROOT), read_timeout=seconds,
+        env={"KEY": TOKEN},
         args=("-m", "tests.attacks.lies", lie, str(log)),
     )  # fmt: skip
     return act(make_link(server, bounds), log)
@@ -282,10 +277,6 @@ def said_as_it_came(text: str, _secrets: Any) -> str:
     return text
 
 
-def patched_here(name: str, value: Any) -> Callable[[Place], AbstractContextManager[Any]]:
-    return patched(sys.modules[__name__], name, value)
-
-
 def program_row(form: str) -> str:
     return f"a_program_is_asked-{form}"
 
@@ -308,7 +299,7 @@ CONTROLS = {
         row="a_server_sends_events-another_id",
     ),
     "tasks of others count": Control(
-        open=patched(answers.Conversation, "require_own", own_whatever),
+        open=patched(answers.ExpectedAnswer, "require_own", own_whatever),
         row="an_agent_is_told-another_task",
     ),
     "any size is taken": Control(
@@ -329,11 +320,11 @@ CONTROLS = {
         row="a_value_is_read-null_as_integer",
     ),
     "errors are shown as they came": Control(
-        open=patched_here("tell_problem", said_as_it_came),
+        open=patched(calling, "tell_problem", said_as_it_came),
         row=program_row("escapes_in_its_error"),
     ),
     "secrets are shown as they came": Control(
-        open=patched_here("tell_problem", said_as_it_came),
+        open=patched(requesting, "tell_problem", said_as_it_came),
         row="an_agent_is_told-the_token_in_its_error",
     ),
     "any address may be called": Control(

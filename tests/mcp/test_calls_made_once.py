@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
+from cinatra_sdk import host_context
+from cinatra_sdk.effects import MemoryLedger
+from cinatra_sdk.errors import EffectUnknown, NodeFailed
 from cinatra_sdk.models import ScriptedModel
 from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.remote import RemoteBounds
@@ -53,6 +58,32 @@ def test_a_call_without_an_answer_is_not_made_again(tmp_path: Path) -> None:
     assert calls(tmp_path / "log") == 1
 
 
+def run_once(lie: str, log: Path, ledger: MemoryLedger) -> Any:
+    """A call that may act at most once, on a thread that has nothing stored."""
+    tool = mcp_tool("send", [], [port("said")], program(lie, log))
+    whole = tool_flow(tool, metadata={"cinatra": {"effect": "at_most_once"}})
+    flow = compile_flow(whole, host=OPEN, platform=NOWHERE)
+    graph, context = flow.graph(InMemorySaver()), host_context(run_id="r1", ledger=ledger)
+    return graph.invoke(flow.input({}), flow.config(run_id="r1"), context=context)["outputs"]
+
+
+def test_a_call_at_most_once_without_an_answer_waits_to_be_settled(tmp_path: Path) -> None:
+    log, ledger = tmp_path / "log", MemoryLedger()
+    for _ in range(2):
+        with pytest.raises(EffectUnknown, match="unknown whether"):
+            run_once("dies before", log, ledger)
+        ledger = ledger.next_activation()
+    assert calls(log) == 1
+
+
+def test_a_call_at_most_once_that_was_surely_not_made_may_be_made(tmp_path: Path) -> None:
+    log, ledger = tmp_path / "log", MemoryLedger()
+    with pytest.raises(NodeFailed, match="MCP server 's' failed"):
+        run_once("begin fails", log, ledger)
+    assert run_once("right", log, ledger.next_activation()) == {"said": "sent"}
+    assert calls(log) == 1
+
+
 def test_what_cannot_be_asked_has_not_been_called(tmp_path: Path) -> None:
     ran = run("begin fails", tmp_path / "log")
     assert ran.status == "failed"
@@ -64,6 +95,15 @@ def test_an_error_is_one_plain_line(lie: str, tmp_path: Path) -> None:
     told = str(run(lie, tmp_path / "log").error)
     assert told.isprintable()
     assert len(told) < 500
+
+
+@pytest.mark.parametrize("lie", ["noise", "many lines", "list: fails"])
+def test_the_clients_words_are_kept_out_of_a_hosts_log(
+    lie: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    run(lie, tmp_path / "log")
+    assert [one.name for one in caplog.records if one.name.startswith(("mcp", "client"))] == []
 
 
 @pytest.mark.parametrize("kind", ["number", "object"])

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Final
 
 from cinatra_sdk.remote.exchange import Exchange
-from cinatra_sdk.remote.messages import BrokenOff, EventJudge, RequestId, judge_answer
+from cinatra_sdk.remote.messages import BrokenOff, EventJudge, RequestId, is_json, judge_answer
 from cinatra_sdk.text.header_names import IDENTITY
+
+ACCEPTED: Final = 202
 
 
 def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
@@ -72,8 +74,7 @@ async def read_whole(response: Any, asked: RequestId, exchange: Exchange) -> Asy
     async for chunk in response.stream:
         body += chunk
         exchange.require_size(len(body))
-    is_json = asked is not None or "json" in response.headers.get("content-type", "")
-    if body and is_json and response.status_code < 400:
+    if body and response.status_code < 400 and _is_meant_as_json(response, body, asked):
         try:
             judge_answer(bytes(body), asked)
         except BrokenOff as problem:
@@ -105,6 +106,14 @@ def _look_at_head(response: Any, asked: RequestId, exchange: Exchange) -> None:
     length = response.headers.get("content-length", "")
     if length.isdecimal():
         exchange.require_size(int(length[:20]))
+
+
+def _is_meant_as_json(response: Any, body: bytes | bytearray, asked: RequestId) -> bool:
+    """Whether somebody will read the body as JSON: clients do so whatever its type is."""
+    if "json" in response.headers.get("content-type", ""):
+        return True
+    # The older transport only says that it has the message; the answer comes as an event.
+    return asked is not None and (response.status_code != ACCEPTED or is_json(bytes(body)))
 
 
 def _is_stream(response: Any) -> bool:

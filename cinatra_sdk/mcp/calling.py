@@ -24,7 +24,7 @@ from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.models.failures import is_lost
 from cinatra_sdk.models.retrying import aask_again
 from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
-from cinatra_sdk.remote.exchange import Exchange, unlogged
+from cinatra_sdk.remote.exchange import Exchange, read_origin, unlogged
 from cinatra_sdk.remote.messages import BrokenOff
 from cinatra_sdk.remote.words import tell_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
@@ -76,6 +76,9 @@ class ServerLink:
     bounds: RemoteBounds = USUAL
 
     def opens(self, address: str) -> bool:
+        """Whether a request may go to the address."""
+        if isinstance(self.lent, str):
+            return read_origin(address) == read_origin(self.lent) or self.may_call(address)
         # The protocol of the transport names the address for messages on the way, within the origin.
         is_own = address == self.server.url or (
             self.server.transport == "sse" and address.startswith(f"{self.server.origin}/")

@@ -45,7 +45,12 @@ async def connect(server: McpServer, lent: Any, exchange: Exchange) -> AsyncIter
     for name in ("mcp", "client"):
         logging.getLogger(name).addHandler(_QUIET)
     async with AsyncExitStack() as stack:
-        target = await _open_transport(server, stack, exchange) if lent is None else lent
+        if isinstance(lent, str):
+            # As the package takes an address, but over the bounded transport.
+            timeout = server.read_timeout
+            server = McpServer(transport="streamable_http", url=lent, read_timeout=timeout)
+        is_ours = lent is None or isinstance(lent, str)
+        target = await _open_transport(server, stack, exchange) if is_ours else lent
         hide_logs()
         client = Client(target, read_timeout_seconds=server.read_timeout)
         yield await stack.enter_async_context(client)

@@ -19,6 +19,7 @@ from cinatra_sdk.remote import RemoteBounds
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import agent
+from tests.attacks.lying_hosts import served
 from tests.flows import port
 from tests.mcp.test_mcp_tools import OPEN, ROOT, mcp_tool, tool_flow
 
@@ -122,6 +123,17 @@ def test_an_error_names_the_server_the_bound_and_the_option(tmp_path: Path) -> N
     assert (
         drive(compile_flow(tool_flow(tool), host=OPEN), {}, platform=NOWHERE).status == "completed"
     )
+
+
+def test_an_address_that_a_host_lends_is_bounded_too(tmp_path: Path) -> None:
+    tool = mcp_tool("send", [], [port("said")], program("right", tmp_path / "log"))
+    small = OPEN.with_parts(remote_bounds=RemoteBounds(answer_bytes=100_000))
+    with served(tmp_path / "log") as address:
+        for lie, told in (("right", ""), ("big", "more than 100,000 bytes")):
+            lent = small.with_parts(mcp={"s": f"{address}/mcp/{lie}"})
+            ran = drive(compile_flow(tool_flow(tool), host=lent), {}, platform=NOWHERE)
+            assert told in str(ran.error)
+            assert (ran.status == "completed") == (not told), ran.error
 
 
 def test_a_list_without_end_ends(tmp_path: Path) -> None:

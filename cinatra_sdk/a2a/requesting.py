@@ -193,22 +193,25 @@ class _Talk:
             )
         if isinstance(error, NotConfigured):
             return error
-        status, is_told = exchange.status, isinstance(error, (AgentFailed, AnswerForeign))
         unsent = not self._sent or exchange.kept_back or _is_unsent(error)
-        lost = is_lost(error)
-        if is_told or exchange.broken:
-            lost, words = False, exchange.broken or str(error)
-        elif type(error) is TimeoutError:
-            words = self._describe_wait()
-        elif status:
-            unsent = unsent or (400 <= status < 500 and status not in _UNDECIDED)
-            lost, words = status == _NOT_NOW or status >= 500, f"status {status}: {error}"
-        else:
-            words = f"{type(error).__name__}: {error}"
+        lost, words = self._find_words(error)
+        if exchange.status and not exchange.broken:
+            unsent = unsent or (400 <= exchange.status < 500 and exchange.status not in _UNDECIDED)
         words = tell_problem(words, agent.secrets)
         if unsent:
             return AgentUnreachable(words) if lost else AgentRefused(words)
         return AgentLost(words) if lost else AgentFailed(words)
+
+    def _find_words(self, error: Exception) -> tuple[bool, str]:
+        """Whether a later try may help, and what went wrong."""
+        status = self._exchange.status
+        if self._exchange.broken or isinstance(error, (AgentFailed, AnswerForeign)):
+            return False, self._exchange.broken or str(error)
+        if type(error) is TimeoutError:
+            return True, self._describe_wait()
+        if status:
+            return status == _NOT_NOW or status >= 500, f"status {status}: {error}"
+        return is_lost(error), f"{type(error).__name__}: {error}"
 
     def _describe_wait(self) -> str:
         if self._sent:

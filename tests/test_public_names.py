@@ -203,6 +203,7 @@ EXPORTED = {
         "declared_outputs",
         "platform_from",
     ],
+    "cinatra_sdk.remote": ["RemoteBounds"],
     "cinatra_sdk.routed": ["Handler", "RouteCall", "RouteError", "RoutedPlatform", "RunOwner"],
     "cinatra_sdk.store": ["RunStore"],
     "cinatra_sdk.testing": [

@@ -1,6 +1,6 @@
 """What an agent behind A2A answered: whether it is the answer to this message, and what it says.
 
-Conversation(task="t1", context="c1", message="9f…").require_own(task)    AnswerForeign: of another task
+ExpectedAnswer(task="t1", context="c1", message="9f…").require_own(task)    AnswerForeign: of another task
 read_answer(task)    {"state": "completed", "text": "Booked.", "data": {}, "task": "t1", "context": "c1"}
 """
 
@@ -25,7 +25,7 @@ class AnswerForeign(Exception):
 
 
 @dataclass(slots=True, kw_only=True)
-class Conversation:
+class ExpectedAnswer:
     """The task and the context that an answer has to be of; empty until the agent names them."""
 
     task: str

@@ -20,28 +20,27 @@ from typing import Any, Final, TypeVar
 
 from pydantic import JsonValue
 
-from cinatra_sdk.a2a.answers import AnswerForeign, Conversation, read_answer, read_state
+from cinatra_sdk.a2a.answers import AnswerForeign, ExpectedAnswer, read_answer, read_state
 from cinatra_sdk.a2a.remote import RemoteAgent
 from cinatra_sdk.effects.failures import NotMade
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.models.failures import is_lost
 from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
-from cinatra_sdk.remote.exchange import Exchange, read_origin, unlogged
+from cinatra_sdk.remote.exchange import Exchange, hide_logs, read_origin, unlogged
 from cinatra_sdk.remote.http import bound_transport
+from cinatra_sdk.remote.words import tell_problem
 
 _QUIET: Final = logging.NullHandler()
 _WAITS: Final = frozenset({"submitted", "working", "unspecified"})
 _UNSENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """Class names of errors before anything of a request was sent."""
 _UNDECIDED: Final = frozenset({408, 409, 425})
+_NOT_NOW: Final = 429
 _T = TypeVar("_T")
 
 
 class AgentFailed(Exception):
-    """What went wrong, in words without the client's own errors.
-
-    The words may be the agent's: `cinatra_sdk.remote.words.tell_problem` makes them fit to be shown.
-    """
+    """What went wrong, in one line without the client's own errors."""
 
 
 class AgentLost(AgentFailed, ConnectionError):
@@ -124,6 +123,7 @@ class _Talk:
             ) from None
         # Without a handler of the host's, Python would print the package's warnings.
         logging.getLogger("a2a").addHandler(_QUIET)
+        hide_logs()
         agent = self._agent
         inner = httpx.AsyncHTTPTransport(verify=_read_certificates(agent))
         http = await stack.enter_async_context(
@@ -149,19 +149,19 @@ class _Talk:
                 return event
             raise AgentFailed("it gives no answer")
 
-        conversation = Conversation(task=said.task, context=said.context, message=key)
+        expected = ExpectedAnswer(task=said.task, context=said.context, message=key)
         event = await self._try_again(send, may_help=_is_unsent)
         if event.HasField("message"):
-            return conversation.read_message(event.message)
+            return expected.read_message(event.message)
         if not event.HasField("task"):
             raise AgentFailed("it gives no answer")
         task = event.task
-        conversation.require_own(task)
+        expected.require_own(task)
         while read_state(task) in _WAITS:
             await asyncio.sleep(self._agent.poll_interval)
             wanted = GetTaskRequest(id=task.id)
             task = await self._look(client, wanted)
-            conversation.require_own(task)
+            expected.require_own(task)
         return read_answer(task)
 
     async def _look(self, client: Any, wanted: Any) -> Any:
@@ -194,24 +194,24 @@ class _Talk:
         if isinstance(error, NotConfigured):
             return error
         unsent = not self._sent or exchange.kept_back or _is_unsent(error)
-        if isinstance(error, AgentFailed):
-            return AgentRefused(str(error)) if unsent else error
-        if isinstance(error, AnswerForeign) or exchange.broken:
-            words = exchange.broken or str(error)
-            return AgentRefused(words) if unsent else AgentFailed(words)
-        lost = is_lost(error)
-        words = f"{type(error).__name__}: {error}"[:1000]
-        if type(error) is TimeoutError:
-            words = self._describe_wait()
-        elif exchange.status:
+        lost, words = self._find_words(error)
+        if exchange.status and not exchange.broken:
             unsent = unsent or (400 <= exchange.status < 500 and exchange.status not in _UNDECIDED)
-            lost, words = (
-                exchange.status == 429 or exchange.status >= 500,
-                f"status {exchange.status}: {error}",
-            )
+        words = tell_problem(words, agent.secrets)
         if unsent:
             return AgentUnreachable(words) if lost else AgentRefused(words)
         return AgentLost(words) if lost else AgentFailed(words)
+
+    def _find_words(self, error: Exception) -> tuple[bool, str]:
+        """Whether a later try may help, and what went wrong."""
+        status = self._exchange.status
+        if self._exchange.broken or isinstance(error, (AgentFailed, AnswerForeign)):
+            return False, self._exchange.broken or str(error)
+        if type(error) is TimeoutError:
+            return True, self._describe_wait()
+        if status:
+            return status == _NOT_NOW or status >= 500, f"status {status}: {error}"
+        return is_lost(error), f"{type(error).__name__}: {error}"
 
     def _describe_wait(self) -> str:
         if self._sent:

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.mcp.calling import RequestFailed, ServerLink, acall, alist
 from cinatra_sdk.mcp.server import McpServer
+from cinatra_sdk.remote.words import plain_text
 from cinatra_sdk.routed.call import RouteCall, RouteError
 from cinatra_sdk.text.spelling import did_you_mean
 from cinatra_sdk.threads import call_beside
@@ -161,7 +162,7 @@ def _wrap_listed(link: ServerLink, listed: Mapping[str, Any]) -> BridgeTool:
         texts = [part["text"] for part in parts if part.get("type") == "text"]
         text = "\n".join(texts) or json.dumps(made.get("structuredContent"), ensure_ascii=False)
         if made.get("isError"):
-            raise ToolFailed(text)
+            raise ToolFailed(plain_text(text))
         return text
 
     return BridgeTool(

@@ -24,7 +24,7 @@ talk.py        what a node adds to the conversation, and hears of it
 streaming.py   the events of one activation, as an iterator
 telling.py     the events of a node;  foreign.py  pauses of its own code, as gates
 names.py       names of nodes and of state keys;  engine.py  parts of LangGraph that are not public
-inputs.py      the inputs of a caller;  casting.py  values along data edges
+inputs.py      the inputs of a caller;  casting.py  values along data edges;  results.py  values that somebody gave for an output
 reopening.py   the way back of a choice that can be recorded no more
 nodes/         one module per kind of node
 """

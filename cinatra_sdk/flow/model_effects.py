@@ -260,13 +260,14 @@ class PreparedQuery:
             return failed, cause
         if isinstance(error, NotConfigured):
             return self.frame.failed(error.message, hint=error.hint), None
-        if isinstance(error, AnswerUnusable):
-            message = f"model '{self._name}' did not answer as asked, twice: {error}"
-            failed = self.frame.failed(message, hint="see its prompt and its outputs")
-            failed.used = error.usage
-            return failed, None
-        if isinstance(error, ReplyTooLarge):
-            failed = self.frame.failed(f"model '{self._name}': {error}")
+        if isinstance(error, (AnswerUnusable, ReplyTooLarge)):
+            twice = isinstance(error, AnswerUnusable)
+            message = (
+                f"model '{self._name}'{' did not answer as asked, twice' if twice else ''}: {error}"
+            )
+            failed = self.frame.failed(
+                message, hint="see its prompt and its outputs" if twice else ""
+            )
             failed.used = error.usage
             return failed, None
         status = read_status(error)

@@ -24,22 +24,24 @@ _WITHOUT_NULL: Final = {"integer": "an integer", "number": "a number", "boolean"
 
 def cast_result(port: TypedPort, value: Any) -> Any:
     """Raises: `CastError`."""
-    if (
-        value is None
-        and port.default is not None
-        and _find_null(None, port.type, Work(_MOST_STEPS))
-    ):
+    if value is None and port.default is not None and _find_problem(None, port.type):
         return port.default.value()
     found = cast(value, port.type)
+    problem = _find_problem(found, port.type)
+    if problem:
+        raise CastError(problem)
+    return found
+
+
+def _find_problem(value: Any, wanted: Type) -> str:
+    """What is wrong; empty: there is no null where none may be."""
+    if isinstance(wanted, ScalarType) and value is not None:
+        return ""
     try:
-        missing = _find_null(found, port.type, Work(_MOST_STEPS))
+        missing = _find_null(value, wanted, Work(_MOST_STEPS))
     except TooMuchWork as stopped:
-        problem = f"the value cannot be looked through: {stopped}"
-    else:
-        if not missing:
-            return found
-        problem = f"null cannot become {missing}"
-    raise CastError(problem)
+        return f"the value cannot be looked through: {stopped}"
+    return f"null cannot become {missing}" if missing else ""
 
 
 def _find_null(value: Any, wanted: Type, work: Work) -> str:

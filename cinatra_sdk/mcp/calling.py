@@ -24,8 +24,9 @@ from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.models.failures import is_lost
 from cinatra_sdk.models.retrying import aask_again
 from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
-from cinatra_sdk.remote.exchange import Exchange, unlogged
+from cinatra_sdk.remote.exchange import Exchange, read_origin, unlogged
 from cinatra_sdk.remote.messages import BrokenOff
+from cinatra_sdk.remote.words import tell_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 KEY: Final = "oasflow/idempotency-key"
@@ -44,10 +45,7 @@ _T = TypeVar("_T")
 
 
 class RequestFailed(Exception):
-    """What went wrong with a request, in words without the client's own groups of errors.
-
-    The words may be the server's: `cinatra_sdk.remote.words.tell_problem` makes them fit to be shown.
-    """
+    """What went wrong with a request, in one line without the client's own groups of errors."""
 
     held: tuple[str, ...] = ()
     """Secrets that came up on the way, and must not be shown."""
@@ -78,6 +76,9 @@ class ServerLink:
     bounds: RemoteBounds = USUAL
 
     def opens(self, address: str) -> bool:
+        """Whether a request may go to the address."""
+        if isinstance(self.lent, str):
+            return read_origin(address) == read_origin(self.lent) or self.may_call(address)
         # The protocol of the transport names the address for messages on the way, within the origin.
         is_own = address == self.server.url or (
             self.server.transport == "sse" and address.startswith(f"{self.server.origin}/")
@@ -239,7 +240,7 @@ class _Attempt(Generic[_T]):
         return self._fail(words, is_lost=lost, surely_not=refuses)
 
     def _fail(self, words: str, *, is_lost: bool = False, surely_not: bool = False) -> Exception:
-        words = words[:1000]
+        words = tell_problem(words, (*self.link.server.secrets, *self.exchange.held))
         if self.asked and not surely_not:
             return ConnectionLost(words) if is_lost else RequestFailed(words)
         return ServerUnreachable(words) if is_lost else RequestRefused(words)

@@ -19,7 +19,7 @@ from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.mcp.login import make_login
 from cinatra_sdk.mcp.processes import run_program
 from cinatra_sdk.mcp.server import McpServer
-from cinatra_sdk.remote.exchange import Exchange
+from cinatra_sdk.remote.exchange import Exchange, hide_logs
 from cinatra_sdk.remote.http import bound_transport
 
 _CONNECT_SECONDS: Final = 30.0
@@ -35,6 +35,21 @@ async def connect(server: McpServer, lent: Any, exchange: Exchange) -> AsyncIter
 
     Raises: `NotConfigured`, and whatever the package raises.
     """
+    make_client = _import_client()
+    async with AsyncExitStack() as stack:
+        if isinstance(lent, str):
+            # As the package takes an address, but over the bounded transport.
+            timeout = server.read_timeout
+            server = McpServer(transport="streamable_http", url=lent, read_timeout=timeout)
+        is_ours = lent is None or isinstance(lent, str)
+        target = await _open_transport(server, stack, exchange) if is_ours else lent
+        hide_logs()
+        client = make_client(target, read_timeout_seconds=server.read_timeout)
+        yield await stack.enter_async_context(client)
+
+
+def _import_client() -> Any:
+    """`mcp.Client`.  Raises: `NotConfigured`."""
     try:
         from mcp import Client
     except ImportError:
@@ -44,10 +59,7 @@ async def connect(server: McpServer, lent: Any, exchange: Exchange) -> AsyncIter
     # Without a handler of the host's, Python would print the package's warnings and tracebacks.
     for name in ("mcp", "client"):
         logging.getLogger(name).addHandler(_QUIET)
-    async with AsyncExitStack() as stack:
-        target = await _open_transport(server, stack, exchange) if lent is None else lent
-        client = Client(target, read_timeout_seconds=server.read_timeout)
-        yield await stack.enter_async_context(client)
+    return Client
 
 
 async def _open_transport(server: McpServer, stack: AsyncExitStack, exchange: Exchange) -> Any:
@@ -63,12 +75,7 @@ async def _open_transport(server: McpServer, stack: AsyncExitStack, exchange: Ex
         from mcp.client.sse import sse_client
 
         return sse_client(
-            server.url,
-            headers=headers,
-            timeout=_CONNECT_SECONDS,
-            sse_read_timeout=server.read_timeout,
-            httpx_client_factory=make,
-            auth=login,
+            server.url, headers, _CONNECT_SECONDS, server.read_timeout, make, auth=login
         )
     from mcp.client.streamable_http import streamable_http_client
 

@@ -31,15 +31,8 @@ async def run_program(server: McpServer, exchange: Exchange) -> AsyncIterator[tu
     Raises: `OSError` where the program cannot be started.
     """
     import anyio
-    from mcp.client.stdio import get_default_environment
 
-    process = await anyio.open_process(
-        [server.command, *server.args],
-        stderr=subprocess.DEVNULL,
-        env={**get_default_environment(), **server.env},
-        cwd=server.cwd or None,
-        start_new_session=True,
-    )
+    process = await _start_process(server)
     heard, reading = anyio.create_memory_object_stream[Any](0)
     writing, said = anyio.create_memory_object_stream[Any](0)
     program = _Program(process, exchange)
@@ -55,6 +48,20 @@ async def run_program(server: McpServer, exchange: Exchange) -> AsyncIterator[tu
                 writing.close()
                 await program.end()
             group.cancel_scope.cancel()
+
+
+async def _start_process(server: McpServer) -> Any:
+    """In a group of its own, with the variables of the file and the few that every process needs."""
+    import anyio
+    from mcp.client.stdio import get_default_environment
+
+    return await anyio.open_process(
+        [server.command, *server.args],
+        stderr=subprocess.DEVNULL,
+        env={**get_default_environment(), **server.env},
+        cwd=server.cwd or None,
+        start_new_session=True,
+    )
 
 
 class _Program:

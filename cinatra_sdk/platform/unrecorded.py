@@ -39,17 +39,22 @@ _FILTER: Final = _OwnCalls()
 def unrecorded(packages: Sequence[str] = ()) -> Iterator[None]:
     """Around one exchange, in the thread or task that makes it.
 
-    packages: whose loggers are kept out, too, with all below them.
+    packages: whose loggers are kept out, too, with all below them that exist by now.
     """
-    for name in (*_LOGGERS, *_list_loggers(packages)):
-        # On each call, because a host may have reconfigured its log.  Adding a filter twice adds it
-        # once.
-        logging.getLogger(name).addFilter(_FILTER)
+    filter_loggers(packages)
     token = _inside.set(True)
     try:
         yield
     finally:
         _inside.reset(token)
+
+
+def filter_loggers(packages: Sequence[str]) -> None:
+    """As `unrecorded`, for packages that were imported within it."""
+    for name in (*_LOGGERS, *_list_loggers(packages)):
+        # On each call, because a host may have reconfigured its log.  Adding a filter twice adds it
+        # once.
+        logging.getLogger(name).addFilter(_FILTER)
 
 
 def _list_loggers(packages: Sequence[str]) -> list[str]:

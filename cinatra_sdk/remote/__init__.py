@@ -3,6 +3,7 @@
 bounds.py     how much they may send, list and ask for
 messages.py   JSON-RPC as it comes: read strictly, and an answer to what was asked
 exchange.py   one connection to them: what was asked, what is counted, why it was broken off
+words.py      what they say, as it may be shown
 http.py       the transport below the clients of the packages, which keeps the bounds
 """
 

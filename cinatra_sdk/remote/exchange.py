@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from urllib.parse import urlsplit
 
-from cinatra_sdk.platform.unrecorded import unrecorded
+from cinatra_sdk.platform.unrecorded import filter_loggers, unrecorded
 from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
 from cinatra_sdk.remote.messages import BrokenOff
 
@@ -106,3 +106,8 @@ def unlogged() -> Iterator[None]:
     """Around all that is done with a client of the packages, in its thread or task."""
     with unrecorded(_PACKAGES):
         yield
+
+
+def hide_logs() -> None:
+    """Within `unlogged`, after the packages were imported: their loggers exist now."""
+    filter_loggers(_PACKAGES)

@@ -10,32 +10,22 @@ classes have the same shape.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Final
 
 from cinatra_sdk.remote.exchange import Exchange
-from cinatra_sdk.remote.messages import BrokenOff, EventJudge, RequestId, judge_answer
+from cinatra_sdk.remote.messages import BrokenOff, EventJudge, RequestId, is_json, judge_answer
 from cinatra_sdk.text.header_names import IDENTITY
+
+ACCEPTED: Final = 202
 
 
 def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
     """package: `httpx` or `httpx2`; inner: its transport that speaks to the network."""
+    redirected: Counter[RequestId] = Counter()
 
-    class BoundedStream(package.AsyncByteStream):  # type: ignore[misc]
-        def __init__(self, response: Any, asked: RequestId) -> None:
-            self._response, self._asked = response, asked
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            reading = read_events if _is_stream(self._response) else read_whole
-            async for chunk in reading(self._response, self._asked, exchange):
-                yield chunk
-
-        async def aclose(self) -> None:
-            await self._response.stream.aclose()
-
-    redirected: dict[RequestId, int] = {}
-
-    class BoundedTransport(package.AsyncBaseTransport):  # type: ignore[misc]
+    class BoundedTransport(package.AsyncBaseTransport):  # type: ignore[misc]  # of either package
         async def handle_async_request(self, request: Any) -> Any:
             exchange.begin_request()
             exchange.require_open(str(request.url))
@@ -43,27 +33,37 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
             asked = await _find_id(request)
             response = await inner.handle_async_request(request)
             try:
-                _look_at_head(response, asked, exchange)
-                if "location" in response.headers and 300 <= response.status_code < 400:
-                    redirected[asked] = redirected.get(asked, 0) + 1
-                    exchange.count_redirect(redirected[asked])
+                _look_at_head(response, asked, exchange, redirected)
             except BrokenOff:
                 await response.stream.aclose()
                 raise
-            headers = [
-                pair for pair in response.headers.raw if pair[0].lower() != b"content-length"
-            ]
-            return package.Response(
-                response.status_code,
-                headers=headers,
-                stream=BoundedStream(response, asked),
-                extensions=response.extensions,
-            )
+            return _hand_on(package, response, asked, exchange)
 
         async def aclose(self) -> None:
             await inner.aclose()
 
     return BoundedTransport()
+
+
+def _hand_on(package: Any, response: Any, asked: RequestId, exchange: Exchange) -> Any:
+    """The response, which is read through the bounds."""
+
+    class BoundedStream(package.AsyncByteStream):  # type: ignore[misc]  # of either package
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            reading = read_events if _is_stream(response) else read_whole
+            async for chunk in reading(response, asked, exchange):
+                yield chunk
+
+        async def aclose(self) -> None:
+            await response.stream.aclose()
+
+    headers = [pair for pair in response.headers.raw if pair[0].lower() != b"content-length"]
+    return package.Response(
+        response.status_code,
+        headers=headers,
+        stream=BoundedStream(),
+        extensions=response.extensions,
+    )
 
 
 async def read_whole(response: Any, asked: RequestId, exchange: Exchange) -> AsyncIterator[bytes]:
@@ -72,8 +72,7 @@ async def read_whole(response: Any, asked: RequestId, exchange: Exchange) -> Asy
     async for chunk in response.stream:
         body += chunk
         exchange.require_size(len(body))
-    is_json = asked is not None or "json" in response.headers.get("content-type", "")
-    if body and is_json and response.status_code < 400:
+    if body and response.status_code < 400 and _is_meant_as_json(response, body, asked):
         try:
             judge_answer(bytes(body), asked)
         except BrokenOff as problem:
@@ -96,15 +95,28 @@ async def read_events(response: Any, asked: RequestId, exchange: Exchange) -> As
         exchange.break_off(str(problem))
 
 
-def _look_at_head(response: Any, asked: RequestId, exchange: Exchange) -> None:
+def _look_at_head(
+    response: Any, asked: RequestId, exchange: Exchange, redirected: Counter[RequestId]
+) -> None:
     if asked is not None:
         exchange.status = response.status_code if response.status_code >= 400 else 0
+    if "location" in response.headers and 300 <= response.status_code < 400:
+        redirected[asked] += 1
+        exchange.count_redirect(redirected[asked])
     encoding = response.headers.get("content-encoding", IDENTITY).strip().lower()
     if encoding != IDENTITY:
         exchange.break_off("its answer is compressed, and no compression was asked for")
     length = response.headers.get("content-length", "")
     if length.isdecimal():
         exchange.require_size(int(length[:20]))
+
+
+def _is_meant_as_json(response: Any, body: bytes | bytearray, asked: RequestId) -> bool:
+    """Whether somebody will read the body as JSON: clients do so whatever its type is."""
+    if "json" in response.headers.get("content-type", ""):
+        return True
+    # The older transport only says that it has the message; the answer comes as an event.
+    return asked is not None and (response.status_code != ACCEPTED or is_json(bytes(body)))
 
 
 def _is_stream(response: Any) -> bool:

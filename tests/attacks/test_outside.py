@@ -7,12 +7,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cinatra_sdk.a2a import answers
+from cinatra_sdk.a2a import answers, requesting
 from cinatra_sdk.a2a.remote import RemoteAgent
 from cinatra_sdk.a2a.requesting import AgentFailed, AgentWay, Said, asay
 from cinatra_sdk.effects.failures import NotMade
@@ -26,7 +27,6 @@ from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.remote import messages
 from cinatra_sdk.remote.bounds import RemoteBounds
 from cinatra_sdk.remote.exchange import Exchange
-from cinatra_sdk.remote.words import tell_problem
 from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.ports import port
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
@@ -43,11 +43,18 @@ BOUNDS = RemoteBounds(
 )  # fmt: skip
 SHORT, LONG = 1.0, 20.0
 """Seconds that an answer may take: where none comes, and where one does."""
-_WAITS = ("hang", "another id", "only notifications", "drips", "works for ever", "never reads", "no id",
-          "another task", "cancels it", "no JSON of", "null", "no end")  # fmt: skip
-_QUICK = RemoteBounds(
-    **{**{name: getattr(BOUNDS, name) for name in BOUNDS.__slots__}, "connect_seconds": 3}
+SILENT = ("hangs", "only notifications", "drips", "works for ever")
+"""What is waited for in vain, once it was asked."""
+QUICK = replace(BOUNDS, connect_seconds=2)
+NEVER_READY = (
+    "no address",
+    "comments",
+    "the address elsewhere",
+    "another scheme",
+    "begin hangs",
+    "never reads",
 )
+"""What never gets to where it can be asked."""
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +88,7 @@ REASONS = {
 
 def tell(error: Exception) -> str:
     """`surely not made: bound answer_bytes`, and `opened` where a text is not fit to be shown."""
-    shown = tell_problem(str(error), [TOKEN])
+    shown = str(error)
     if TOKEN in shown or not shown.isprintable() or len(shown) > 400:
         return "opened: what it says is shown"
     if isinstance(error, NotConfigured):
@@ -115,35 +122,24 @@ def list_tools(link: ServerLink, _log: Path) -> str:
 
 def make_link(server: McpServer, bounds: RemoteBounds, address: str = "") -> ServerLink:
     return ServerLink(
-        server=server, rules=CallRetryPolicy(initial_retry_delay=0.01, max_attempts=1), bounds=bounds,
+        server=server, rules=CallRetryPolicy(initial_retry_delay=0.01, max_attempts=bounds is BOUNDS), bounds=bounds,
         may_call=lambda url: bool(address) and url.startswith((f"{address}/mcp/", f"{address}/events/")),
     )  # fmt: skip
 
 
-def timed(lie: str) -> tuple[float, RemoteBounds]:
-    return SHORT if any(
-        one in lie for one in _WAITS
-    ) else LONG, _QUICK if "begin" in lie or lie in STREAMS else BOUNDS
-
-
-STREAMS = (
-    "no address",
-    "comments",
-    "drips",
-    "the address elsewhere",
-    "another scheme",
-    "a huge address",
-    "closes",
-)
+def timed(lie: str, act: Any) -> tuple[float, RemoteBounds]:
+    waits = lie in SILENT or (lie == "list: hangs" and act is list_tools)
+    return SHORT if waits else LONG, QUICK if lie in NEVER_READY else BOUNDS
 
 
 def program(lie: str, place: Place, act: Callable[[ServerLink, Path], str]) -> str:
     log = place.folder / "log"
     place.monkeypatch.setattr(processes, "END_SECONDS", 0.5)
-    seconds, bounds = timed(lie)
-    bounds = _QUICK if lie == "never reads" else bounds
+    seconds, bounds = timed(lie, act)
+    seconds = SHORT if lie == "another id" else seconds  # the right one may still come
     server = McpServer(
         name="s", transport="stdio", command=sys.executable, cwd=str(ROOT), read_timeout=seconds,
+        env={"KEY": TOKEN},
         args=("-m", "tests.attacks.lies", lie, str(log)),
     )  # fmt: skip
     return act(make_link(server, bounds), log)
@@ -152,7 +148,7 @@ def program(lie: str, place: Place, act: Callable[[ServerLink, Path], str]) -> s
 def web(kind: str, act: Callable[[ServerLink, Path], str]) -> Callable[[str, Place], str]:
     def attempt_it(lie: str, place: Place) -> str:
         address, log = hosted(place)
-        seconds, bounds = timed(lie)
+        seconds, bounds = timed(lie, act)
         url = f"{address}/{kind}/{lie}".replace(" ", "%20")
         server = McpServer(
             name="s", transport="sse" if kind == "sse" else "streamable_http", url=url, read_timeout=seconds,
@@ -165,7 +161,7 @@ def web(kind: str, act: Callable[[ServerLink, Path], str]) -> Callable[[str, Pla
 
 def tell_agent(lie: str, place: Place, said: Said = Said(text="Rome?")) -> str:
     address, log = hosted(place)
-    waits = any(one in lie for one in ("hang", "works for ever", "drips"))
+    waits = lie in SILENT
     agent = RemoteAgent(
         name="a", url=f"{address}/agent/{lie}/".replace(" ", "%20"), headers={"X-Key": TOKEN},
         timeout=SHORT if waits else LONG, poll_interval=0.02, retries=1,
@@ -282,10 +278,6 @@ def said_as_it_came(text: str, _secrets: Any) -> str:
     return text
 
 
-def patched_here(name: str, value: Any) -> Callable[[Place], AbstractContextManager[Any]]:
-    return patched(sys.modules[__name__], name, value)
-
-
 def program_row(form: str) -> str:
     return f"a_program_is_asked-{form}"
 
@@ -308,7 +300,7 @@ CONTROLS = {
         row="a_server_sends_events-another_id",
     ),
     "tasks of others count": Control(
-        open=patched(answers.Conversation, "require_own", own_whatever),
+        open=patched(answers.ExpectedAnswer, "require_own", own_whatever),
         row="an_agent_is_told-another_task",
     ),
     "any size is taken": Control(
@@ -329,11 +321,11 @@ CONTROLS = {
         row="a_value_is_read-null_as_integer",
     ),
     "errors are shown as they came": Control(
-        open=patched_here("tell_problem", said_as_it_came),
+        open=patched(calling, "tell_problem", said_as_it_came),
         row=program_row("escapes_in_its_error"),
     ),
     "secrets are shown as they came": Control(
-        open=patched_here("tell_problem", said_as_it_came),
+        open=patched(requesting, "tell_problem", said_as_it_came),
         row="an_agent_is_told-the_token_in_its_error",
     ),
     "any address may be called": Control(

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
+from cinatra_sdk import host_context
+from cinatra_sdk.effects import MemoryLedger
+from cinatra_sdk.errors import EffectUnknown, NodeFailed
 from cinatra_sdk.models import ScriptedModel
 from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.remote import RemoteBounds
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import agent
+from tests.attacks.lying_hosts import served
 from tests.flows import port
 from tests.mcp.test_mcp_tools import OPEN, ROOT, mcp_tool, tool_flow
 
@@ -53,6 +59,32 @@ def test_a_call_without_an_answer_is_not_made_again(tmp_path: Path) -> None:
     assert calls(tmp_path / "log") == 1
 
 
+def run_once(lie: str, log: Path, ledger: MemoryLedger) -> Any:
+    """A call that may act at most once, on a thread that has nothing stored."""
+    tool = mcp_tool("send", [], [port("said")], program(lie, log))
+    whole = tool_flow(tool, metadata={"cinatra": {"effect": "at_most_once"}})
+    flow = compile_flow(whole, host=OPEN, platform=NOWHERE)
+    graph, context = flow.graph(InMemorySaver()), host_context(run_id="r1", ledger=ledger)
+    return graph.invoke(flow.input({}), flow.config(run_id="r1"), context=context)["outputs"]
+
+
+def test_a_call_at_most_once_without_an_answer_waits_to_be_settled(tmp_path: Path) -> None:
+    log, ledger = tmp_path / "log", MemoryLedger()
+    for _ in range(2):
+        with pytest.raises(EffectUnknown, match="unknown whether"):
+            run_once("dies before", log, ledger)
+        ledger = ledger.next_activation()
+    assert calls(log) == 1
+
+
+def test_a_call_at_most_once_that_was_surely_not_made_may_be_made(tmp_path: Path) -> None:
+    log, ledger = tmp_path / "log", MemoryLedger()
+    with pytest.raises(NodeFailed, match="MCP server 's' failed"):
+        run_once("begin fails", log, ledger)
+    assert run_once("right", log, ledger.next_activation()) == {"said": "sent"}
+    assert calls(log) == 1
+
+
 def test_what_cannot_be_asked_has_not_been_called(tmp_path: Path) -> None:
     ran = run("begin fails", tmp_path / "log")
     assert ran.status == "failed"
@@ -64,6 +96,15 @@ def test_an_error_is_one_plain_line(lie: str, tmp_path: Path) -> None:
     told = str(run(lie, tmp_path / "log").error)
     assert told.isprintable()
     assert len(told) < 500
+
+
+@pytest.mark.parametrize("lie", ["noise", "many lines", "list: fails"])
+def test_the_clients_words_are_kept_out_of_a_hosts_log(
+    lie: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    run(lie, tmp_path / "log")
+    assert [one.name for one in caplog.records if one.name.startswith(("mcp", "client"))] == []
 
 
 @pytest.mark.parametrize("kind", ["number", "object"])
@@ -82,6 +123,17 @@ def test_an_error_names_the_server_the_bound_and_the_option(tmp_path: Path) -> N
     assert (
         drive(compile_flow(tool_flow(tool), host=OPEN), {}, platform=NOWHERE).status == "completed"
     )
+
+
+def test_an_address_that_a_host_lends_is_bounded_too(tmp_path: Path) -> None:
+    tool = mcp_tool("send", [], [port("said")], program("right", tmp_path / "log"))
+    small = OPEN.with_parts(remote_bounds=RemoteBounds(answer_bytes=100_000))
+    with served(tmp_path / "log") as address:
+        for lie, told in (("right", ""), ("big", "more than 100,000 bytes")):
+            lent = small.with_parts(mcp={"s": f"{address}/mcp/{lie}"})
+            ran = drive(compile_flow(tool_flow(tool), host=lent), {}, platform=NOWHERE)
+            assert told in str(ran.error)
+            assert (ran.status == "completed") == (not told), ran.error
 
 
 def test_a_list_without_end_ends(tmp_path: Path) -> None:

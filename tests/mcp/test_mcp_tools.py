@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +107,16 @@ def test_a_process_is_asked() -> None:
 
 @pytest.fixture
 def address() -> Iterator[str]:
+    with served("streamable-http", "mcp") as found:
+        yield found
+
+
+@contextmanager
+def served(transport: str, path: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = free.getsockname()[1]
-    command = [sys.executable, "-m", "tests.mcp.shop_server", "streamable-http", str(number)]
+    command = [sys.executable, "-m", "tests.mcp.shop_server", transport, str(number)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 30
         while True:
@@ -118,8 +125,17 @@ def address() -> Iterator[str]:
                     break
             assert time.monotonic() < deadline, "the server does not start"
             time.sleep(0.05)
-        yield f"http://127.0.0.1:{number}/mcp"
+        yield f"http://127.0.0.1:{number}/{path}"
         process.terminate()
+
+
+def test_an_older_server_is_asked_at_the_path_that_it_names() -> None:
+    with served("sse", "sse") as address:
+        transport = {"component_type": "SSETransport", "id": "web", "name": "web", "url": address}
+        flow = tool_flow({**SEARCH, "client_transport": transport})
+        lent = HostParts(allow=[address])
+        ran = drive(compile_flow(flow, host=lent), {"query": "bee"}, platform=NOWHERE)
+    assert ran.outputs == {"found": ["bee 0", "bee 1"]}, ran.error
 
 
 def test_an_address_is_asked_where_the_operator_opens_it(address: str) -> None:

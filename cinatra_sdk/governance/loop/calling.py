@@ -99,12 +99,14 @@ def _make_mcp(
         from cinatra_sdk.mcp.calling import RequestFailed, ServerLink, acall
         from cinatra_sdk.mcp.results import read_text
         from cinatra_sdk.mcp.server import McpServer
+        from cinatra_sdk.remote.words import tell_problem
 
         server = McpServer(name=name or declared.adapter.adapter_id, transport="streamable_http")
-        link = ServerLink(server=server, lent=lent, rules=server.retry)
+        bounds = parts.remote_bounds
+        link = ServerLink(server=server, lent=lent, rules=server.retry, bounds=bounds)
         result = await acall(link, tool, dict(args), key)
         if result.get("isError"):
-            raise RequestFailed(f"tool '{tool}' says: {read_text(result)[:1000]}")
+            raise RequestFailed(tell_problem(f"tool '{tool}' says: {read_text(result)}", ()))
         found = result.get("structuredContent")
         return read_text(result) if found is None else found
 

@@ -32,8 +32,10 @@ from cinatra_sdk.governance.contracts.rules import (
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.pack_parts import (
     check_adapter,
+    check_catalogs,
     check_condition,
     check_decisions,
+    check_guards,
     require_each_once,
 )
 from cinatra_sdk.governance.refusals import GovernanceRefused
@@ -215,10 +217,8 @@ class Rulebook:
 
     def decision_for(self, intent: str) -> DecisionSpec | None:
         """The decision in which an intent ends: one that names it, else that of its very name."""
-        named = [one for one in self.decisions.values() if intent in one.intents]
-        own = self.decisions.get(intent)
-        named += [own] if own is not None and not own.intents else []
-        return named[0] if named else None
+        every = self.decisions.values()
+        return next((one for one in every if intent in (one.intents or (one.decision_key,))), None)
 
 
 def _redact(value: Any, names: set[str]) -> Any:
@@ -350,33 +350,21 @@ def _check(book: Rulebook) -> None:
     for gate in book.gates.values():
         check_condition(gate.when, f"approval gate '{gate.gate_id}'")
         _check_names(book, gate.capabilities, f"approval gate '{gate.gate_id}'")
-    _check_guards(book)
+    check_guards((*book.must_refuse, *book.must_escalate), book.redactions)
     require_each_once([one.evaluator_id for one in book.evaluators], "evaluator")
     for evaluator in book.evaluators:
         check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
     check_decisions(book.decisions.values())
     _check_outcomes(book)
-
-
-def _check_guards(book: Rulebook) -> None:
-    for guard in (*book.must_refuse, *book.must_escalate):
-        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
-    for redaction in book.redactions:
-        check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
+    check_catalogs(one for one in book.packs if isinstance(one, ContextPack))
 
 
 def _check_outcomes(book: Rulebook) -> None:
-    """What an outcome claims are capabilities; a pack that says it has no catalog has no decisions."""
+    """What an outcome claims are capabilities."""
     for decision in book.decisions.values():
         for name, outcome in decision.outcomes.items():
             where = f"outcome '{name}' of decision '{decision.decision_key}'"
             _check_names(book, (*outcome.requires, *outcome.forbids), where)
-    for pack in book.packs:
-        layer = pack.decision_layer if isinstance(pack, ContextPack) else None
-        if layer is not None and layer.catalog == "none" and layer.decisions:
-            raise GovernanceRefused(
-                "PACK_INVALID", f"'{pack.ref}' says that it has no catalog, and has decisions"
-            )
 
 
 def _require_one_first_turn(book: Rulebook) -> None:

@@ -212,13 +212,13 @@ class Rulebook:
     @cached_property
     def intents(self) -> frozenset[str]:
         """Those that the catalogs have; empty where there is none."""
-        every = self.decisions.values()
-        return frozenset(name for one in every for name in one.intents or (one.decision_key,))
+        known = self.decisions.items()
+        return frozenset(name for key, one in known for name in one.intents or (key,))
 
     def decision_for(self, intent: str) -> DecisionSpec | None:
-        """The decision in which an intent ends: one that names it, else that of its very name."""
-        every = self.decisions.values()
-        return next((one for one in every if intent in (one.intents or (one.decision_key,))), None)
+        """The decision in which an intent ends."""
+        known = ((one, one.intents or (key,)) for key, one in self.decisions.items())
+        return next((one for one, names in known if intent in names), None)
 
 
 def _redact(value: Any, names: set[str]) -> Any:
@@ -360,11 +360,9 @@ def _check(book: Rulebook) -> None:
 
 
 def _check_outcomes(book: Rulebook) -> None:
-    """What an outcome claims are capabilities."""
-    for decision in book.decisions.values():
-        for name, outcome in decision.outcomes.items():
-            where = f"outcome '{name}' of decision '{decision.decision_key}'"
-            _check_names(book, (*outcome.requires, *outcome.forbids), where)
+    for key, decision in book.decisions.items():
+        for name, one in decision.outcomes.items():
+            _check_names(book, (*one.requires, *one.forbids), f"outcome '{name}' of '{key}'")
 
 
 def _require_one_first_turn(book: Rulebook) -> None:

@@ -7,7 +7,7 @@ check_condition({"inn": [1]}, "rule 'R1'")    GovernanceRefused (PACK_INVALID): 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
@@ -62,6 +62,18 @@ def check_guards(guards: Iterable[Guardrail], redactions: Iterable[RedactionRule
         check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
     for redaction in redactions:
         check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
+
+
+def check_outcomes(decisions: Mapping[str, DecisionSpec], capabilities: Collection[str]) -> None:
+    """A catalog may be for packs with other capabilities; a name that is nearly one of these is a slip."""
+    for key, decision in decisions.items():
+        for outcome, claimed in decision.outcomes.items():
+            for name in (*claimed.requires, *claimed.forbids):
+                meant = "" if name in capabilities else did_you_mean(name, capabilities)
+                if meant:
+                    where = f"outcome '{outcome}' of decision '{key}'"
+                    problem = f"{where} names '{name}', which no adapter declares"
+                    raise GovernanceRefused("PACK_INVALID", problem, hint=meant)
 
 
 def check_catalogs(packs: Iterable[ContextPack]) -> None:

@@ -36,6 +36,7 @@ from cinatra_sdk.governance.pack_parts import (
     check_condition,
     check_decisions,
     check_guards,
+    check_outcomes,
     require_each_once,
 )
 from cinatra_sdk.governance.refusals import GovernanceRefused
@@ -355,14 +356,8 @@ def _check(book: Rulebook) -> None:
     for evaluator in book.evaluators:
         check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
     check_decisions(book.decisions.values())
-    _check_outcomes(book)
+    check_outcomes(book.decisions, book.capabilities)
     check_catalogs(one for one in book.packs if isinstance(one, ContextPack))
-
-
-def _check_outcomes(book: Rulebook) -> None:
-    for key, decision in book.decisions.items():
-        for name, one in decision.outcomes.items():
-            _check_names(book, (*one.requires, *one.forbids), f"outcome '{name}' of '{key}'")
 
 
 def _require_one_first_turn(book: Rulebook) -> None:

@@ -308,7 +308,16 @@ def test_whole_loops_never_refund_what_nobody_approved(tmp_path: Path) -> None:
         )
         answers = iter(_answers(answer))
         code = _drive(graph, request, f"r{number}", answers)
-        assert code in {"", "BUDGET_EXCEEDED", "MODE_EXCEEDS_SAFETY"}, code
+        # A run that may plan no more ends with the cause, which here is a person's or a rule's no.
+        ends = {
+            "",
+            "BUDGET_EXCEEDED",
+            "MODE_EXCEEDS_SAFETY",
+            "GATE_REJECTED",
+            "POLICY_DENIED",
+            "PLAN_REFUSED",
+        }
+        assert code in ends, code
         gated = amount > limit
         # Above the safety mode of the pack (delegated), only an approved gate lifts a refund.
         allowed = verified and calls >= 3 and gated and answer in ("approve", "wrong")

@@ -115,7 +115,8 @@ class World:
         """Whether one more call may be made, by how the pack was put together."""
         writes = self.mode != "read_only"
         surfaced = self.declared and self.permitted and not self.forbidden
-        scoped = self.scope in (None, "payments.refund")
+        # Scopes that a request brings hold where the host keeps its delegation.
+        scoped = self.scope is None or (self.scope == "payments.refund" and self.delegated)
         on_behalf = rank(self.mode) < rank("delegated") or (self.delegated and self.alive)
         asked = self.gated or False
         lifted = rank(self.mode) <= rank(self.safety) or asked

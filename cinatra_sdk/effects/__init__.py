@@ -11,6 +11,7 @@ asking.py         asking policy and budget, telling watchers
 performing.py     `perform` and `aperform`: the order in which the parts are asked
 calls.py          a call of the platform as an effect
 governing.py      the rules of a governed run, which the door asks first
+quiet.py          code that says it does not act, whose effects are refused
 current.py        `current_key()`, for a tool that has a receiver of its own
 
 perform(effect, lambda: EffectResult(value=send(…)), door)   ->  EffectResult(value=…, status="done")

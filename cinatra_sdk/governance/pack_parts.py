@@ -7,13 +7,14 @@ check_condition({"inn": [1]}, "rule 'R1'")    GovernanceRefused (PACK_INVALID): 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
 from cinatra_sdk.governance.contracts.identifiers import MODES, at_most
-from cinatra_sdk.governance.contracts.rules import Adapter
+from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.contracts.rules import Adapter, Guardrail, RedactionRule
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.schemas import require_schema
 from cinatra_sdk.text.spelling import did_you_mean
@@ -53,6 +54,34 @@ def check_decisions(decisions: Iterable[DecisionSpec]) -> None:
                 "PACK_INVALID",
                 f"{where} says what the outcome '{stray}' claims, and does not allow it",
                 hint=did_you_mean(stray, allowed) or "add it to allowed_outcomes",
+            )
+
+
+def check_guards(guards: Iterable[Guardrail], redactions: Iterable[RedactionRule]) -> None:
+    for guard in guards:
+        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
+    for redaction in redactions:
+        check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
+
+
+def check_outcomes(decisions: Mapping[str, DecisionSpec], capabilities: Collection[str]) -> None:
+    """A catalog may be for packs with other capabilities; a name that is nearly one of these is a slip."""
+    for key, decision in decisions.items():
+        for outcome, claimed in decision.outcomes.items():
+            for name in (*claimed.requires, *claimed.forbids):
+                meant = "" if name in capabilities else did_you_mean(name, capabilities)
+                if meant:
+                    where = f"outcome '{outcome}' of decision '{key}'"
+                    problem = f"{where} names '{name}', which no adapter declares"
+                    raise GovernanceRefused("PACK_INVALID", problem, hint=meant)
+
+
+def check_catalogs(packs: Iterable[ContextPack]) -> None:
+    for pack in packs:
+        layer = pack.decision_layer
+        if layer.catalog == "none" and layer.decisions:
+            raise GovernanceRefused(
+                "PACK_INVALID", f"'{pack.ref}' says that it has no catalog, and has decisions"
             )
 
 

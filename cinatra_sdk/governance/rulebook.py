@@ -32,8 +32,11 @@ from cinatra_sdk.governance.contracts.rules import (
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.pack_parts import (
     check_adapter,
+    check_catalogs,
     check_condition,
     check_decisions,
+    check_guards,
+    check_outcomes,
     require_each_once,
 )
 from cinatra_sdk.governance.refusals import GovernanceRefused
@@ -210,15 +213,13 @@ class Rulebook:
     @cached_property
     def intents(self) -> frozenset[str]:
         """Those that the catalogs have; empty where there is none."""
-        every = self.decisions.values()
-        return frozenset(name for one in every for name in one.intents or (one.decision_key,))
+        known = self.decisions.items()
+        return frozenset(name for key, one in known for name in one.intents or (key,))
 
     def decision_for(self, intent: str) -> DecisionSpec | None:
-        """The decision in which an intent ends: one that names it, else that of its very name."""
-        named = [one for one in self.decisions.values() if intent in one.intents]
-        own = self.decisions.get(intent)
-        named += [own] if own is not None and not own.intents else []
-        return named[0] if named else None
+        """The decision in which an intent ends."""
+        known = ((one, one.intents or (key,)) for key, one in self.decisions.items())
+        return next((one for one, names in known if intent in names), None)
 
 
 def _redact(value: Any, names: set[str]) -> Any:
@@ -350,33 +351,13 @@ def _check(book: Rulebook) -> None:
     for gate in book.gates.values():
         check_condition(gate.when, f"approval gate '{gate.gate_id}'")
         _check_names(book, gate.capabilities, f"approval gate '{gate.gate_id}'")
-    _check_guards(book)
+    check_guards((*book.must_refuse, *book.must_escalate), book.redactions)
     require_each_once([one.evaluator_id for one in book.evaluators], "evaluator")
     for evaluator in book.evaluators:
         check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
     check_decisions(book.decisions.values())
-    _check_outcomes(book)
-
-
-def _check_guards(book: Rulebook) -> None:
-    for guard in (*book.must_refuse, *book.must_escalate):
-        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
-    for redaction in book.redactions:
-        check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
-
-
-def _check_outcomes(book: Rulebook) -> None:
-    """What an outcome claims are capabilities; a pack that says it has no catalog has no decisions."""
-    for decision in book.decisions.values():
-        for name, outcome in decision.outcomes.items():
-            where = f"outcome '{name}' of decision '{decision.decision_key}'"
-            _check_names(book, (*outcome.requires, *outcome.forbids), where)
-    for pack in book.packs:
-        layer = pack.decision_layer if isinstance(pack, ContextPack) else None
-        if layer is not None and layer.catalog == "none" and layer.decisions:
-            raise GovernanceRefused(
-                "PACK_INVALID", f"'{pack.ref}' says that it has no catalog, and has decisions"
-            )
+    check_outcomes(book.decisions, book.capabilities)
+    check_catalogs(one for one in book.packs if isinstance(one, ContextPack))
 
 
 def _require_one_first_turn(book: Rulebook) -> None:

@@ -23,5 +23,5 @@ def name_starter(run: Mapping[str, Any]) -> Mapping[str, Any]:
         runtime = get_runtime(HostContext)
     except (RuntimeError, KeyError):
         return run  # outside of a node: whoever asks has the name, or there is none
-    said = context_of(None if runtime is None else runtime.context).started_by
+    said = context_of(runtime.context).started_by
     return {**run, "started_by": said} if said else run

@@ -115,7 +115,8 @@ class World:
         """Whether one more call may be made, by how the pack was put together."""
         writes = self.mode != "read_only"
         surfaced = self.declared and self.permitted and not self.forbidden
-        scoped = self.scope in (None, "payments.refund")
+        # Scopes that a request brings hold where the host keeps its delegation.
+        scoped = self.scope is None or (self.scope == "payments.refund" and self.delegated)
         on_behalf = rank(self.mode) < rank("delegated") or (self.delegated and self.alive)
         asked = self.gated or False
         lifted = rank(self.mode) <= rank(self.safety) or asked
@@ -308,7 +309,16 @@ def test_whole_loops_never_refund_what_nobody_approved(tmp_path: Path) -> None:
         )
         answers = iter(_answers(answer))
         code = _drive(graph, request, f"r{number}", answers)
-        assert code in {"", "BUDGET_EXCEEDED", "MODE_EXCEEDS_SAFETY"}, code
+        # A run that may plan no more ends with the cause, which here is a person's or a rule's no.
+        ends = {
+            "",
+            "BUDGET_EXCEEDED",
+            "MODE_EXCEEDS_SAFETY",
+            "GATE_REJECTED",
+            "POLICY_DENIED",
+            "PLAN_REFUSED",
+        }
+        assert code in ends, code
         gated = amount > limit
         # Above the safety mode of the pack (delegated), only an approved gate lifts a refund.
         allowed = verified and calls >= 3 and gated and answer in ("approve", "wrong")

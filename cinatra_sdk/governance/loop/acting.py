@@ -36,7 +36,6 @@ from cinatra_sdk.flow.ruled import describe_call
 from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question
-from cinatra_sdk.governance.admission import list_defaults
 from cinatra_sdk.governance.call_facts import describe_declared
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
@@ -48,6 +47,7 @@ from cinatra_sdk.governance.gateway import Examined
 from cinatra_sdk.governance.loop.calling import find_function, read_cost, read_made
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.child_flows import call_flow
+from cinatra_sdk.governance.loop.session_time import find_overdue
 from cinatra_sdk.governance.loop.state import go_to, list_approvals, list_recorded
 from cinatra_sdk.governance.proposed import GovernedCall
 from cinatra_sdk.governance.recording import format_time
@@ -89,7 +89,7 @@ def take_step(case: LoopCase, parts: HostParts) -> dict[str, Any]:
     step = plan.steps[loop["cursor"]]
     if _is_done(case, step):
         return go_to(loop, "step", cursor=loop["cursor"] + 1)
-    late = _find_overdue(case)
+    late = find_overdue(case)
     if late:
         return go_to(loop, "record", status="ESCALATED", reason=f"TIMEOUT: {late}")
     try:
@@ -149,28 +149,6 @@ def _is_done(case: LoopCase, step: PlanStep) -> bool:
     except Unresolved:
         return False
     return bool(made[-1]["asked"] == hash_of([step.tool, args]))
-
-
-def _find_overdue(case: LoopCase) -> str:
-    """Why a long run may not go on: its session is over, or nobody renewed it."""
-    defaults = list_defaults(case.book.packs)
-    now = case.governance.ports.clock()
-    begun = _read_time(case.state["admitted"]["at"])
-    hint = case.envelope.runtime.max_session_duration_ms
-    longest = [one for one in (*(own.max_session_duration_ms for own in defaults), hint) if one]
-    if longest and (now - begun).total_seconds() * 1000 > min(longest):
-        return f"the session is older than {min(longest)} ms"
-    beat = case.governance.ports.heartbeat
-    ttl = min((own.heartbeat_ttl_ms for own in defaults if own.heartbeat_ttl_ms), default=0)
-    if case.envelope.mode == "long_running" and ttl and beat is not None:
-        last = beat(case.run.run_id) or begun
-        if (now - last).total_seconds() * 1000 > ttl:
-            return f"nobody has renewed the session for {ttl} ms"
-    return ""
-
-
-def _read_time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 def _act(case: LoopCase, parts: HostParts, step: PlanStep, examined: Examined) -> dict[str, Any]:
@@ -382,7 +360,7 @@ def write_answer(case: LoopCase, outcome: Outcome) -> dict[str, Any]:
         "approver": outcome.by or "somebody",
         "mode": asked["mode"],
         "snapshot_hash": asked["snapshot_hash"],
-        "decided_at": format_time(_read_time(outcome.at)),
+        "decided_at": format_time(datetime.fromisoformat(outcome.at)),
         "decision": outcome.decision,
         "reason": outcome.reason,
         "step": asked["step"],

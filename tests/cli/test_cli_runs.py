@@ -409,7 +409,7 @@ def test_a_setup_gate_names_its_field_and_its_answer_stands_among_the_inputs(
 
 
 def test_no_gate_waiting_is_said_and_is_an_empty_list(cli: Any) -> None:
-    assert document(cli("gates", "--json")) == {"gates": [], "next": None}
+    assert document(cli("gates", "--json")) == {"gates": [], "next": None, "unreadable": []}
     assert cli("gates").stderr == "no gate waits\n"
 
 

@@ -149,6 +149,8 @@ def _spare_the_disk(url: str) -> None:
 def _shorten_the_login(server: LocalServer) -> None:
     """Hash the passwords once and not 4,096 times, which was more than half of every connection."""
     with psycopg.connect(server.superuser_dsn(), autocommit=True) as connection:
+        if connection.info.server_version < 160000:  # a setting of 16
+            return
         connection.execute("set scram_iterations = 1")
         for dsn in (server.superuser_dsn(), server.owner_dsn(), server.dsn()):
             account = conninfo_to_dict(dsn)

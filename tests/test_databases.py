@@ -42,8 +42,14 @@ insert into oasflow.context_plans
 values (repeat('0', 64), 'o1', 'r1', 'p', 's', '[]')
 """
 SETTLEMENT = """
+insert into oasflow.runs (run_id, digest, input, lowering)
+select 'settled', digest, '{}', 1 from oasflow.flows limit 1;
+insert into oasflow.work (run_id) values ('settled');
+insert into oasflow.effects (run_id, key, kind, status) values ('settled', 'k', 'http', 'begun');
+update oasflow.effects set status = 'unknown' where run_id = 'settled';
+update oasflow.effects set status = 'failed' where run_id = 'settled';
 insert into oasflow.settlements (run_id, key, attempts, happened, settled_by)
-select run_id, key, 1, true, 'ann' from oasflow.effects limit 1
+values ('settled', 'k', 1, false, 'ann')
 """
 ROWS = """
 insert into oasflow.objects (id, type, owner_id, visibility)

@@ -51,7 +51,7 @@ async def call_from(child: NamedTool, parent: str) -> Any:
 
 
 def start_parent(store: RunStore, run_id: str) -> None:
-    store.start(compile_flow(flow_of(start(), end())), {}, run_id, tenant="acme")
+    store.create(compile_flow(flow_of(start(), end())), {}, run_id, tenant="acme")
 
 
 def test_two_runs_that_call_by_the_same_key_have_a_child_each(

@@ -474,13 +474,13 @@ def test_files_of_two_tenants_with_the_very_same_ids_stay_apart(
     theirs = hashlib.sha256(b"them").hexdigest()
     with connect(fresh_database) as connection, connection.transaction():
         connection.execute(
+            "insert into attachment_pieces (tenant, artifact_id, revision_id, place, content)"
+            r" select 'beta', artifact_id, revision_id, place, '\x7468656d' from attachment_pieces"
+        )
+        connection.execute(
             f"insert into attachments (tenant, {columns}) select 'beta',"
             f" {columns.replace('sha256', '%s')} from attachments".encode(),
             [theirs],
-        )
-        connection.execute(
-            "insert into attachment_pieces (tenant, artifact_id, revision_id, place, content)"
-            r" select 'beta', artifact_id, revision_id, place, '\x7468656d' from attachment_pieces"
         )
     assert b"".join(store.read("acme", ours)) == b"ours"
     assert b"".join(store.read("beta", ours)) == b"them"

@@ -64,7 +64,7 @@ def owned(owner_database: str) -> Iterator[Database]:
 
 ELSEWHERE = {
     "a revision in another organisation": "insert into representations (id, org_id, artifact_id,"
-    " revision) values ('r', 'o2', 'a', 2)",
+    " revision) values ('r', 'o2', 'a', 1)",
     "a revision of nobody's artifact": "insert into representations (id, org_id, artifact_id,"
     " revision) values ('r', 'o1', 'none', 1)",
     "a classification in another organisation": "insert into semantic_assertions (id, org_id,"
@@ -142,6 +142,8 @@ def test_decisions_are_as_safe_from_a_session_that_poses_as_a_replica(rows, stat
         " values (encode(sha256(''), 'hex'), 'f', '');"
         "insert into runs (run_id, digest, status, input, lowering)"
         " values ('r1', encode(sha256(''), 'hex'), 'waiting', '{}', 1);"
+        "insert into gates (run_id, gate_id, payload_sha256, node, visit, step, interrupt, payload,"
+        " response_schema) values ('r1', 'g', 'p', 'g', 1, 1, 'i', '{}', '{}');"
         "insert into decisions (run_id, gate_id, node, visit, step, kind, answer, decided_by,"
         " payload_sha256, policy_sha256)"
         " values ('r1', 'g', 'g', 1, 1, 'approved', '{}', 'ann', 'p', 'q')"

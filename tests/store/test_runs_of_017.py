@@ -20,7 +20,7 @@ from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres import migrating, standing
 from cinatra_sdk.postgres.migrating import migrate
-from cinatra_sdk.postgres.queries import migrations
+from cinatra_sdk.postgres.queries import migrations, rights
 from cinatra_sdk.store.effect_record import EffectRecord
 from oas_compiler import compile_flow
 from tests.databases import Databases
@@ -29,6 +29,7 @@ from tests.flows import api, end, flow_of, gate, start
 ANN = Decision.approve(by="ann")
 DOWN: Any = {"send": {"$error": {"status": 500, "code": "DOWN", "message": "down"}}}
 PLAIN = flow_of(start(), gate("first"), api("send"), gate("second"), end())
+OF_018 = "grant select on oasflow.run_ends to {role};"
 AHEAD = (
     "insert into oasflow.run_events (run_id, seq, kind, name)"
     " select run_id, events + n, 'run', 'x' from oasflow.work, generate_series(1, 200) n"
@@ -48,6 +49,7 @@ class Before:
         with self.patch.context() as patch:
             for module in (migrating, standing):
                 patch.setattr(module, "migrations", lambda: migrations()[:17])
+            patch.setattr(migrating, "rights", lambda: rights().replace(OF_018, ""))
             yield
 
     def open(self) -> RunStore:

@@ -115,7 +115,11 @@ def test_a_row_that_somebody_wrote_overrides_no_input_and_shows_no_governed_key(
     forged = {"site": "x", "secret_id": "mine", "approval_policy": {}, "bearer_token": "b"}
     row = """insert into decisions (run_id, gate_id, node, visit, step, kind, answer, decided_by,
         payload_sha256, policy_sha256) values ('r1', %s, 'start', 1, 0, 'approved', %s, 'eve', '', '')"""
+    asked = """insert into gates (run_id, gate_id, payload_sha256, node, visit, step, interrupt, payload,
+        response_schema) select 'r1', gate_id, '', 'start', 1, 0, 'i', '{}', '{}'
+        from (values ('a'), ('b'), ('c')) as of (gate_id)"""
     with psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection:
+        connection.execute(asked)
         connection.execute(row, ("a", Json({"approved": True, "value": forged})))
         connection.execute(
             row, ("b", Json({"approved": True, "value": "bare, of a version before"}))

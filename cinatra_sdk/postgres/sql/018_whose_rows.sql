@@ -1,5 +1,6 @@
 -- What the role that runs flows can neither block, change nor forge, beyond what 001 to 017 refuse.
--- `docs/role.md` has the table: what that role may do to which rows, and what only the database does.
+-- `docs/database-role.md` has the table: what that role may do to which rows, and what only the
+-- database does.
 -- Rows of before stay as they are: nothing here looks at them.
 
 -- The transaction that ended a run, or archived it: the run's other rows of that moment come with it, in

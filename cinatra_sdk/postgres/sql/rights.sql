@@ -40,6 +40,8 @@ grant insert (id, org_id, artifact_id, extension, asserted_by, eligibility)
 grant update (eligibility) on oasflow.semantic_assertions to {role};
 -- What triggers make of them, as the owner of the tables, is only read.
 grant select on oasflow.eligible_artifacts to {role};
+-- As the transaction in which a run ended.
+grant select on oasflow.run_ends to {role};
 
 -- Offers prove nothing, and old ones may go.
 grant insert (token, org_id, parent_run_id, parent_package_name, slot_id, refs)

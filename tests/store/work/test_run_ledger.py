@@ -40,7 +40,10 @@ class InPostgres:
             return rows.execute(question, values).fetchall()
 
     def activation(self) -> Ledger:
-        (row,) = self.fetch("update work set fence = fence + 1 where run_id = 'r1' returning fence")
+        (row,) = self.fetch(
+            "update work set fence = fence + 1, worker = 'w', lease_until = now() + interval '1 minute'"
+            " where run_id = 'r1' returning fence"
+        )
         return RunLedger(self.store.database, run_id="r1", fence=row["fence"])
 
     def stored(self) -> str:

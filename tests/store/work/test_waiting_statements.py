@@ -125,8 +125,9 @@ def test_of_two_settlements_at_once_the_second_lets_the_run_go_on(place: Place) 
     )
     place.fetch(
         "insert into effects (run_id, key, kind, status) "
-        "values ('r1', 'x', 'http', 'unknown'), ('r1', 'y', 'http', 'unknown') returning 1"
+        "values ('r1', 'x', 'http', 'begun'), ('r1', 'y', 'http', 'begun') returning 1"
     )
+    place.fetch("update effects set status = 'unknown' where run_id = 'r1' returning 1")
     nothing = {"happened": False, "result": None, "usage": None, "by": "ann", "reason": ""}
     with place.locked() as rows:
         one(rows, "settle_effect", {"run_id": "r1", "key": "x", **nothing})

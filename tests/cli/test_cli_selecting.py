@@ -124,9 +124,7 @@ def test_leaving_keeps_no_tick(screen: Any, flow_file: Any, here: Any) -> None:
     again.wait_for(PROMPT)
     again.type("q")
     assert again.ended() == 3
-    assert "oasflow answer r1/context_select_gate --shown HASH --select house-voice\n" in hashed(
-        again.text
-    )
+    assert "oasflow answer r1/pick --shown HASH --select house-voice\n" in hashed(again.text)
 
 
 def test_answer_at_a_terminal_shows_the_gate_and_asks(screen: Any, waiting: Any) -> None:

@@ -129,4 +129,4 @@ def test_a_run_whose_gates_cannot_be_read_is_shown_beside_the_others(
         assert json.loads(refused.stdout)["error"]["code"] == "gate_unreadable"
     assert json.loads(parked("show", "r1", "--json").stdout)["unreadable"] == [what[16:]]
     assert parked("resume", "r1", "--detach").exit_code == 3
-    assert parked("approve", "r1").exit_code == 3
+    assert parked("approve", "r1/first").exit_code == 3

@@ -24,6 +24,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
     return {
         "get": lambda store, run, tenant: store.get(run, tenant=tenant),
         "find": lambda store, run, tenant: store.find(run, tenant=tenant),
+        "questions": lambda store, run, tenant: store.questions(run, tenant=tenant),
         "decisions": lambda store, run, tenant: store.decisions(run, tenant=tenant),
         "decisions_page": lambda store, run, tenant: store.decisions_page(run, tenant=tenant),
         "effects": lambda store, run, tenant: store.effects(run, tenant=tenant),
@@ -74,6 +75,7 @@ def test_the_matrix_has_every_method_that_names_a_run(methods: Any) -> None:
         "list",
         "page",
         "gates",
+        "needs",
         "flow_names",
         "sweep",
     }
@@ -108,6 +110,7 @@ def test_lists_hold_the_runs_of_their_tenant_only(store: RunStore, tenant: str) 
     assert [run.id for run in store.list(tenant=tenant)] == [name]
     assert [run.id for run in store.page(tenant=tenant).items] == [name]
     assert {gate.run_id for gate in store.gates(tenant=tenant).items} == {name}
+    assert {need.run_id for need in store.needs(tenant=tenant).items} == {name}
     store.decide(name, "a", ANN)
     assert [one.run_id for one in store.sweep(tenant=tenant)] == [name]
     assert store.flow_names(tenant=tenant) == ["branches"]

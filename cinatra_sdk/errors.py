@@ -9,6 +9,7 @@ Error tree
         AnswerInvalid               a person's answer, before anything is written
             ChoiceGone              names the chosen artifacts that are gone
         GateClosed                  the gate was answered before; says by whom and when
+            GateChanged             the gate shows something else than the decision is about
         NodeFailed                  a node of the flow: names the node and the cause
             LimitExceeded           a loop went on for too long
             ForkRefused             a node would act in a fork of its thread
@@ -110,6 +111,12 @@ class GateClosed(FlowError):
     """The gate has its decision already, or was never open."""
 
     code = "gate_closed"
+
+
+class GateChanged(GateClosed):
+    """The gate is open and shows something else than what the decision is about."""
+
+    code = "gate_changed"
 
 
 class NodeFailed(FlowError):

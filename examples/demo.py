@@ -250,11 +250,17 @@ def approved_run(on: Stage, run_id: str) -> None:
     process("A", f'starts run {run_id}, drafts "{gate.values["subject"]}"')
     say(f'           and waits at the gate "{gate.name}"')
     process("A", f"is killed with SIGKILL (process {pid}); in Postgres the run still waits")
-    command(on, "B", ["approve", run_id, "--as", "ann", "--reason", "reads well"], WAITS, record)
+    command(
+        on,
+        "B",
+        ["approve", f"{run_id}/review_draft", "--as", "ann", "--reason", "reads well"],
+        WAITS,
+        record,
+    )
     gate = waiting_gate(on, run_id, "confirm_send")
     say(f'           waits at the gate "{gate.name}", risk {gate.risk}')
     require_calls(record, ["write_draft"], "nothing is sent before the second gate")
-    command(on, "C", ["approve", run_id, "--as", "ben"], COMPLETED, record)
+    command(on, "C", ["approve", f"{run_id}/confirm_send", "--as", "ben"], COMPLETED, record)
     out = ended(on, run_id, "completed").outputs or {}
     say(f"           completed: {out['messageId']} to {out['recipientCount']} recipients")
     require_calls(record, ["write_draft", "send_newsletter"], "each call was made once")
@@ -268,7 +274,13 @@ def rejected_run(on: Stage, run_id: str) -> None:
     oasflow(on, *start, ends_with=WAITS)
     waiting_gate(on, run_id, "review_draft")
     process("D", f"$ oasflow run {AGENT} --simulate --detach --run-id {run_id} ...")
-    command(on, "E", ["approve", run_id, "--as", "ann", "--reason", "fine"], WAITS, record)
+    command(
+        on,
+        "E",
+        ["approve", f"{run_id}/review_draft", "--as", "ann", "--reason", "fine"],
+        WAITS,
+        record,
+    )
     waiting_gate(on, run_id, "confirm_send")
     reject = ["reject", run_id, "--as", "ben", "--reason", "wrong audience"]
     command(on, "F", reject, REJECTED, record)

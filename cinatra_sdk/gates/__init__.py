@@ -5,6 +5,7 @@ gate.py       a waiting gate and its id
 answers.py    the JSON that answers a gate
 forms/        the answers that a gate accepts, one module for each kind of gate
 decisions.py  who decided what
+shown.py      what a gate showed, by its hash
 said.py       what was said before a gate
 visits.py     how often a gate may be reached
 """

@@ -25,7 +25,7 @@ from pydantic import JsonValue
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import find_secret, redact
-from cinatra_sdk.text.people import person_name
+from cinatra_sdk.text.people import person_name, reason_text
 from cinatra_sdk.values.json_values import check_value
 
 APPROVED_TEXT: Final = "[Approved by operator]"
@@ -47,6 +47,7 @@ _KEYS: Final = (
     "approvalNote",
     "reason",
     "by",
+    "shown",
 )
 
 
@@ -118,6 +119,7 @@ def read_envelope(
         key: _read_text(message, key) for key in ("reason", "by", "approvedAt", "approvalNote")
     }
     texts["by"] = person_name(texts["by"])
+    reason_text(texts["reason"])
     reason = texts["reason"] or texts["approvalNote"]
     denied = _read_denial(message, deniable=deniable)
     if message["approved"] is False:

@@ -15,7 +15,8 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from cinatra_sdk.text.people import person_name
+from cinatra_sdk.gates.shown import read_shown
+from cinatra_sdk.text.people import person_name, reason_text
 
 
 class Unset:
@@ -47,12 +48,21 @@ class Decision:
     """Not approved, and the run goes on without the call."""
     at: str = ""
     """ISO 8601 time with zone; set when the decision is recorded."""
+    shown: str = ""
+    """What its author saw: `Gate.shown`, or its first letters, 8 at the least.  The gate takes the
+    decision only while it shows that.  Empty: not said, which is taken where the gate has only ever
+    shown one thing.
+    """
 
     def __post_init__(self) -> None:
-        """Raises: `AnswerInvalid` for a name with misleading or invisible characters."""
+        """Raises: `AnswerInvalid` for a name with misleading or invisible characters, for a reason
+        that cannot be kept, and for what is no hash of what a gate showed.
+        """
         if self.approved and self.denied:
             raise ValueError("a decision approves or denies, not both")
         object.__setattr__(self, "by", person_name(self.by))
+        object.__setattr__(self, "reason", reason_text(self.reason))
+        object.__setattr__(self, "shown", read_shown(self.shown))
 
     @property
     def kind(self) -> Literal["approved", "rejected", "denied"]:
@@ -61,17 +71,17 @@ class Decision:
 
     @classmethod
     def approve(
-        cls, *, by: str = "", reason: str = "", value: JsonValue | Unset = UNSET
+        cls, *, by: str = "", reason: str = "", value: JsonValue | Unset = UNSET, shown: str = ""
     ) -> Decision:
-        return cls(approved=True, by=by, reason=reason, value=value)
+        return cls(approved=True, by=by, reason=reason, value=value, shown=shown)
 
     @classmethod
-    def reject(cls, *, by: str = "", reason: str = "") -> Decision:
-        return cls(approved=False, by=by, reason=reason)
+    def reject(cls, *, by: str = "", reason: str = "", shown: str = "") -> Decision:
+        return cls(approved=False, by=by, reason=reason, shown=shown)
 
     @classmethod
-    def deny(cls, *, by: str = "", reason: str = "") -> Decision:
-        return cls(approved=False, denied=True, by=by, reason=reason)
+    def deny(cls, *, by: str = "", reason: str = "", shown: str = "") -> Decision:
+        return cls(approved=False, denied=True, by=by, reason=reason, shown=shown)
 
     @classmethod
     def of(cls, answer: object, *, by: str = "") -> Decision:
@@ -97,4 +107,6 @@ class Decision:
             message["reason"] = self.reason
         if self.by:
             message["by"] = self.by
+        if self.shown:
+            message["shown"] = self.shown
         return message

@@ -10,7 +10,6 @@ number.  Every visit has its own id, so an old answer can never fit a later ques
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Mapping
@@ -31,6 +30,7 @@ from cinatra_sdk.gates.forms.foreign import ForeignForm
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.result import ResultForm
 from cinatra_sdk.gates.forms.text import TextForm
+from cinatra_sdk.gates.shown import hash_payload, refuse_other_payload
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt
@@ -130,15 +130,20 @@ class Gate:
     @property
     def payload_sha256(self) -> str:
         """sha256 (hex) of what the gate shows, in canonical JSON; a decision names it."""
-        shown = json.dumps(self.payload, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(shown.encode()).hexdigest()
+        return hash_payload(self.payload)
+
+    @property
+    def shown(self) -> str:
+        """`payload_sha256`: what a decision about this gate names in `Decision.shown`."""
+        return self.payload_sha256
 
     def read(self, raw: object) -> Answer:
-        """Check an answer; raises `AnswerInvalid`."""
+        """Check an answer; raises `AnswerInvalid`, and `GateChanged` for one about something else."""
+        refuse_other_payload(raw, self.payload, gate=self.id)
         return read_answer(self.form, raw, gate=self.id)
 
     def check(self, decision: Decision) -> Answer:
-        """Check a decision; raises `AnswerInvalid`."""
+        """Check a decision; raises as `read`."""
         return self.read(decision.wire())
 
     def make_resume(self, wire: Mapping[str, JsonValue]) -> JsonValue:

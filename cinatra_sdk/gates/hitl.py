@@ -41,7 +41,7 @@ from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.lineage import place_of, write_beyond
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.engine.telling import tell_skip, telling_node
-from cinatra_sdk.errors import AnswerInvalid, NodeFailed, PolicyInvalid
+from cinatra_sdk.errors import AnswerInvalid, GateChanged, NodeFailed, PolicyInvalid
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer
 from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.gates.forms.form import AnswerForm
@@ -49,6 +49,7 @@ from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import GATE_KEY, gate_id, read_answer, selector_of
 from cinatra_sdk.gates.said import describe_said
+from cinatra_sdk.gates.shown import refuse_other_payload
 from cinatra_sdk.gates.visits import gate_visit, own_name, require_rejectable, with_visit
 from cinatra_sdk.governed.keys import find_governed
 from cinatra_sdk.governed.policy import parse_policy
@@ -325,14 +326,16 @@ def _interrupt_for_answer(question: Question, about: dict[str, JsonValue]) -> An
     }
     if question.field:
         payload["fieldName"] = question.field
-    form = question.form
-    response = form.schema()
-    response[GATE_KEY] = {**about, **form.to_record()}
-    answer: Answer = interrupt(payload, response_schema=_checked_type(form, gate_id, response))
+    response = question.form.schema()
+    response[GATE_KEY] = {**about, **question.form.to_record()}
+    asked = _checked_type(question.form, gate_id, payload, response)
+    answer: Answer = interrupt(payload, response_schema=asked)
     return answer
 
 
-def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -> type[Any]:
+def _checked_type(
+    form: AnswerForm, gate: str, payload: dict[str, JsonValue], response: dict[str, JsonValue]
+) -> type[Any]:
     """A type that validates with the form of the gate.
 
     A type and not a dict, because the engine then checks the answer inside `interrupt` and stores
@@ -341,8 +344,9 @@ def _checked_type(form: AnswerForm, gate: str, response: dict[str, JsonValue]) -
 
     def read(raw: object) -> Answer:
         try:
+            refuse_other_payload(raw, payload, gate=gate)
             return read_answer(form, raw, gate=gate)
-        except AnswerInvalid as error:
+        except (AnswerInvalid, GateChanged) as error:
             # Only this project's message, without the library's text around it.
             raise PydanticCustomError(error.code, "{told}", {"told": str(error)}) from None
 

@@ -101,5 +101,6 @@ def plain_error(dsn: str, error: Exception) -> StoreError:
     kind = StoreUnreachable if isinstance(error, away) else StoreError
     return kind(
         f"the database {shown_name(dsn)} failed: {cause}{f': {detail}' if detail else ''}",
-        hint="is it running? see oasflow db status, or set DATABASE_URL",
+        hint="is it running? see oasflow db status for the local server, or set DATABASE_URL to one "
+        "that is",
     )

@@ -30,14 +30,17 @@ _PLAIN: Final = {
 _URI: Final = re.compile(r"postgres(?:ql)?://")
 _SETTING: Final = re.compile(r"(?:\A|\s)\w+\s*=")
 _LINE: Final = 300
+_USUAL_PORT: Final = "5432"
 
 
 def shown_name(dsn: str) -> str:
-    """Host and database, if the DSN has exactly one reading."""
+    """Database, host and a port that is not the usual one, if the DSN has exactly one reading."""
     parts = _parse_dsn(dsn)
     if parts is None:
         return UNREADABLE
     host = parts.get("host") or parts.get("hostaddr") or "localhost"
+    port = parts.get("port") or _USUAL_PORT
+    host += "" if port == _USUAL_PORT else f":{port}"
     return f"{parts.get('dbname') or parts.get('user') or 'postgres'} at {host}"
 
 

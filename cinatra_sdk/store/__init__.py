@@ -12,7 +12,8 @@ written_flow.py     a flow that a module writes with `FlowGraph`
 contexts.py         checks that a host's context belongs to the run
 activating.py       one activation of a run, to its next stop;  retrying.py  when a failed run is tried again
 keeping.py          what people do beside that: settle, stop;  archiving.py  runs that have ended, made small
-actors.py           the names of who acts
+actors.py           the names of who acts;  arguments.py  ids and tenants that no row has
+needs.py            what needs a person: gates, calls to settle, failed runs
 sweeping.py         runs that nobody works on, gone on with;  examining.py  what is wrong with a store
 work/               one worker at a time on a run
 following.py        the events of a run, read and followed;  settling.py  calls that may have happened

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governed.secrets import find_secret
-from cinatra_sdk.text.people import person_name
+from cinatra_sdk.text.people import person_name, reason_text
 
 
 def read_actor(by: str) -> str:
@@ -20,8 +19,11 @@ def read_actor(by: str) -> str:
 
 
 def check_reason(reason: str) -> str:
-    """Raises: `AnswerInvalid` for a reason that no row takes, or that holds a credential."""
-    check_answer_value(reason)
-    if find_secret(reason):
+    """The reason as it is kept.
+
+    Raises: `AnswerInvalid` for a reason that no row takes, or that holds a credential.
+    """
+    said = reason_text(reason)
+    if find_secret(said):
         raise AnswerInvalid("the reason holds a credential", hint="leave it out")
-    return reason
+    return said

@@ -23,13 +23,14 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import read_actor
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.decisions import refuse_credentials_in_inputs, refuse_credentials_in_names
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.known_flows import KnownFlows
 from cinatra_sdk.store.recording import begin_record
 from cinatra_sdk.store.rows import file_label, load_row, name_run
-from cinatra_sdk.text.people import person_name
+from cinatra_sdk.text.people import MAX_NAME, person_name
 
 log = logging.getLogger("oasflow.store")
 
@@ -155,9 +156,9 @@ def _describe_run(about: NewRun) -> Row:
     return {
         "started_by": read_actor(about.get("by", "")),
         "owner": person_name(about.get("owner", "")),
-        "session_id": about.get("session", ""),
+        "session_id": about.get("session") or "",
         "parent_run_id": about.get("parent") or None,
-        "parent_path": about.get("parent_path", ""),
+        "parent_path": about.get("parent_path") or "",
         "deadline": deadline,
     }
 
@@ -166,7 +167,9 @@ def _bind_context(
     flows: KnownFlows, flow: DurableFlow, run_id: str | None, about: NewRun
 ) -> tuple[HostContext, str]:
     """The context of a new run, and the run's id; raises `ContextMismatch`."""
-    context, tenant = about.get("context"), about.get("tenant", "")
+    context, tenant = about.get("context"), about.get("tenant") or ""
+    check_names(MAX_NAME, run_id=run_id, tenant=tenant, session=about.get("session"))
+    check_names(parent=about.get("parent"), parent_path=about.get("parent_path"))
     name, whose = name_run(context, run_id, tenant)
     run = RunIdentity(
         id=name,

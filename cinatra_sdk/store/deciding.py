@@ -9,25 +9,30 @@ Only the gates have to be open: neither the run's lock nor the work on it is wai
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.errors import AnswerInvalid, InputInvalid
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.gates.shown import changed
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import read_actor
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.decisions import (
     decision_row,
     gate_closed,
     open_gate,
+    refuse_changed,
     refuse_credentials,
     refuse_ended_above,
+    refuse_other_question,
     refuse_withdrawn,
 )
 from cinatra_sdk.store.flows import DurableFlow
@@ -37,18 +42,45 @@ from cinatra_sdk.store.rows import identity_of, load_row, read_gates
 from cinatra_sdk.store.work.columns import list_event_columns
 from cinatra_sdk.store.work.events import tell_gate
 
+Named: TypeAlias = str | Gate
+"""A gate by its id, or as somebody saw it."""
 Decisions: TypeAlias = Mapping[str, Decision]
 
 
-def list_decisions(gate_id: str | Decisions, decision: Decision | None) -> Decisions:
-    """The two forms of `RunStore.decide` as one: `{gate_id: decision}`."""
-    if isinstance(gate_id, str):
-        if decision is None:
-            raise AnswerInvalid(f"gate '{gate_id}': there is no decision", hint="give one")
-        return {gate_id: decision}
-    if not gate_id:
-        raise AnswerInvalid("there is no decision", hint="give {gate_id: decision}")
-    return gate_id
+def list_decisions(gate: Named | Decisions, decision: Decision | None) -> Decisions:
+    """The forms of `RunStore.decide` as one: `{gate_id: decision}`.
+
+    A decision that comes with the `Gate` itself is about what that one shows.
+
+    Raises: `AnswerInvalid` for what is no decision, and for a name that is no gate's.
+    """
+    if isinstance(gate, Mapping):
+        if not gate:
+            raise AnswerInvalid("there is no decision", hint="give {gate_id: decision}")
+        return dict(_name_decision(one, said) for one, said in gate.items())
+    return dict([_name_decision(gate, decision)])
+
+
+def _name_decision(named: object, decision: object) -> tuple[str, Decision]:
+    gate_id = named.id if isinstance(named, Gate) else named
+    try:
+        check_names(gate_id=gate_id)
+    except InputInvalid as error:
+        raise AnswerInvalid(error.message, hint=error.hint) from None
+    if not isinstance(gate_id, str):
+        raise AnswerInvalid("no gate is named", hint="give its id, or the Gate")
+    if not isinstance(decision, Decision):
+        what = (
+            "there is no decision"
+            if decision is None
+            else f"{type(decision).__name__} decides nothing"
+        )
+        raise AnswerInvalid(f"gate '{gate_id}': {what}", hint="give a Decision")
+    if not isinstance(named, Gate):
+        return gate_id, decision
+    if not named.shown.startswith(decision.shown):
+        raise changed(gate_id, named.shown, decision.shown)
+    return gate_id, replace(decision, shown=named.shown)
 
 
 def decide_gates(
@@ -68,6 +100,7 @@ def decide_gates(
     Raises: as `RunStore.decide`, before anything is written.
     """
     rejects = _rejects(decisions)
+    check_names(run_id=run_id, tenant=tenant)
     with database.connection() as connection:
         row = load_row(connection, run_id, tenant)
         # Nothing runs after a rejection, and a broken part of the host must not prevent one.
@@ -91,7 +124,7 @@ def decide_gates(
     with database.connection() as connection:
         if not _record_approval(connection, row, answers, decisions, made):
             with connection.transaction():
-                _record(connection, row, decisions, made, flows.signer)
+                _record(connection, row, answers, decisions, made=made, signer=flows.signer)
     return made, host
 
 
@@ -99,6 +132,7 @@ def _check(
     connection: Rows, row: Row, gate_id: str, decision: Decision, host: HostContext
 ) -> tuple[Gate, Answer]:
     gate = open_gate(connection, row, gate_id)
+    refuse_other_question(connection, row["run_id"], gate, decision)
     if not decision.by.strip():
         raise AnswerInvalid(
             f"gate '{gate_id}': the decision does not say who decides", hint="give by=…"
@@ -127,7 +161,13 @@ def _record_approval(
 
 
 def _record(
-    connection: Rows, row: Row, decisions: Decisions, made: DurableFlow | None, signer: Any = None
+    connection: Rows,
+    row: Row,
+    answers: list[tuple[Gate, Answer]],
+    decisions: Decisions,
+    *,
+    made: DurableFlow | None,
+    signer: Any,
 ) -> None:
     # Under the row's lock: nobody stops the run, or decides, between this look and the record.
     about = {"run_id": row["run_id"]}
@@ -137,6 +177,8 @@ def _record(
     at = locked.pop("now")
     now = {**row, **locked, "open_gates": every(connection, "list_open_gates", about)}
     gates = {gate_id: open_gate(connection, now, gate_id) for gate_id in decisions}
+    for looked_at, _answer in answers:
+        refuse_changed(row["run_id"], gates[looked_at.id], looked_at.shown)
     rows = [
         decision_row(row, gate, decisions[gate_id], made, at) for gate_id, gate in gates.items()
     ]

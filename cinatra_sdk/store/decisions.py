@@ -7,6 +7,7 @@ A decision belongs to one visit of a gate and to the payload that the gate showe
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from cinatra_sdk.engine.runtime_context import HostContext, host_context
 from cinatra_sdk.errors import (
     AnswerInvalid,
     ChoiceGone,
+    GateChanged,
     GateClosed,
     GateUnreadable,
     InputInvalid,
@@ -30,6 +32,7 @@ from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, Unset
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.gates.shown import SHORT
 from cinatra_sdk.governed.policy import policy_hash
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform
@@ -111,6 +114,7 @@ def decision_row(
         decision,
         value=_kept_value(gate, decision),
         at=at.astimezone(UTC).isoformat(timespec="milliseconds"),
+        shown="",  # the row has it whole, in a column of its own
     )
     gate.check(stamped)
     return {
@@ -190,8 +194,42 @@ def open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
         )
     waiting = ", ".join(gate.id for gate in gates) or "none"
     raise GateClosed(
-        f"gate '{gate_id}' is not waiting in run '{row['run_id']}'; waiting: {waiting}"
+        f"gate '{gate_id}' is not waiting in run '{row['run_id']}'; waiting: {waiting}",
+        hint=f"what waits now: oasflow show {shlex.quote(row['run_id'])}",
     )
+
+
+def refuse_other_question(connection: Rows, run_id: str, gate: Gate, decision: Decision) -> None:
+    """Refuse a decision about something else than what the open gate shows now.
+
+    One that does not say what its author saw is taken only where the gate has shown nothing else.
+
+    Raises: `GateChanged`.
+    """
+    if decision.shown:
+        refuse_changed(run_id, gate, decision.shown)
+        return
+    asked = {"run_id": run_id, "gate_id": gate.id, "payload_sha256": gate.payload_sha256}
+    if one(connection, "find_other_payload", asked) is not None:
+        raise GateChanged(
+            f"gate '{gate.id}' of run '{run_id}' has shown more than one thing, and the decision "
+            "does not say which it is about",
+            hint=f"see what it shows now, and decide that: oasflow show {shlex.quote(run_id)}, or "
+            f'the Gate itself in place of its id, or shown="{gate.shown[:SHORT]}"',
+        )
+
+
+def refuse_changed(run_id: str, gate: Gate, shown: str) -> None:
+    """Refuse where the open gate shows something else than `shown`, a hash or its beginning.
+
+    Raises: `GateChanged`.
+    """
+    if not gate.shown.startswith(shown):
+        raise GateChanged(
+            f"gate '{gate.id}' of run '{run_id}' shows something else now ({gate.shown[:SHORT]}) "
+            f"than this decision is about ({shown[:SHORT]})",
+            hint=f"see what it shows now, and decide that: oasflow show {shlex.quote(run_id)}",
+        )
 
 
 class RunStanding(NamedTuple):
@@ -234,8 +272,15 @@ def refuse_ended_above(connection: Rows, row: Row) -> None:
 def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
     kept = one(connection, "last_decision", {"run_id": run_id, "gate_id": gate_id})
     assert kept is not None  # decisions are never removed
-    at = kept["decided_at"].isoformat(timespec="seconds")
     return GateClosed(
-        f"gate '{gate_id}' of run '{run_id}' was already {kept['kind']} "
-        f"by {recorded_name(kept['decided_by'])} at {at}"
+        describe_decision(f"{gate_id}' of run '{run_id}", kept),
+        hint=f"what waits now: oasflow show {shlex.quote(run_id)}",
+    )
+
+
+def describe_decision(gate: str, kept: Row) -> str:
+    """`gate 'review' was already approved by ann at 2026-11-27T18:05:01+00:00`."""
+    at = kept["decided_at"].isoformat(timespec="seconds")
+    return (
+        f"gate '{gate}' was already {kept['kind']} by {recorded_name(kept['decided_by'])} at {at}"
     )

@@ -9,8 +9,8 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 import psycopg
 
@@ -19,23 +19,17 @@ from cinatra_sdk.postgres.connection import Rows, connect, every, one
 from cinatra_sdk.postgres.failures import store_error
 from cinatra_sdk.postgres.lacking import lacking
 from cinatra_sdk.postgres.standing import Standing, look
+from cinatra_sdk.store.needs import CallToSettle, DeadLetter, conditions_of, read_need
 from cinatra_sdk.store.sweeping import DueReason, list_pages
 
 MOST_LETTERS: Final = 100
 """Dead letters that are named; all of them are counted."""
+_FILTERS: Final = (
+    "flow", "started_by", "older_than", "newer_than", "run_id", "after_at", "after_run",
+    "after_kind", "after_name",
+)  # fmt: skip
 CLOCK_SECONDS: Final = 1.0
 """A larger difference of clocks is told as a finding, though nothing depends on it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetter:
-    """A failed run that is not tried again until a person resumes it."""
-
-    run_id: str
-    tenant: str
-    code: str
-    """Of its error."""
-    since: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +54,11 @@ class Examination:
     dead_letters: tuple[DeadLetter, ...]
     """The oldest ones."""
     dead_letters_total: int
+    calls: tuple[CallToSettle, ...]
+    """The oldest calls of which nobody knows whether they happened."""
+    calls_total: int
+    gates_total: int
+    """Gates that wait for a decision."""
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -74,6 +73,8 @@ class Examination:
             ),
             (abs(self.clock_ahead) > CLOCK_SECONDS, self._describe_clock()),
             (self.due, f"{sum(self.due.values())} runs can go on, and nobody works on them"),
+            (self.gates_total, f"{self.gates_total} gates wait for a decision"),
+            (self.calls, f"{self.calls_total} calls have to be settled by a person"),
             (self.dead_letters, f"{self.dead_letters_total} failed runs wait for a person"),
         ]
         return tuple(text for there, text in found if there)
@@ -101,7 +102,7 @@ def _examine(connection: Rows, tenant: str | None) -> Examination:
     told = one(connection, "tell_server")
     assert told is not None  # one row always
     ahead = (before + time.time()) / 2 - told["now"].timestamp()
-    due, letters, total = _look_at_runs(connection, standing, tenant)
+    runs = _look_at_runs(connection, standing, tenant)
     return Examination(
         role=standing.role,
         database=standing.database,
@@ -111,17 +112,29 @@ def _examine(connection: Rows, tenant: str | None) -> Examination:
         newer=standing.newer,
         lacks=lacking(connection) if standing.has_schema else (),
         powers=standing.powers,
-        due=due,
-        dead_letters=letters,
-        dead_letters_total=total,
+        due=runs.due,
+        dead_letters=runs.letters,
+        dead_letters_total=runs.letters_total,
+        calls=runs.calls,
+        calls_total=runs.calls_total,
+        gates_total=runs.gates_total,
     )
 
 
-def _look_at_runs(
-    connection: Rows, standing: Standing, tenant: str | None
-) -> tuple[dict[DueReason, int], tuple[DeadLetter, ...], int]:
+class _Runs(NamedTuple):
+    """What runs wait for."""
+
+    due: Mapping[DueReason, int] = MappingProxyType({})
+    letters: tuple[DeadLetter, ...] = ()
+    letters_total: int = 0
+    calls: tuple[CallToSettle, ...] = ()
+    calls_total: int = 0
+    gates_total: int = 0
+
+
+def _look_at_runs(connection: Rows, standing: Standing, tenant: str | None) -> _Runs:
     if standing.missing or not standing.has_schema or not standing.may_look:
-        return {}, (), 0
+        return _Runs()
     pages = list_pages(
         lambda asked: every(connection, "list_due_runs", asked), {"tenant": tenant, "limit": 1000}
     )
@@ -132,4 +145,10 @@ def _look_at_runs(
         DeadLetter(run_id=row["run_id"], tenant=row["tenant"], code=row["code"], since=row["since"])
         for row in rows
     )
-    return dict(due), letters, total
+    counted = one(connection, "count_needs", {"tenant": tenant})
+    assert counted is not None  # one row always
+    asked = {**dict.fromkeys(_FILTERS), **conditions_of({}), "kind": "call", "tenant": tenant}
+    listed = every(connection, "list_needs", {**asked, "limit": MOST_LETTERS})
+    needs = [need for row in listed for need in read_need(row)[0]]
+    calls = tuple(need for need in needs if isinstance(need, CallToSettle))
+    return _Runs(dict(due), letters, total, calls, counted["calls"], counted["gates"])

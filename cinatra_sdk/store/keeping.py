@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.actors import check_reason, read_actor
@@ -16,6 +17,7 @@ from cinatra_sdk.store.archiving import (
     archive_run,
     check_age,
 )
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.in_thread import in_thread
 from cinatra_sdk.store.reading import RunReader
 from cinatra_sdk.store.recording import follow_record
@@ -45,7 +47,7 @@ class RunKeeper(RunReader):
         Raises: `EffectSettled` where no call with this key is unknown; `AnswerInvalid` for a value that
         does not fit the node's outputs, where this process can read the flow; `RunNotFound`.
         """
-        said = (value or {}) if happened else None
+        said = _read_outputs(happened, value)
         settle_effect(
             self._database, self._flows, run_id, key, said, by=by, reason=reason, tenant=tenant
         )
@@ -63,6 +65,7 @@ class RunKeeper(RunReader):
         Raises: `RunEnded` for a run that is completed, rejected or archived; `AnswerInvalid` for a
         name or a reason that a gate would refuse too.
         """
+        check_names(run_id=run_id, tenant=tenant)
         said = {"run_id": run_id, "tenant": tenant, "by": read_actor(by)}
         with self._database.connection() as connection:
             said["reason"] = check_reason(reason)
@@ -101,6 +104,7 @@ class RunKeeper(RunReader):
         without an age; `AnswerInvalid` for a name that a gate would refuse; `StoreError`.
         """
         who = read_actor(by)
+        check_names(run_id=run_id, tenant=tenant)
         which: Which = {"tenant": tenant, "dead_letters": dead_letters}
         if run_id is not None:
             return archive_run(self._database, run_id, which, by=who, dry_run=dry_run)
@@ -112,3 +116,10 @@ class RunKeeper(RunReader):
     asettle = in_thread(settle)
     astop = in_thread(stop)
     aarchive = in_thread(archive)
+
+
+def _read_outputs(happened: bool, value: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """The outputs of a call that happened; None of one that did not."""
+    if not isinstance(happened, bool):
+        raise AnswerInvalid("'happened' is neither True nor False", hint="say which")
+    return ({} if value is None else value) if happened else None

@@ -18,6 +18,7 @@ from cinatra_sdk.governance.recording import format_time
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import check_reason, read_actor
+from cinatra_sdk.store.arguments import check_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +87,7 @@ class MemoryProposals:
         name.
         """
         who = read_actor(by)
+        check_names(proposal_id=proposal_id, tenant=tenant)
         if not who.strip():
             raise AnswerInvalid("the review does not say whose it is", hint="give by=…")
         said = {

@@ -99,6 +99,8 @@ def read_cursor(cursor: str, *, names: int) -> tuple[datetime | None, tuple[str,
     """
     if not cursor:
         return None, ("",) * names
+    if not isinstance(cursor, str):
+        raise _build_error(str(cursor))
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         moment, *kept = json.loads(text)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import Status
 from cinatra_sdk.events.event import RunEvent
@@ -18,12 +19,15 @@ from cinatra_sdk.models.totals import ModelUsage, total_usage
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
+from cinatra_sdk.store.arguments import check_names
+from cinatra_sdk.store.decisions import describe_decision
 from cinatra_sdk.store.effect_record import EffectRecord, EffectStatus
 from cinatra_sdk.store.flows import DurableFlow, load_answer_rules
 from cinatra_sdk.store.following import make_follower
 from cinatra_sdk.store.gate_decision import GateDecision
 from cinatra_sdk.store.in_thread import Threads, in_thread
 from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
+from cinatra_sdk.store.needs import NeedKind, NeedPage, conditions_of, read_need
 from cinatra_sdk.store.paging import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
 from cinatra_sdk.store.rows import load_row, read_open_gates, run_of
 from cinatra_sdk.store.settling import Settlement, UnknownEffect, list_settlements, list_unknown
@@ -38,6 +42,10 @@ GateDecisions: TypeAlias = list[GateDecision]
 Events: TypeAlias = list[RunEvent]
 UnknownEffects: TypeAlias = list[UnknownEffect]
 Settlements: TypeAlias = list[Settlement]
+
+
+_NAMES: Final = ("run_id", "tenant", "flow", "started_by", "status", "risk", "text", "kind")
+"""Filters that are texts."""
 
 
 class RunFilter(TypedDict, total=False):
@@ -66,8 +74,33 @@ class GateFilter(TypedDict, total=False):
     """Gates that have been open for at least this time, by the database's clock."""
     newer_than: timedelta | None
     run_id: str | None
+    risk: str | None
+    """Risk class of the step."""
+    step: int | None
+    """Number of the step of the approval policy."""
+    text: str | None
+    """A text that it shows somewhere, in large or small letters."""
     limit: int
     after: str
+
+
+class NeedFilter(GateFilter, total=False):
+    """A filter for what needs a person; None sets no condition.
+
+    A step and a risk class are those of gates and calls: a failed run has none.
+    """
+
+    kind: NeedKind | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """What a run has asked people in its life."""
+
+    asked: int
+    """Each visit of a gate, and each thing that it showed, counts."""
+    last: str
+    """What a person decided last, who and when; empty where nobody has."""
 
 
 class RunReader:
@@ -114,9 +147,10 @@ class RunReader:
         refuse_other_names(wanted, GateFilter, "RunStore.gates()")
         at, (run_id, gate_id) = read_cursor(wanted.get("after", ""), names=2)
         given: Row = {**dict.fromkeys(GateFilter.__annotations__), "limit": PAGE, **wanted}
+        given |= {"after_at": at, "after_run": run_id, "after_gate": gate_id}
         rows, following = self._read_page(
             "list_gates",
-            {**given, "after_at": at, "after_run": run_id, "after_gate": gate_id},
+            given,
             lambda row: write_cursor(row["opened_at"], row["run_id"], row["gate_id"]),
         )
         found = [read_open_gates(row) for row in rows]
@@ -126,9 +160,36 @@ class RunReader:
             next=following,
         )
 
+    def needs(self, **wanted: Unpack[NeedFilter]) -> NeedPage:
+        """What needs a person: gates to decide, calls to settle, failed runs to resume.
+
+        The longest wait first; a page of at most `limit` (100).  Each has its `kind`, one line of
+        `content`, and the `command` that answers it.  A gate that cannot be read is no item, and is
+        named in `unreadable`.
+
+        Raises: `InputInvalid` for another list's cursor, and for what no filter takes.
+        """
+        refuse_other_names(wanted, NeedFilter, "RunStore.needs()")
+        at, (run_id, kind, name) = read_cursor(wanted.get("after", ""), names=3)
+        given: Row = {**dict.fromkeys(NeedFilter.__annotations__), "limit": PAGE, **wanted}
+        given |= {"after_at": at, "after_run": run_id, "after_kind": kind, "after_name": name}
+        rows, following = self._read_page(
+            "list_needs",
+            given,
+            lambda row: write_cursor(row["since"], row["run_id"], row["kind"], row["name"]),
+        )
+        found = [read_need(row) for row in rows]
+        return NeedPage(
+            items=[need for needs, _ in found for need in needs],
+            unreadable=[problem for _, problems in found for problem in problems],
+            next=following,
+        )
+
     def _read_page(
         self, query: str, given: Row, write: Callable[[Row], str]
     ) -> tuple[Sequence[Row], str]:
+        check_names(**{name: given[name] for name in _NAMES if name in given})
+        given = {**given, **conditions_of(given)}
         with self._database.connection() as connection:
             return read_page(
                 lambda limit: every(connection, query, {**given, "limit": limit}),
@@ -156,9 +217,24 @@ class RunReader:
 
         Raises: `RunNotFound` when no run fits, or several do.
         """
+        check_names(run_id=prefix, tenant=tenant)
         with self._database.connection() as connection:
             rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})
         return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)
+
+    def questions(self, run_id: str, *, tenant: str | None = None) -> Questions:
+        """How much a run has asked people so far, with the runs that it began.
+
+        Raises: `RunNotFound`.
+        """
+        with self._database.connection() as connection:
+            load_row(connection, run_id, tenant)
+            row = one(connection, "count_questions", {"run_id": run_id})
+        assert row is not None  # one row always
+        return Questions(
+            asked=row["asked"],
+            last="" if row["gate_id"] is None else describe_decision(row["gate_id"], row),
+        )
 
     def decisions(self, run_id: str, *, tenant: str | None = None) -> GateDecisions:
         """Every decision of a run, in order, with the skipped gates; `decisions_page` cuts them."""
@@ -294,9 +370,11 @@ class RunReader:
     aget = in_thread(get)
     apage = in_thread(page)
     agates = in_thread(gates)
+    aneeds = in_thread(needs)
     alist = in_thread(list)  # noqa: A003 - the method above
     aflow_names = in_thread(flow_names)
     afind = in_thread(find)
+    aquestions = in_thread(questions)
     adecisions = in_thread(decisions)
     adecisions_page = in_thread(decisions_page)
     aeffects = in_thread(effects)

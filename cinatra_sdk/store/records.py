@@ -27,6 +27,7 @@ from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import check_reason, read_actor
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, write_cursor
 
 FORMAT = "oasflow-records/1"
@@ -100,6 +101,7 @@ class DecisionRecords:
         return StoredRecord.of(self._load(record_id, tenant))
 
     def _load(self, record_id: str, tenant: str | None) -> Row:
+        check_names(record_id=record_id, tenant=tenant)
         with self._database.connection() as connection:
             row = one(connection, "load_record", {"record_id": record_id, "tenant": tenant})
         if row is None:

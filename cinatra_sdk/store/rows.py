@@ -29,6 +29,7 @@ from cinatra_sdk.lending.host_parts import RunIdentity
 from cinatra_sdk.platform.protocol import PlatformError
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.contexts import bound_context, is_host_context
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.paging import OpenGate, UnreadableGate
@@ -36,7 +37,11 @@ from cinatra_sdk.store.work.ledger import RunLedger
 
 
 def load_row(connection: Rows, run_id: str, tenant: str | None = None) -> Row:
-    """The run's row, with its open gates.  Raises: `RunNotFound`, for a run of another tenant too."""
+    """The run's row, with its open gates.
+
+    Raises: `RunNotFound`, for a run of another tenant too; `InputInvalid` for what is no id.
+    """
+    check_names(run_id=run_id, tenant=tenant)
     row = one(connection, "load_run", {"run_id": run_id, "tenant": tenant})
     if row is None:
         raise RunNotFound(f"there is no run '{run_id}'", hint="see oasflow runs")

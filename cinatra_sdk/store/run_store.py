@@ -38,7 +38,7 @@ from cinatra_sdk.store.activating import activate
 from cinatra_sdk.store.actors import read_actor
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.creating import NewRun, create_run
-from cinatra_sdk.store.deciding import decide_gates, list_decisions
+from cinatra_sdk.store.deciding import Decisions, Named, decide_gates, list_decisions
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.in_thread import WORKERS, Threads, in_thread
 from cinatra_sdk.store.keeping import RunKeeper
@@ -145,7 +145,7 @@ class RunStore(RunKeeper):
     def decide(
         self,
         run_id: str,
-        gate_id: str | Mapping[str, Decision],
+        gate_id: Named | Decisions,
         decision: Decision | None = None,
         *,
         flow: DurableFlow | None = None,
@@ -153,6 +153,8 @@ class RunStore(RunKeeper):
         context: HostContext | None = None,
     ) -> Run:
         """Record a decision, or several (`{gate_id: decision}`): all of them or none.
+
+        gate_id: or the `Gate` itself, and then the decision is about what that one shows.
 
         Needs the gates to be open, and nothing else of the run: it may be worked on meanwhile.
         Nothing is carried out here: `work` does that, or whoever works on the run already.
@@ -218,7 +220,7 @@ class RunStore(RunKeeper):
     def answer(
         self,
         run_id: str,
-        gate_id: str,
+        gate_id: Named,
         decision: Decision,
         *,
         flow: DurableFlow | None = None,
@@ -229,7 +231,10 @@ class RunStore(RunKeeper):
     ) -> Run:
         """`decide`, then `work`: record the decision, then drive the run on.
 
-        Raises: `AnswerInvalid`, `GateClosed`, and what the platform's `withdrawn` raises (see
+        gate_id: or the `Gate` itself, and then the decision is about what that one shows.
+
+        Raises: `AnswerInvalid`, `GateClosed` (`GateChanged` where the gate shows something else than
+        the decision is about), and what the platform's `withdrawn` raises (see
         `KeepsArtifacts`) before anything is written; so are `RunNotFound`, `RunEnded`,
         `FlowChanged` when `flow` is not the run's, `ContextMismatch` when `context` is another
         run's or tenant's, `NotConfigured` when the run asks for what this process was not given.  A
@@ -238,7 +243,7 @@ class RunStore(RunKeeper):
         counts).
         """
         made, host = decide_gates(
-            self._database, self._flows, run_id, {gate_id: decision},
+            self._database, self._flows, run_id, list_decisions(gate_id, decision),
             flow=flow, tenant=tenant, context=context,
         )  # fmt: skip
         if made is None:

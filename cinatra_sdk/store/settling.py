@@ -25,10 +25,11 @@ from cinatra_sdk.governed.secrets import find_secret
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import read_actor
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.known_flows import KnownFlows
 from cinatra_sdk.store.rows import load_row
 from cinatra_sdk.store.work.ledger import list_result
-from cinatra_sdk.text.people import recorded_name
+from cinatra_sdk.text.people import reason_text, recorded_name
 from cinatra_sdk.text.spelling import did_you_mean
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.ports import TypedPort
@@ -124,6 +125,8 @@ def settle_effect(
     value: the outputs of the node, where the call happened; None where it did not.
     Raises: `AnswerInvalid`, `EffectSettled`, `RunNotFound`.
     """
+    check_names(run_id=run_id, key=key, tenant=tenant)
+    reason = reason_text(reason)
     who = _check(value, by, reason)
     with database.connection() as connection:
         row = load_row(connection, run_id, tenant)
@@ -206,14 +209,15 @@ def _build_settled_error(run_id: str, key: str) -> EffectSettled:
 
 def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> str:
     """The name as it is kept.  Raises: `AnswerInvalid`."""
-    if not by.strip():
+    who = read_actor(by)
+    if not who:
         raise AnswerInvalid("the word on a call does not say whose it is", hint="give by=…")
     if value is not None and not isinstance(value, Mapping):
         raise AnswerInvalid(
             "what the call gave is no object", hint='give the outputs of the node: {"id": …}'
         )
-    check_answer_value([value, reason])
+    check_answer_value(value)
     found = find_secret([value, reason])
     if found:
         raise AnswerInvalid(f"the word on a call holds a credential: {found}", hint="leave it out")
-    return read_actor(by)
+    return who

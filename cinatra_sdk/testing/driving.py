@@ -21,7 +21,7 @@ from cinatra_sdk.advancing import Graph, advance
 from cinatra_sdk.contract import Status
 from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.errors import AnswerInvalid, FlowError
+from cinatra_sdk.errors import AnswerInvalid, FlowError, GateChanged
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.conversation import read_records
 from cinatra_sdk.governed.growing import without_seals
@@ -159,7 +159,7 @@ class _Drive:
                 answer=self.answering,
                 on_event=on_event,
             )
-        except AnswerInvalid:
+        except (AnswerInvalid, GateChanged):
             raise  # a mistake of the test, not a failure of the run
         except (FlowError, PlatformError) as error:
             return self._build_failed_result(graph.get_state(config, subgraphs=True), error)

@@ -10,6 +10,7 @@ recorded before this rule is shown with its invisible characters spelled out.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Final
@@ -18,6 +19,10 @@ from cinatra_sdk.errors import AnswerInvalid
 
 MAX_NAME: Final = 200
 """Characters of a name."""
+MAX_REASON: Final = 10_000
+"""Characters of a reason, wherever one is kept."""
+UNKEEPABLE: Final = re.compile("[\x00\ud800-\udfff]")
+"""Characters that no database takes as text."""
 INVISIBLE: Final = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
     + "".join(map(chr, range(0xFE00, 0xFE10)))
@@ -51,6 +56,26 @@ def person_name(name: object) -> str:
         )
     _check_marks(found)
     return found
+
+
+def reason_text(reason: object) -> str:
+    """A person's reason as it is kept; None is no reason.
+
+    Raises: `AnswerInvalid` for one that is no text, too long, or that no database takes.
+    """
+    if reason is None:
+        return ""
+    if not isinstance(reason, str):
+        raise AnswerInvalid(f"the reason is a {type(reason).__name__}, not a string")
+    if len(reason) > MAX_REASON:
+        raise AnswerInvalid(
+            f"the reason has more than {MAX_REASON:,} characters",
+            hint="say it shorter, and name the document that has the rest",
+        )
+    found = UNKEEPABLE.search(reason)
+    if found:
+        raise AnswerInvalid(f"the reason holds U+{ord(found[0]):04X}, which no database takes")
+    return reason
 
 
 def recorded_name(name: object) -> str:

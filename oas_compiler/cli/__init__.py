@@ -16,6 +16,7 @@
     explained.py explained_nodes.py explained_pieces.py
                   the views of `explain`
     deciding.py   a decision at the command line: finds the gate, decides, drives the run on
+    several.py    several targets of one command, shown and then decided
     acting.py     continues a run: tells what it uses (about.py, about_services.py) and what this call lacks
                   (lacking.py, needed_host.py), with a complete command (next_steps.py)
     drive.py      a run from stop to stop, with a person at the terminal
@@ -32,7 +33,8 @@
     terminal.py   the streams stdout and stderr
     safe.py findings.py values.py render.py conversation_view.py records.py   pure: data -> shown text, or JSON
     audit_view.py records, replays, packs and proposals, as people see them
-    layout.py     lines, lists and tables at any width;  tables.py  tables of runs and gates
+    layout.py     lines, lists and tables at any width;  tables.py  tables of runs and decisions
+    needs_view.py what needs a person, as a table and as JSON
 
 The modules of the commands import nothing heavy: LangGraph, the database and the HTTP library are
 loaded inside the commands that need them, so `oasflow check` starts in a fraction of a second.

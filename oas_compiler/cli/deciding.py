@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.shown import SHORT
 from oas_compiler.cli import opening
 from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
 from oas_compiler.cli.exits import Exit, Halt
@@ -14,12 +15,14 @@ from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from cinatra_sdk import RunStore
     from cinatra_sdk.engine.runtime_context import HostContext
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import OnEvent, Run
     from cinatra_sdk.store.flows import DurableFlow
-    from oas_compiler.cli.drive import Drive
+    from oas_compiler.cli.drive import Begin, Drive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +34,19 @@ class Decider:
     as_json: bool
     words: tuple[str, ...] = ()
     """The command's own options as typed, for a refusal that repeats the command."""
+    shown: str = ""
+    """What the person saw, as `--shown` says it; empty without."""
 
 
-def name_decider(by: str, given: GivenOptions, reason: str, as_json: bool, *words: str) -> Decider:
+def name_decider(
+    by: str, given: GivenOptions, reason: str, as_json: bool, *words: str, shown: str = ""
+) -> Decider:
+    from cinatra_sdk.gates.shown import read_shown
+
     words += list_options(("--reason", reason or None), ("--as", by or None))
-    return Decider(who=opening.person(by), given=given, as_json=as_json, words=words)
+    return Decider(
+        who=opening.person(by), given=given, as_json=as_json, words=words, shown=read_shown(shown)
+    )
 
 
 def list_options(*options: tuple[str, str | None]) -> tuple[str, ...]:
@@ -47,12 +58,14 @@ def ask_person(target: str, about: Decider) -> Exit:
     """Find the gate, ask the person at the terminal, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
     with opening.store(terminal, about.given.db, about.given.own) as store:
-        run, gate_id, gate = find_gate(store, target, about.given)
+        found = find_gate(store, target, about.given)
+        run, gate = found.run, found.gate
         if gate is not None:
+            found.refuse_other(about.shown)
             call = TypedCommand("answer", f"{run.id}/{gate.id}", about.words)
             flow = flow_to_go_on(store, run, terminal, about.given, call)
             return make_drive(store, run, flow, terminal, about).ask(run, gate)
-    return answer_gate("answer", f"{run.id}/{gate_id}", decide_nothing, about)
+    return answer_gate("answer", f"{run.id}/{found.gate_id}", decide_nothing, about)
 
 
 def answer_gate(
@@ -65,37 +78,77 @@ def answer_gate(
 ) -> Exit:
     """Find the gate, decide, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
-    given = about.given
-    with opening.store(terminal, given.db, given.own) as store:
-        run, gate_id, gate = find_gate(store, target, given)
-        # A gate that does not wait goes to the store, which reports who answered it, and when.
-        decision = decide(gate, about.who)
-        if complete is not None and gate is not None:
-            decision = complete(store, run, gate_id, decision)
-        to_reject = decision.kind == "rejected"
-        call = TypedCommand(command, f"{run.id}/{gate_id}", about.words)
-        drive = None
-        try:
-            flow = flow_to_go_on(store, run, terminal, given, call, to_reject=to_reject)
-            drive = make_drive(store, run, flow, terminal, about, lends=not to_reject)
-        except Exception:
-            if not to_reject:  # a rejection needs no flow
-                raise
-
-        def answered(on_event: OnEvent | None, context: HostContext | None) -> Run:
-            return store.answer(
-                run.id,
-                gate_id,
-                decision,
-                flow=None if drive is None else drive.flow,
-                tenant=given.tenant or None,
-                context=context,
-                on_event=on_event,
-            )
-
+    with opening.store(terminal, about.given.db, about.given.own) as store:
+        found = find_gate(store, target, about.given, command)
+        decision = decide_found(store, found, decide, about, complete)
+        drive = prepare(store, found, terminal, about, command=command, decision=decision)
         if drive is not None:
-            return drive.go(answered)
-        return tell_rejection(terminal, given, lambda: answered(None, opening.host(given.tenant)))
+            return drive.go(call_answer(store, found, decision, drive.flow, about.given))
+        reject = call_answer(store, found, decision, None, about.given)
+        context = opening.host(about.given.tenant)
+        return tell_rejection(terminal, about.given, lambda: reject(None, context))
+
+
+def decide_found(
+    store: RunStore,
+    found: MeantGate,
+    decide: Decide,
+    about: Decider,
+    complete: Complete | None = None,
+) -> Decision:
+    """The decision of the command, about what the person saw."""
+    # A gate that does not wait goes to the store, which reports who answered it, and when.
+    decision = decide(found.gate, about.who)
+    if complete is not None and found.gate is not None:
+        decision = complete(store, found.run, found.gate_id, decision)
+    unnamed = "" if found.is_named or found.gate is None else found.gate.shown
+    return replace(decision, shown=about.shown or unnamed)
+
+
+def prepare(
+    store: RunStore,
+    found: MeantGate,
+    terminal: Terminal,
+    about: Decider,
+    *,
+    command: str,
+    decision: Decision,
+) -> Drive | None:
+    """The drive that carries the decision out; None for a rejection whose flow cannot be rebuilt."""
+    to_reject = decision.kind == "rejected"
+    seen = decision.shown or ("" if found.gate is None else found.gate.shown)
+    words = list_options(("--shown", seen[:SHORT] or None))
+    call = TypedCommand(command, f"{found.run.id}/{found.gate_id}", words + about.words)
+    try:
+        flow = flow_to_go_on(store, found.run, terminal, about.given, call, to_reject=to_reject)
+        return make_drive(store, found.run, flow, terminal, about, lends=not to_reject)
+    except Exception:
+        if not to_reject:  # a rejection needs no flow
+            raise
+        return None
+
+
+def call_answer(
+    store: RunStore,
+    found: MeantGate,
+    decision: Decision,
+    flow: DurableFlow | None,
+    given: GivenOptions,
+) -> Begin:
+    """Records the decision, and drives the run on, when it is called."""
+
+    def answered(on_event: OnEvent | None, context: HostContext | None) -> Run:
+        return store.answer(
+            found.run.id,
+            found.gate_id,
+            decision,
+            flow=flow,
+            tenant=given.tenant or None,
+            context=context,
+            on_event=on_event,
+        )
+
+    return answered
 
 
 def tell_rejection(terminal: Terminal, given: GivenOptions, reject: Callable[[], Run]) -> Exit:
@@ -118,6 +171,7 @@ def make_drive(
     about: Decider,
     *,
     lends: bool = True,
+    is_quiet: bool = False,
 ) -> Drive:
     """A drive with one answer; later gates are left waiting."""
     from oas_compiler.cli.drive import Drive
@@ -131,28 +185,52 @@ def make_drive(
         answers="leave",
         given=about.given,
         lends=lends,
+        is_quiet=is_quiet,
     )
 
 
-def find_gate(store: RunStore, target: str, given: GivenOptions) -> tuple[Run, str, Gate | None]:
-    """Run and gate of `RUN` or `RUN/GATE`; the gate's id is everything after the slash."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeantGate:
+    """The gate that a command means."""
+
+    run: Run
+    gate_id: str
+    gate: Gate | None
+    """None where it does not wait or cannot be read."""
+    is_named: bool
+    """Whether the command named the gate, and not the run alone."""
+
+    def refuse_other(self, shown: str) -> None:
+        """Raises: `GateChanged` where the gate shows something else than `shown`."""
+        from cinatra_sdk.store.decisions import refuse_changed
+
+        if self.gate is not None and shown:
+            refuse_changed(self.run.id, self.gate, shown)
+
+
+def find_gate(store: RunStore, target: str, given: GivenOptions, command: str = "") -> MeantGate:
+    """Run and gate of `RUN` or `RUN/GATE`; the gate's id is everything after the slash.
+
+    command: the word that decides without showing the gate; with it, a run alone is taken only where
+    it cannot mean another gate than the person thinks.  A rejection ends the run whichever it was.
+    """
     prefix, _, gate_id = target.partition("/")
     if not prefix:
         raise Halt("the run id is empty")
     run = store.get(store.find(prefix, tenant=given.tenant or None, to_act=True))
-    gate = find_waiting(run, gate_id, given)
-    return run, gate_id if gate is None else gate.id, gate
+    if gate_id:
+        gate = next((gate for gate in run.waiting if gate.id == gate_id), None)
+        return MeantGate(run=run, gate_id=gate_id, gate=gate, is_named=True)
+    gate = _find_only_gate(store, run, given)
+    if command not in {"", "reject"} and store.questions(run.id).asked != 1:
+        raise _build_unnamed(store, run, given, f"oasflow {command} {target}")
+    return MeantGate(run=run, gate_id=gate.id, gate=gate, is_named=False)
 
 
-def find_waiting(run: Run, gate_id: str, given: GivenOptions) -> Gate | None:
-    """The named gate; None where it does not wait or cannot be read.
-
-    Raises: `Halt` when no gate is named, unless exactly one gate waits.
-    """
+def _find_only_gate(store: RunStore, run: Run, given: GivenOptions) -> Gate:
+    """Raises: `Halt` unless exactly one gate waits."""
     from oas_compiler.cli.render import told_unreadable
 
-    if gate_id:
-        return next((gate for gate in run.waiting if gate.id == gate_id), None)
     if len(run.waiting) == 1:
         return run.waiting[0]
     if run.unreadable:
@@ -162,13 +240,52 @@ def find_waiting(run: Run, gate_id: str, given: GivenOptions) -> Gate | None:
             code="gate_unreadable",
         )
     if not run.waiting:
-        message = f"no gate of run '{run.id}' waits: it is {run.status}"
-        if run.status in {"running", "failed"}:
-            message += "; if no process works on it, this goes on with it: "
-            message += given.command("resume", run.id)
+        message = _describe_idle(run, store.questions(run.id).last, given)
         raise Halt(message, exit=Exit.CONFLICT, code="gate_closed")
     names = ", ".join(f"{run.id}/{gate.id}" for gate in run.waiting)
-    raise Halt(f"{len(run.waiting)} gates of run '{run.id}' wait; name one: {names}")
+    raise Halt(
+        f"{len(run.waiting)} gates of run '{run.id}' wait; name one: {names}",
+        then=_list_commands(run, given),
+        more={"waiting": _describe_waiting(run, given)},
+    )
+
+
+def _describe_idle(run: Run, last: str, given: GivenOptions) -> str:
+    """Why no gate of a run waits; last: what was decided last."""
+    message = f"no gate of run '{run.id}' waits: it is {run.status}" + (f"; {last}" if last else "")
+    if run.status in {"running", "failed"}:
+        message += "; if no process works on it, this goes on with it: "
+        message += given.command("resume", run.id)
+    return message
+
+
+def _build_unnamed(store: RunStore, run: Run, given: GivenOptions, typed: str) -> Halt:
+    last = store.questions(run.id).last
+    return Halt(
+        f"run '{run.id}' has asked more than once, and '{typed}' does not say which gate it is for"
+        + (f"; {last}" if last else "")
+        + "; what waits now:",
+        exit=Exit.CONFLICT,
+        code="gate_unnamed",
+        then=_list_commands(run, given),
+        more={"waiting": _describe_waiting(run, given)},
+    )
+
+
+def _list_commands(run: Run, given: GivenOptions) -> list[RenderableType]:
+    from oas_compiler.cli.render import command_line, how_to_answer
+
+    looked = command_line(given.command("show", run.id))
+    return [*(how_to_answer(run.id, gate, given) for gate in run.waiting), looked]
+
+
+def _describe_waiting(run: Run, given: GivenOptions) -> list[dict[str, str]]:
+    from oas_compiler.cli.render import commands_of
+
+    return [
+        {"gate": gate.id, "shown": gate.shown, "command": commands_of(run.id, gate, given)[0]}
+        for gate in run.waiting
+    ]
 
 
 Decide: TypeAlias = "Callable[[Gate | None, str], Decision]"
@@ -181,6 +298,4 @@ def decide_nothing(_gate: Gate | None, _who: str) -> Decision:
     """A decision for a gate that does not wait: the store refuses it and reports who answered, and
     when.
     """
-    from cinatra_sdk.gates.decisions import Decision
-
     return Decision.reject()

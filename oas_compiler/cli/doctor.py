@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Json = False) -> Exit:
     """Look at the store for what needs doing: exit code 0 when nothing does, 1 when something does.
 
-    Runs that can go on and that nobody works on, failed runs that wait for a person, the tables, the
-    role and its rights, and the difference of the clocks.  Changes nothing.
+    Runs that can go on and that nobody works on, what needs a person (gates, calls to settle, failed
+    runs), the tables, the role and its rights, and the difference of the clocks.  Changes nothing.
     """
     from cinatra_sdk.store.examining import examine
 
@@ -27,15 +27,26 @@ def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Js
     terminal.data(_record(found), of_run=True)
     terminal.show(f"database {clean(found.database)}, PostgreSQL {clean(found.server_version)}")
     terminal.show(f"role {clean(found.role)}")
-    for reason, number in sorted(found.due.items()):
-        terminal.show(f"  {number} {reason}; oasflow resume --all goes on with them")
-    for letter in found.dead_letters:
-        terminal.show(f"  failed ({clean(letter.code)}); oasflow resume {clean(letter.run_id)}")
+    _show_needs(terminal, found)
     for finding in found.findings:
         terminal.note(clean(finding))
     if not found.findings:
         terminal.show("nothing needs doing")
     return Exit.FINDINGS if found.findings else Exit.OK
+
+
+def _show_needs(terminal: Terminal, found: Examination) -> None:
+    """What runs wait for, each with the command that answers."""
+    for reason, number in sorted(found.due.items()):
+        terminal.show(f"  {number} {reason}; oasflow resume --all goes on with them")
+    if found.gates_total:
+        terminal.show(f"  {found.gates_total} gates wait for a decision; oasflow gates lists them")
+    for call in found.calls:
+        terminal.show(
+            f"  a call may have happened, or not ({clean(call.content)}); {clean(call.command)}"
+        )
+    for letter in found.dead_letters:
+        terminal.show(f"  failed ({clean(letter.code)}); oasflow resume {clean(letter.run_id)}")
 
 
 def _find_address(db: str) -> str:
@@ -51,7 +62,8 @@ def _find_address(db: str) -> str:
         raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
     if not status.running:
         raise Halt(
-            f"the local server in {status.folder} is not running; oasflow db start starts it",
+            f"the local server in {status.folder} is not running; oasflow db start starts it, or set "
+            "DATABASE_URL to a PostgreSQL server of your own",
             exit=Exit.UNREACHABLE,
             code="local_server",
         )
@@ -79,8 +91,24 @@ def _record(found: Examination) -> dict[str, Any]:
                     "tenant": letter.tenant,
                     "code": letter.code,
                     "since": letter.since.isoformat(timespec="milliseconds"),
+                    "command": letter.command,
                 }
                 for letter in found.dead_letters
+            ],
+        },
+        "gates": {"total": found.gates_total},
+        "calls": {
+            "total": found.calls_total,
+            "oldest": [
+                {
+                    "id": call.run_id,
+                    "tenant": call.tenant,
+                    "key": call.name,
+                    "call": call.content,
+                    "since": call.since.isoformat(timespec="milliseconds"),
+                    "command": call.command,
+                }
+                for call in found.calls
             ],
         },
         "findings": list(found.findings),

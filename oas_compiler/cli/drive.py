@@ -58,12 +58,18 @@ class Drive:
     """Whether the run gets the credentials of this process; a rejection needs no credentials."""
     from_start: bool = False
     """Whether this process sees the whole run, with all its calls."""
+    is_quiet: bool = False
+    """Whether no line tells of its nodes: it is one of many."""
     printer: EventPrinter | None = None
     """Prints every event of the run in place of a line for each node."""
 
     def go(self, begin: Begin) -> Exit:
         """Start or continue the run, then answer gate after gate."""
         return self._run_to_exit(lambda: self._to_a_stop(self._run_activation(begin)))
+
+    def carry_out(self, begin: Begin) -> Run:
+        """Start or continue the run to its next stop; shows nothing."""
+        return self._run_activation(begin)
 
     def ask(self, run: Run, gate: Gate) -> Exit:
         """Ask the person about one gate, then drive the run to its next stop.
@@ -153,6 +159,8 @@ class Drive:
                 if self.printer is not None:
                     with self.printer.printing():
                         return begin(None, context)
+                if self.is_quiet:
+                    return begin(None, context)
                 # A hand-written graph has the names that its nodes have.
                 return begin(Progress(getattr(self.flow, "plan", None), self.terminal), context)
 
@@ -160,7 +168,7 @@ class Drive:
         def answer(on_event: OnEvent | None, context: HostContext | None) -> Run:
             return self.store.answer(
                 self.run_id,
-                gate.id,
+                gate,
                 decision,
                 flow=self.flow,
                 tenant=self.given.tenant or None,

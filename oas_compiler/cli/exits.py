@@ -207,6 +207,23 @@ def _report_error(terminal: Terminal, error: Exception) -> Exit:
     return _print_error(terminal, Exit.BUG, "bug", message)
 
 
+def problem_of(error: Exception) -> tuple[Exit, str, str]:
+    """Exit code, code and message of an error that ends one of several targets."""
+    from cinatra_sdk.errors import FlowError
+    from oas_compiler.report.diagnostics import CompileError
+
+    if isinstance(error, Halt):
+        return error.exit, error.code, str(error)
+    if isinstance(error, FlowError):
+        return _exit_of_flow_error(error), error.code, str(error)
+    if isinstance(error, CompileError):
+        return Exit.FINDINGS, "compile_error", "its flow has errors; oasflow resume shows them"
+    platform = _platform_error(error)
+    if platform is not None:
+        return platform, str(getattr(error, "code", "")), str(error)
+    return Exit.BUG, "bug", f"unexpected {type(error).__name__}"
+
+
 def _print_error(
     terminal: Terminal,
     exit_code: Exit,

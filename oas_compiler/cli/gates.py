@@ -28,15 +28,25 @@ from oas_compiler.cli.deciding import (
     list_options,
     name_decider,
 )
+from oas_compiler.cli.several import decide_targets, read_targets
 
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")]
 
 
 def gates(
-    run: Annotated[str, typer.Argument(metavar="[RUN]", help="Only the gates of this run.")] = "",
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help="Only what this run needs.")] = "",
     *,
     flow: options.FlowName = "",
     started_by: options.StartedBy = "",
+    risk: Annotated[
+        str, typer.Option(metavar="CLASS", help="Only gates and calls of this risk class.")
+    ] = "",
+    step: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Only gates of this step of the policy.")
+    ] = None,
+    text: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only what shows this text somewhere.")
+    ] = "",
     older_than: options.OlderThan = "",
     newer_than: options.NewerThan = "",
     limit: Annotated[int, typer.Option(min=1, help="How many, the longest wait first.")] = 100,
@@ -45,10 +55,12 @@ def gates(
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """List the gates that wait for a person, the longest wait first."""
-    from oas_compiler.cli.records import waiting_record
+    """List what needs a person: gates to decide, calls to settle, failed runs to resume.
+
+    The longest wait first, each with the command that answers it.
+    """
+    from oas_compiler.cli.needs_view import need_record, needs_table, waiting_record
     from oas_compiler.cli.render import tell_problems
-    from oas_compiler.cli.tables import gates_table
 
     terminal = Terminal.open(as_json=as_json)
     wanted = options.filters(flow, started_by, older_than, newer_than)
@@ -56,22 +68,29 @@ def gates(
         raise Halt("RUN names one run: leave out what filters runs")
     with opening.store(terminal, db) as store:
         whose = tenant or None
-        named = store.find(run, tenant=whose) if run else None
-        page = store.gates(run_id=named, tenant=whose, limit=limit, after=after, **wanted)
+        page = store.needs(
+            run_id=store.find(run, tenant=whose) if run else None,
+            tenant=whose, risk=risk or None, step=step, text=text or None, limit=limit, after=after,
+            **wanted,
+        )  # fmt: skip
         now = store.database.now()
         if not page.items:
             opening.refuse_unknown_flow(store, flow)
+    given = GivenOptions(tenant=tenant, db=db)
     if as_json:  # this makes up an example of each answer, which is slow
-        records = [waiting_record(gate, now) for gate in page.items]
-        terminal.data({"gates": records, "next": page.next or None}, of_run=True)
+        records = [waiting_record(need, now, given) for need in page.items if need.kind == "gate"]
+        needs = [need_record(need, now, given) for need in page.items]
+        told = {"needs": needs, "gates": records, "next": page.next or None}
+        terminal.data(told, of_run=True)
     if page.items:
-        terminal.show(gates_table(page.items, now))
-        shown = GivenOptions(tenant=tenant, db=db).command("show", run or "RUN")
+        terminal.say("what needs a person, the longest wait first:")
+        terminal.show(needs_table(page.items, now, given))
+        shown = given.command("show", run or "RUN")
         terminal.say(
             "what a gate asks, and the commands that answer it:", unbroken(Text(f"  {shown}"))
         )
     else:
-        terminal.say("no gate waits")
+        terminal.say("nothing needs a person: no gate waits")
     for gate in page.unreadable:
         for problem in tell_problems(gate.run_id, [gate.problem]):
             terminal.note(f"run {gate.run_id}: {problem}")
@@ -80,8 +99,9 @@ def gates(
 
 
 def approve(
-    target: options.Target,
+    targets: options.Targets,
     *,
+    shown: options.ShownOfEach = None,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
@@ -95,24 +115,27 @@ def approve(
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """Approve a gate, and drive its run on.
+    """Approve gates, and drive their runs on.
 
     The reason is kept with the decision, and is no text for the flow.
     A gate that asks for data or text takes `oasflow answer`.
+    Several gates are shown first; at a terminal one Enter then approves them, elsewhere each must be
+    named, with its --shown.
     """
     from cinatra_sdk.gates.decisions import UNSET, Decision
 
     del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
 
-    def decide(gate: Gate | None, who: str) -> Decision:
+    def decide(target: str, gate: Gate | None, who: str) -> Decision:
         value = UNSET if gate is None else gate.form.plain_yes
         decision = Decision.approve(by=who, reason=reason, value=value)
         if gate is not None:
             _refuse_without_data(gate, decision, target, given)
         return decision
 
-    return answer_gate("approve", target, decide, name_decider(by, given, reason, as_json))
+    about = name_decider(by, given, reason, as_json)
+    return decide_targets("approve", read_targets(targets, shown, decide), about)
 
 
 def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: GivenOptions) -> None:
@@ -135,15 +158,16 @@ def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: Giv
             way = "with --select ID or --select-none"
         else:
             asks, way = "for data", "with --value, or at a terminal field by field"
-        answered = command_line(command_with_data(gate, target, given))
+        answered = command_line(command_with_data(gate, target.partition("/")[0], given))
         raise Halt(
             f"gate '{gate.id}' asks {asks}: use oasflow answer {way}", then=[answered]
         ) from None
 
 
 def reject(
-    target: options.Target,
+    targets: options.Targets,
     *,
+    shown: options.ShownOfEach = None,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
@@ -157,25 +181,28 @@ def reject(
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """Reject a gate; the run ends as rejected.
+    """Reject gates; their runs end as rejected.
 
     Nothing after the gate runs.  The exit code is 5.
+    Several gates are shown first, as with approve.
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    def decide(_gate: Gate | None, who: str) -> Decision:
+    def decide(_target: str, _gate: Gate | None, who: str) -> Decision:
         return Decision.reject(by=who, reason=reason)
 
     del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(
         env, base_url, allow, record, tenant=tenant, db=db, host=host, imports=False
     )
-    return answer_gate("reject", target, decide, name_decider(by, given, reason, as_json))
+    about = name_decider(by, given, reason, as_json)
+    return decide_targets("reject", read_targets(targets, shown, decide), about)
 
 
 def deny(
     target: options.Target,
     *,
+    shown: options.Shown = "",
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
@@ -200,7 +227,8 @@ def deny(
 
     del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
-    return answer_gate("deny", target, decide, name_decider(by, given, reason, as_json))
+    about = name_decider(by, given, reason, as_json, shown=shown)
+    return answer_gate("deny", target, decide, about)
 
 
 def answer(
@@ -229,6 +257,7 @@ def answer(
         list[str] | None,
         typer.Option(metavar="FILE", help="A file that goes with --text to a model; repeatable."),
     ] = None,
+    shown: options.Shown = "",
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
@@ -254,7 +283,7 @@ def answer(
     words += list_options(*(("--select", one) for one in select or ()))
     words += ("--select-none",) if select_none else ()
     words += list_options(*(("--attach", one) for one in attach or ()))
-    about = name_decider(by, given, reason, as_json, *words)
+    about = name_decider(by, given, reason, as_json, *words, shown=shown)
     ids = select or ([] if select_none else None)
     ways = (value, value_file, text, select or None, True if select_none else None)
     number = sum(way is not None for way in ways)

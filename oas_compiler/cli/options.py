@@ -116,7 +116,28 @@ Target: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="RUN[/GATE]",
-        help="A run, and its gate; GATE may be left out when one gate waits.",
+        help="A run, and its gate; GATE may be left out where the run has only ever asked once.",
+    ),
+]
+Targets: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN[/GATE]...",
+        help="Runs, and their gates; several are shown first, then decided.",
+    ),
+]
+Shown: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--shown", metavar="HASH", help="What you saw, as printed with the gate; else refused."
+    ),
+]
+ShownOfEach: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--shown",
+        metavar="HASH",
+        help="What you saw, as printed with the gate; else refused.  One for each target.",
     ),
 ]
 

@@ -5,7 +5,7 @@ run_record(run)  ->  {"id": "3f2a…", "status": "waiting", "waiting": [{"id": "
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
-    from cinatra_sdk.store.paging import OpenGate
 
 
 def run_record(run: Run) -> dict[str, Any]:
@@ -39,14 +38,25 @@ def run_record(run: Run) -> dict[str, Any]:
         "stopped": stop_record(run),
         "unreadable": list(run.unreadable),
         "attempts": run.attempts,
-        "archived_at": _format_time(run.archived_at),
-        "created_at": _format_time(run.created_at),
-        "updated_at": _format_time(run.updated_at),
+        "archived_at": format_time(run.archived_at),
+        "created_at": format_time(run.created_at),
+        "updated_at": format_time(run.updated_at),
     }
 
 
-def run_summary(run: Run) -> dict[str, Any]:
-    """A run as one line of a list."""
+def list_needs(run: Run, unknown: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """What a run needs of a person, as `RunStore.needs` has it: kind, and what it is called.
+
+    unknown: keys of its calls that have to be settled.
+    """
+    needs = [("gate", gate.id) for gate in run.waiting] + [("call", key) for key in unknown]
+    if run.status == "failed" and run.retry_at is None and run.archived_at is None:
+        needs.append(("failed", str((run.error or {}).get("code", ""))))
+    return needs
+
+
+def run_summary(run: Run, unknown: Sequence[str] = ()) -> dict[str, Any]:
+    """A run as one line of a list; unknown: keys of its calls that have to be settled."""
     return {
         "id": run.id,
         "status": run.status,
@@ -54,10 +64,11 @@ def run_summary(run: Run) -> dict[str, Any]:
         "tenant": run.tenant,
         "started_by": run.started_by,
         "waiting": [gate.id for gate in run.waiting],
+        "needs": [{"kind": kind, "name": name} for kind, name in list_needs(run, unknown)],
         "unreadable": list(run.unreadable),
-        "archived_at": _format_time(run.archived_at),
-        "created_at": _format_time(run.created_at),
-        "updated_at": _format_time(run.updated_at),
+        "archived_at": format_time(run.archived_at),
+        "created_at": format_time(run.created_at),
+        "updated_at": format_time(run.updated_at),
     }
 
 
@@ -65,7 +76,7 @@ def event_record(event: RunEvent) -> dict[str, Any]:
     """One thing that happened in a run."""
     return {
         "seq": event.seq,
-        "at": _format_time(event.at),
+        "at": format_time(event.at),
         "kind": event.kind,
         "name": event.name,
         "path": event.path,
@@ -80,7 +91,7 @@ def stop_record(run: Run) -> dict[str, Any] | None:
         return None
     return {
         "by": recorded_name(run.stopped_by),
-        "at": _format_time(run.updated_at),
+        "at": format_time(run.updated_at),
         "reason": run.stop_reason,
     }
 
@@ -89,6 +100,7 @@ def gate_record(gate: Gate) -> dict[str, Any]:
     """A waiting gate: its payload, its question, and an answer that fits."""
     return {
         "id": gate.id,
+        "shown": gate.shown,
         "node": gate.node,
         "visit": gate.visit,
         "step": gate.step,
@@ -105,20 +117,6 @@ def gate_record(gate: Gate) -> dict[str, Any]:
     }
 
 
-def waiting_record(waiting: OpenGate, now: datetime) -> dict[str, Any]:
-    """A waiting gate with the run it belongs to."""
-    since = waiting.opened_at
-    return {
-        "run": waiting.run_id,
-        "flow": waiting.flow,
-        "tenant": waiting.tenant,
-        "started_by": waiting.started_by,
-        "waiting_since": _format_time(since),
-        "age_seconds": max(0, int((now - since).total_seconds())),
-        **gate_record(waiting.gate),
-    }
-
-
 def decision_record(row: Mapping[str, Any]) -> dict[str, Any]:
     """One row of the decisions: who decided what, when and why."""
     return {
@@ -128,7 +126,7 @@ def decision_record(row: Mapping[str, Any]) -> dict[str, Any]:
         "step": row["step"],
         "decision": row["kind"],
         "by": recorded_name(row["decided_by"]),
-        "at": _format_time(row["decided_at"]),
+        "at": format_time(row["decided_at"]),
         "reason": row["reason"],
         "answer": row["answer"],
         "payload_sha256": row["payload_sha256"],
@@ -150,11 +148,11 @@ def chosen_record(one: ChosenContext) -> dict[str, Any]:
         "scope": one.source_scope,
         "by": one.selected_by,
         "mode": one.selection_mode,
-        "at": _format_time(one.selected_at),
+        "at": format_time(one.selected_at),
         "revision_id": one.revision_id,
         "assertion_id": one.assertion_id,
     }
 
 
-def _format_time(moment: datetime | None) -> str | None:
+def format_time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="milliseconds")

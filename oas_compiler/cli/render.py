@@ -2,8 +2,8 @@
 
 In: records of the store.  Out: something rich prints; every text from outside is made safe.
 
-    gates_table(waiting, now)   ->  RUN       GATE          STEP  RISK       AGE
-                                    3f2a91bc  review_gate   2     read_only  4 min
+    gate_view(gate)   ->  ◆ Review the draft   step 1 · risk read_only · review_draft
+                            topic  Bees
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cinatra_sdk.contract import CALL_STEP, ENDED
+from cinatra_sdk.gates.shown import SHORT
 from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
@@ -157,35 +158,45 @@ def below_heading(part: RenderableType) -> Indented:
     return Indented(part, by=2)
 
 
-def how_to_answer(run: Run, gate: Gate, given: GivenOptions, *, alone: bool) -> RenderableType:
-    """The commands that answer a gate; `alone`: the gate is the run's only waiting gate."""
+def how_to_answer(run_id: str, gate: Gate, given: GivenOptions) -> RenderableType:
+    """The commands that answer a gate, each with the gate's name and what it shows."""
+    return Group(*(command_line(line) for line in commands_of(run_id, gate, given)))
+
+
+def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
+    """As `how_to_answer`; the first one approves the gate."""
     from cinatra_sdk.gates.forms.text import TextForm
 
-    target = run.id if alone else f"{run.id}/{gate.id}"
-    reject = given.command("reject", target, "--reason", "…")
+    def command(name: str, *more: str) -> str:
+        return given.command(name, f"{run_id}/{gate.id}", *seen_of(gate), *more)
+
+    reject = command("reject", "--reason", "…")
     if gate.question:
-        lines = [given.command("answer", target, "--text", "…"), reject]
+        lines = [command("answer", "--text", "…"), reject]
     elif gate.form.needs_data:
-        lines = [command_with_data(gate, target, given), reject]
+        lines = [command_with_data(gate, run_id, given), reject]
     else:
-        lines = [given.command("approve", target), reject]
+        lines = [command("approve"), reject]
         if gate.is_deniable:
-            lines.append(given.command("deny", target, "--reason", "…"))
+            lines.append(command("deny", "--reason", "…"))
         if isinstance(gate.form, TextForm):
-            lines.append(given.command("answer", target, "--text", "…"))
+            lines.append(command("answer", "--text", "…"))
     if options_of_form(gate.form) is not None:
-        asked = f"{given.command('answer', target)}   (at a terminal: shows the list and asks)"
-        lines.append(asked)
-    return Group(*(command_line(line) for line in lines))
+        lines.append(f"{command('answer')}   (at a terminal: shows the list and asks)")
+    return lines
 
 
-def command_with_data(gate: Gate, target: str, given: GivenOptions) -> str:
+def command_with_data(gate: Gate, run_id: str, given: GivenOptions) -> str:
     """The command that approves a gate with data, or with artifacts, that fit it."""
     selected = options_of_form(gate.form)
-    if selected is not None:
-        return given.command("answer", target, *selected)
-    value = json.dumps(gate.example(), ensure_ascii=False)
-    return given.command("answer", target, "--value", value)
+    if selected is None:
+        selected = ["--value", json.dumps(gate.example(), ensure_ascii=False)]
+    return given.command("answer", f"{run_id}/{gate.id}", *seen_of(gate), *selected)
+
+
+def seen_of(gate: Gate) -> tuple[str, str]:
+    """The option that says what a decision is about: what the gate shows now."""
+    return ("--shown", gate.shown[:SHORT])
 
 
 # ------------------------------------------------------------------------ one run
@@ -323,12 +334,11 @@ def _format_outcome(
     for problem in told_unreadable(run):
         yield Words(Text(clean(problem), style="red"))
     for gate in run.waiting:
-        alone = len(run.waiting) == 1
         yield Text("")
         told = {message.get("id") for message in run.messages}
         heard = [message for message in gate.said if message.get("id") not in told]
         yield gate_view(replace(gate, said=tuple(heard)), names, extent=extent)
-        yield how_to_answer(run, gate, given, alone=alone)
+        yield how_to_answer(run.id, gate, given)
     yield from _how_to_go_on(run, given)
 
 

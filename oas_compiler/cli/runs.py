@@ -58,16 +58,26 @@ def runs(
         )
         found = page.items
         now = store.database.now()
+        unknown = {
+            run.id: [call.key for call in store.unknown(run.id)]
+            for run in found
+            if _has_unknown(run)
+        }
         if not found:
             opening.refuse_unknown_flow(store, flow)
-    listed = [run_summary(run) for run in found]
+    listed = [run_summary(run, unknown.get(run.id, ())) for run in found]
     terminal.data({"runs": listed, "next": page.next or None}, of_run=True)
     if found:
-        terminal.show(runs_table(found, now))
+        terminal.show(runs_table(found, now, unknown))
     else:
         terminal.say("no runs")
     options.tell_more(terminal, page.next)
     return Exit.OK
+
+
+def _has_unknown(run: Run) -> bool:
+    """Whether the run waits for a person's word on a call."""
+    return run.status not in ENDED and (run.error or {}).get("code") == "effect_unknown"
 
 
 def show(

@@ -1,18 +1,28 @@
-"""`oasflow stop`: ends a run in any state."""
+"""`oasflow stop`: ends runs in any state."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cinatra_sdk.errors import FlowError
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.several import TargetOutcome, confirm, show_heading, tell_outcomes
 from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.runs import Run
 
 
 def stop(
-    run: options.RunId,
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN...", help="Runs; several are shown first, then stopped."),
+    ],
     *,
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")
@@ -25,10 +35,10 @@ def stop(
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
-    """End a run for good, without a decision; nothing of it acts any more.
+    """End runs for good, without a decision; nothing of them acts any more.
 
     Also a run that another process is driving, or whose file cannot be compiled any more.
-    One that is stopped already stays as it is.
+    One that is stopped already stays as it is.  At a terminal one Enter stops several that were shown.
     """
     from oas_compiler.cli.next_steps import GivenOptions
     from oas_compiler.cli.records import run_record
@@ -36,11 +46,18 @@ def stop(
 
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    if not run:
+    if "" in runs:
         raise Halt("the run id is empty")
+    whose = tenant or None
+    if len(runs) > 1:
+        with opening.store(terminal, db) as store:
+
+            def end(found: str) -> Run:
+                return store.stop(found, by=who, reason=reason, tenant=whose)
+
+            return _stop_several(terminal, store, runs, end, whose)
     with opening.store(terminal, db) as store:
-        whose = tenant or None
-        found = store.find(run, tenant=whose, to_act=True)
+        found = store.find(runs[0], tenant=whose, to_act=True)
         over = store.get(found, tenant=whose).status == "stopped"
         ended = store.stop(found, by=who, reason=reason, tenant=whose)
     if over:
@@ -48,3 +65,50 @@ def stop(
     terminal.show(outcome_view(ended, GivenOptions(tenant=tenant, db=db)))
     terminal.data(run_record(ended), of_run=True)
     return Exit.OK
+
+
+def _stop_several(
+    terminal: Terminal,
+    store: RunStore,
+    runs: list[str],
+    end: Callable[[str], Run],
+    tenant: str | None,
+) -> Exit:
+    """Show each run, ask once at a terminal, and stop each."""
+    from oas_compiler.cli.render import gate_view
+
+    outcomes: list[TargetOutcome] = []
+    for number, typed in enumerate(runs, 1):
+        outcome = TargetOutcome(target=typed)
+        try:
+            run = _find_another(store, typed, tenant, outcomes)
+        except (FlowError, Halt) as error:
+            outcome.refuse(error)
+        else:
+            outcome.target, outcome.run = run.id, run
+            show_heading(terminal, f"{number} of {len(runs)}", run)
+            terminal.say(*(gate_view(gate) for gate in run.waiting))
+        outcomes.append(outcome)
+    _stop_shown(terminal, [one for one in outcomes if one.run is not None], end)
+    return tell_outcomes(terminal, outcomes)
+
+
+def _find_another(
+    store: RunStore, typed: str, tenant: str | None, before: list[TargetOutcome]
+) -> Run:
+    """The run that is meant; raises `Halt` for one that stands before."""
+    run = store.get(store.find(typed, tenant=tenant, to_act=True), tenant=tenant)
+    if any(one.target == run.id for one in before):
+        raise Halt(f"'{typed}' is a run that is named before")
+    return run
+
+
+def _stop_shown(terminal: Terminal, shown: list[TargetOutcome], end: Callable[[str], Run]) -> None:
+    question = f"stop these {len(shown)} runs [Enter], leave them [q]: "
+    if not shown or not confirm(terminal, question):
+        return
+    for one in shown:
+        try:
+            one.run, one.did, one.exit = end(one.target), "stopped", Exit.OK
+        except FlowError as error:
+            one.refuse(error)

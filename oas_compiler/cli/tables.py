@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rich.text import Text
 
-from cinatra_sdk.contract import CALL_STEP
 from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.layout import Listing
+from oas_compiler.cli.records import list_needs
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.selecting import slot_chosen
 from oas_compiler.cli.values import Extent, cell
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from cinatra_sdk.models.totals import ModelUsage, NodeUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.chosen import ChosenContext
-    from cinatra_sdk.store.paging import OpenGate
     from cinatra_sdk.store.settling import Settlement
 
 
+Unknown: TypeAlias = Mapping[str, Sequence[str]]
+"""Run id → keys of its calls that have to be settled."""
+NO_CALLS: Final[Unknown] = MappingProxyType({})
 COLOURS: Final[Mapping[str, str]] = {
     "completed": "green",
     "waiting": "yellow",
@@ -48,45 +51,32 @@ def status_text(status: str) -> Text:
     return Text(clean(status), style=f"bold {COLOURS.get(status, '')}".strip())
 
 
-def runs_table(runs: Sequence[Run], now: datetime) -> Listing:
+def runs_table(runs: Sequence[Run], now: datetime, unknown: Unknown = NO_CALLS) -> Listing:
+    """unknown: run id → keys of its calls that have to be settled."""
     # A run of a tenant must be shown with its tenant.
     of_tenants = any(run.tenant for run in runs)
     columns = ["run", "status", "flow", "waits at", "changed", *(["tenant"] if of_tenants else [])]
-    return Listing(columns, [_run_cells(run, now, of_tenants) for run in runs], words=_WORDS)
+    return Listing(
+        columns, [_run_cells(run, now, of_tenants, unknown) for run in runs], words=_WORDS
+    )
 
 
-def _run_cells(run: Run, now: datetime, of_tenants: bool) -> list[Text]:
+def _run_cells(run: Run, now: datetime, of_tenants: bool, unknown: Unknown) -> list[Text]:
     return [
         Text(clean(run.id)),
         status_text(run.status) + Text("" if run.archived_at is None else " (archived)"),
         Text(cut(clean(run.flow), 40)),
-        Text(", ".join(_waits_at(run))),
+        Text(", ".join(_waits_at(run, unknown.get(run.id, ())))),
         Text(format_since(run.updated_at, now)),
         *([Text(clean(run.tenant))] if of_tenants else []),
     ]
 
 
-def _waits_at(run: Run) -> list[str]:
-    gates = [clean(gate.id) for gate in run.waiting]
-    return [*gates, "(cannot be read)"] if run.unreadable else gates
-
-
-def gates_table(waiting: Sequence[OpenGate], now: datetime) -> Listing:
-    of_tenants = any(one.tenant for one in waiting)
-    columns = ["run", "gate", "name", "step", "risk", "age", *(["tenant"] if of_tenants else [])]
-    rows = [
-        [
-            Text(clean(one.run_id)),
-            Text(clean(one.gate.id)),
-            Text(cut(clean(one.gate.name), 40)),
-            Text("call" if one.gate.step == CALL_STEP else str(one.gate.step)),
-            Text(clean(one.gate.risk)),
-            Text(format_since(one.opened_at, now)),
-            *([Text(clean(one.tenant))] if of_tenants else []),
-        ]
-        for one in waiting
-    ]
-    return Listing(columns, rows, words=_WORDS)
+def _waits_at(run: Run, unknown: Sequence[str]) -> list[str]:
+    """Its gates; and in round brackets the command that it waits for where that is another one."""
+    words = {"call": "(settle {})", "failed": "(resume: {})"}
+    needs = [clean(words.get(kind, "{}").format(name)) for kind, name in list_needs(run, unknown)]
+    return [*needs, "(cannot be read)"] if run.unreadable else needs
 
 
 def format_since(moment: datetime | None, now: datetime) -> str:

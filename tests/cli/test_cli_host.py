@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from oasflow_process import Oasflow
+from printed import hashed
 
 from cinatra_sdk import HttpPlatform, RunStore, SimulatedPlatform
 from graphs.orchestrator_v1 import flow as orchestrator
@@ -68,7 +69,9 @@ def test_a_flow_with_python_tools_is_run_and_answered(
     monkeypatch.chdir(TOOLS)
     run = oasflow("run", ".", "--set", "order_id=A-17", "--run-id", "r1", *host("run:lend"))
     assert run.code == 3, run.err
-    assert "oasflow approve r1 --host run:lend" in run.out, "the next command, whole"
+    assert "oasflow approve r1/approve_refund --shown HASH --host run:lend" in hashed(run.out), (
+        "the next command, whole"
+    )
     without = oasflow("approve", "r1")
     assert without.code == 2
     reason = "a function of yours that lends the tools that it calls: look_up_order, refund_order"
@@ -76,7 +79,7 @@ def test_a_flow_with_python_tools_is_run_and_answered(
     assert "oasflow approve r1/" in without.err
     shown = oasflow("show", "r1").out
     assert reason in shown
-    assert "oasflow answer r1 --text '…' --host MODULE:FACTORY" in shown
+    assert "--text '…' --host MODULE:FACTORY" in shown
     done = oasflow("answer", "r1", "--text", "broken", "--json", *host("run:lend"))
     assert (done.code, done.json["outputs"]) == (0, {"receipt": "receipt-A-17"})
     assert "refund_order pays 240 euro" in done.err, "what a tool prints is no part of the document"
@@ -153,7 +156,12 @@ def test_a_hand_written_graph_is_answered_at_the_command_line(
     assert "--host MODULE:FACTORY" in without.err
     assert "lends the hand-written graph graphs.orchestrator_v1:" in without.err
     lent = host("graphs.orchestrator_v1:lend")
-    assert [oasflow("approve", "r1", *lent).code for _ in range(3)] == [3, 3, 0]
+    gates = ("hitl_recipients_review", "hitl_drafts_review", "hitl_send_confirmation")
+    with RunStore.open(fresh_database) as store:
+        for gate, code in zip(gates, (3, 3, 0), strict=True):
+            (waiting,) = store.get("r1").waiting
+            assert waiting.node == gate
+            assert oasflow("approve", f"r1/{waiting.id}", *lent).code == code
     assert oasflow("show", "r1", "--json").json["status"] == "completed"
 
 
@@ -284,7 +292,7 @@ def test_show_says_what_only_a_program_of_the_operator_can_lend(
         store.start(compile_flow(flow_of(start(), gate("ok"), end()), platform=platform), {}, "r1")
     shown = cli("show", "r1").stdout
     assert f"a function of yours that lends {reason}" in " ".join(shown.split())
-    assert "oasflow approve r1 --host MODULE:FACTORY" in shown
+    assert "oasflow approve r1/ok --shown HASH --host MODULE:FACTORY" in hashed(shown)
     refused = cli("approve", "r1", "--json")
     assert refused.exit_code == 2
     assert json.loads(refused.stdout)["error"]["command"].endswith("--host MODULE:FACTORY")

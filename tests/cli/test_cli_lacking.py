@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from printed import hashed
 from psycopg.types.json import Json
 
 from tests.flows import api, end, flow_of, gate, start
@@ -46,9 +47,9 @@ def decisions(cli: Any) -> Any:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (("approve", "r1", "--reason", "it's fine"), "approve r1/ok --reason 'it'\"'\"'s fine'"),
-        (("answer", "r1", "--text", "a b"), "answer r1/ok --text 'a b'"),
-        (("answer", "r1/ok", "--value", '"x"', "--as", "ann"), "answer r1/ok --value '\"x\"' --as ann"),
+        (("approve", "r1", "--reason", "it's fine"), "approve r1/ok --shown HASH --reason 'it'\"'\"'s fine'"),
+        (("answer", "r1", "--text", "a b"), "answer r1/ok --shown HASH --text 'a b'"),
+        (("answer", "r1/ok", "--value", '"x"', "--as", "ann"), "answer r1/ok --shown HASH --value '\"x\"' --as ann"),
         (("resume", "r1", "--detach"), "resume r1 --detach"),
     ],
 )  # fmt: skip
@@ -78,7 +79,7 @@ def test_everything_that_lacks_is_told_at_once_below_whose_run_it_is(
     assert rest[2].endswith("a variable that it reads")
     assert rest[3].endswith("the platform that it calls; it gets CINATRA_RUN_TOKEN")
     options = f"--tenant acme --base-url {parked} --allow {CRM} --env CRM_KEY --env ZONE"
-    assert rest[-2:] == [
+    assert [hashed(line) for line in rest[-2:]] == [
         f"  oasflow {words} {options}",
         "  (export CRM_KEY first: values are not repeated here)",
     ]
@@ -119,7 +120,9 @@ def test_a_secret_that_the_platform_was_used_with_is_named(
     for name in ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY"):
         assert f"  export {name}" in refused.stderr
     # Whoever holds them has to say where they go.
-    assert f"  oasflow approve r1/ok --base-url {server.url}\n" in refused.stderr
+    assert f"  oasflow approve r1/ok --shown HASH --base-url {server.url}\n" in hashed(
+        refused.stderr
+    )
     assert decisions(cli) == []
 
 
@@ -235,7 +238,7 @@ def test_a_run_that_was_started_with_too_short_a_list_goes_on_with_another(
     assert done.exit_code == 3, done.stderr
     assert f"  calls {failed.url} without the platform's credentials\n" in done.stderr
     assert len(failed.seen) == 1
-    assert f"  oasflow approve r1 {' '.join(where)}\n" in done.stdout
+    assert f"  oasflow approve r1/sure --shown HASH {' '.join(where)}\n" in hashed(done.stdout)
 
 
 def test_the_list_of_the_environment_only_narrows(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from printed import hashed
 
 from cinatra_sdk import RunStore, SimulatedPlatform
 from oas_compiler import compile_flow
@@ -101,7 +102,7 @@ def test_an_address_that_is_not_listed_is_refused_and_the_gate_stays_open(
     refused = cli("approve", "r1", *where)
     assert refused.exit_code == 2
     assert "  --allow https://crm.example  an address that it may call\n" in refused.stderr
-    assert f"  oasflow approve r1/ok {' '.join(where)} --allow https://crm.example\n" in refused.stderr  # fmt: skip
+    assert f"  oasflow approve r1/ok --shown HASH {' '.join(where)} --allow https://crm.example\n" in hashed(refused.stderr)  # fmt: skip
     assert (server.seen, json.loads(cli("show", "r1", "--json").stdout)["decisions"]) == ([], [])
     assert cli("approve", "r1", *where, "--allow", "https://crm.example").exit_code == 3
 
@@ -115,14 +116,14 @@ def test_a_variable_goes_to_no_address_that_only_the_run_names(
     lent = ("approve", "r1", "--env", "CRM_KEY=canary-word")
     refused = cli(*lent)
     assert refused.exit_code == 2
-    assert refused.stderr.endswith(
+    assert hashed(refused.stderr).endswith(
         f"""
   would call {server.url} (an address that this process has not named)
   would read CRM_KEY of this process
 error: run 'r1' needs more than this command gives it; nothing was done
   --allow {server.url}  an address that it may call; it may get CRM_KEY
 the whole command, if the run shall get all of this:
-  oasflow approve r1/ok --allow {server.url} --env CRM_KEY
+  oasflow approve r1/ok --shown HASH --allow {server.url} --env CRM_KEY
   (export CRM_KEY first: values are not repeated here)
 """
     )
@@ -190,6 +191,8 @@ def test_a_token_on_a_tenants_run_is_refused_with_the_option_that_is_missing(
     refused = cli("approve", "r1", "--env", "CRM_URL=x")
     assert refused.exit_code == 2
     assert "  --tenant acme  whose run it is; CINATRA_RUN_TOKEN is a tenant's\n" in refused.stderr
-    assert "\n  oasflow approve r1/ok --tenant acme --env CRM_URL\n" in refused.stderr
+    assert "\n  oasflow approve r1/ok --shown HASH --tenant acme --env CRM_URL\n" in hashed(
+        refused.stderr
+    )
     assert cli("approve", "r1", "--env", "CRM_URL=x", "--tenant", "acme").exit_code == 3
     assert "is named whole, or with its tenant (--tenant)" in cli("show", "zz").stderr

@@ -16,17 +16,18 @@ from typer.testing import CliRunner
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store.paging import OpenGate
+from cinatra_sdk.store.needs import GateToDecide
 from oas_compiler.cli.about import what_is_used
 from oas_compiler.cli.app import app_for
 from oas_compiler.cli.findings import finding_lines
 from oas_compiler.cli.follow import event_view, print_event
 from oas_compiler.cli.lacking import Lacking
 from oas_compiler.cli.layout import Lines, Listing, Member, Pieces, Words
+from oas_compiler.cli.needs_view import needs_table
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import Own
 from oas_compiler.cli.render import gate_view, outcome_view, run_view
-from oas_compiler.cli.tables import gates_table, runs_table
+from oas_compiler.cli.tables import runs_table
 from oas_compiler.cli.terminal import Terminal, console_for
 from oas_compiler.cli.values import values_view
 from oas_compiler.findings.finding import Finding
@@ -62,10 +63,10 @@ def waiting(run: str = RUN, gate_id: str = GATE, name: str = "Review recipients"
     )  # fmt: skip
 
 
-def open_gate(run: Run) -> OpenGate:
+def open_gate(run: Run) -> GateToDecide:
     """As the store lists it."""
-    return OpenGate(
-        run_id=run.id, tenant=run.tenant, flow=run.flow, started_by="",
+    return GateToDecide(
+        run_id=run.id, tenant=run.tenant, flow=run.flow, started_by="ann",
         opened_at=NOW - timedelta(minutes=5), gate=run.waiting[0],
     )  # fmt: skip
 
@@ -74,7 +75,7 @@ def open_gate(run: Run) -> OpenGate:
 def test_ids_are_never_broken(width: int) -> None:
     run = waiting()
     views = (
-        gates_table([open_gate(run)], NOW),
+        needs_table([open_gate(run)], NOW, GivenOptions()),
         runs_table([run], NOW),
         gate_view(run.waiting[0]),
         outcome_view(run, GivenOptions(tenant="acme", own=Own(env=("CRM_KEY",)))),
@@ -82,7 +83,8 @@ def test_ids_are_never_broken(width: int) -> None:
     for view in views:
         text = "\n".join(shown(view, width))
         assert GATE in text
-    assert f"oasflow approve {RUN} --tenant acme --env CRM_KEY" in text
+    seen = run.waiting[0].shown[:12]
+    assert f"oasflow approve {RUN}/{GATE} --shown {seen} --tenant acme --env CRM_KEY" in text
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -116,19 +118,25 @@ def test_what_is_used_is_broken_between_its_pieces_only(width: int) -> None:
 
 
 def test_a_list_is_a_table_where_there_is_room_and_blocks_where_there_is_none() -> None:
-    table = gates_table([open_gate(waiting())], NOW)
-    assert shown(table, 160) == [
-        f"{'RUN':{len(RUN)}}  {'GATE':{len(GATE)}}  NAME               STEP  RISK       AGE    TENANT",
-        f"{RUN}  {GATE}  Review recipients  3     read_only  5 min  acme",
+    needed = open_gate(waiting())
+    table = needs_table([needed], NOW, GivenOptions())
+    command = f"oasflow approve {RUN}/{GATE} --shown {needed.gate.shown[:12]}"
+    assert shown(table, 400) == [
+        f"{'RUN':{len(RUN)}}  NEEDS     {'AT':{len(GATE)}}  FLOW              STARTED BY  CONTENT   STEP  RISK       AGE    TENANT  COMMAND",
+        f"{RUN}  decision  {GATE}  Newsletter agent  ann         who: all  3     read_only  5 min  acme    {command}",
     ]
     assert shown(table, 60) == [
         RUN,
-        f"  gate    {GATE}",
-        "  name    Review recipients",
-        "  step    3",
-        "  risk    read_only",
-        "  age     5 min",
-        "  tenant  acme",
+        "  needs       decision",
+        f"  at          {GATE}",
+        "  flow        Newsletter agent",
+        "  started by  ann",
+        "  content     who: all",
+        "  step        3",
+        "  risk        read_only",
+        "  age         5 min",
+        "  tenant      acme",
+        f"  command     {command}",
     ]
 
 
@@ -195,7 +203,7 @@ def test_a_run_can_be_answered_from_what_a_narrow_terminal_shows(
     env = {"COLUMNS": columns, "NO_COLOR": plain}
     listed = screen("gates", **env)
     assert listed.ended() == 0
-    assert listed.text.startswith(f"{RUN}\n  gate    {GATE}\n")
+    assert f"{RUN}\n  needs       decision\n  at          {GATE}\n" in listed.text
     asked = screen("answer", RUN, **env)
     head = asked.wait_for("leave waiting [q]: ")
     assert head.startswith(f"run {RUN}:")

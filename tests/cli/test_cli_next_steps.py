@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from printed import hashed
 
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import Own
@@ -35,24 +36,29 @@ def lent(server: LoopbackServer) -> tuple[str, ...]:
     return ("--base-url", server.url, "--allow", CRM, "--env", f"CRM_KEY={SECRET}")
 
 
+def printed(gate_id: str, options: str) -> list[str]:
+    target = f"'my run/{gate_id}' --shown HASH"
+    return [
+        f"oasflow approve {target} {options}",
+        f"oasflow reject {target} --reason '…' --tenant acme",
+        f"oasflow answer {target} --text '…' {options}",
+    ]
+
+
 def test_what_a_run_was_started_with_is_in_each_command_that_answers_it(
     cli: Any, flow_file: Any, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = cli("run", flow_file(FLOW), *lent(server), "--tenant", "acme", "--run-id", "my run")
     options = f"--tenant acme --base-url {server.url} --allow {CRM} --env CRM_KEY"
-    told = [
-        f"oasflow approve 'my run' {options}",
-        "oasflow reject 'my run' --reason '…' --tenant acme",
-        f"oasflow answer 'my run' --text '…' {options}",
-    ]
-    assert commands(begun.stdout) == told
+    told = commands(begun.stdout)
+    assert list(map(hashed, told)) == printed("ok", options)
     assert "  (export CRM_KEY first: values are not repeated here)\n" in begun.stdout
     assert SECRET not in begun.output
     monkeypatch.setenv("CRM_KEY", SECRET)
     approved = cli(*shlex.split(told[0])[1:])
     assert approved.exit_code == 3, approved.stderr
     # The next gate takes the same, and the value is there already.
-    assert commands(approved.stdout) == told
+    assert list(map(hashed, commands(approved.stdout))) == printed("sure", options)
     assert "export" not in approved.stdout
     assert json.loads(server.last.body) == {"k": SECRET}
     assert cli(*shlex.split(commands(approved.stdout)[1])[1:]).exit_code == 5
@@ -63,7 +69,7 @@ def test_show_tells_what_whoever_goes_on_has_to_give(
 ) -> None:
     cli("run", flow_file(FLOW), *lent(server), "--run-id", "r1")
     shown = cli("show", "r1").stdout
-    assert commands(shown)[0] == f"oasflow approve r1 --allow {server.url} --allow {CRM} --env CRM_KEY"  # fmt: skip
+    assert hashed(commands(shown)[0]) == f"oasflow approve r1/ok --shown HASH --allow {server.url} --allow {CRM} --env CRM_KEY"  # fmt: skip
     assert "(export CRM_KEY first" in shown
     assert f"calls       {server.url} (an address that this process has not named); also {CRM}\n" in shown  # fmt: skip
     assert "reads       CRM_KEY\n" in shown
@@ -72,7 +78,7 @@ def test_show_tells_what_whoever_goes_on_has_to_give(
 
 def test_show_of_a_run_that_asks_for_nothing_says_no_more_than_it_needs(waiting: Any) -> None:
     shown = waiting("show", "r1").stdout
-    assert commands(shown)[0] == "oasflow approve r1"
+    assert hashed(commands(shown)[0]) == "oasflow approve r1/first --shown HASH"
     assert "to be given" not in shown
     assert "export" not in shown
 
@@ -98,7 +104,7 @@ def test_approve_at_a_gate_that_wants_data_gives_the_command_that_answers_it(
         return
     assert "error: gate 'form' asks for data: use oasflow answer with --value" in done.stderr
     (line,) = commands(done.stderr)
-    assert line == f"oasflow answer r1 --value '{example}'"
+    assert hashed(line) == f"oasflow answer r1/form --shown HASH --value '{example}'"
     assert cli(*shlex.split(line)[1:]).exit_code == 0
 
 
@@ -148,7 +154,7 @@ def test_an_address_of_a_database_is_repeated_where_it_holds_no_password(
     monkeypatch.setenv("DATABASE_URL", "postgresql://127.0.0.1:1/none")
     begun = cli("run", flow_file(), "--simulate", "--run-id", "r1", "--db", fresh_database)
     assert begun.exit_code == 3
-    assert commands(begun.stdout)[0] == "oasflow approve r1"
+    assert hashed(commands(begun.stdout)[0]) == "oasflow approve r1/first --shown HASH"
     assert "  (export DATABASE_URL first: values are not repeated here)\n" in begun.stdout
     assert str(password) not in begun.output
     open_ = GivenOptions(db="postgresql://db.example/runs")
@@ -177,7 +183,9 @@ def test_an_address_that_may_hold_a_password_is_not_repeated(dsn: str) -> None:
 def test_a_run_that_is_called_like_an_option_can_be_answered(cli: Any, flow_file: Any) -> None:
     begun = cli("run", flow_file(), "--simulate", "--run-id=--help", "--tenant", "a")
     told = commands(begun.stdout)
-    assert told[1] == "oasflow reject --reason '…' --tenant a -- --help"
+    assert hashed(told[1]) == (
+        "oasflow reject --shown HASH --reason '…' --tenant a -- --help/first"
+    )
     assert cli(*shlex.split(told[1])[1:]).exit_code == 5
 
 

@@ -90,12 +90,16 @@ def test_doctor_tells_what_needs_doing_and_changes_nothing(
     assert found.code == 1
     document = json.loads(found.out)
     assert document["due"] == {"decided": 1}
+    assert (document["gates"]["total"], document["calls"]) == (0, {"total": 0, "oldest": []})
     assert document["dead_letters"] == {"total": 0, "oldest": []}
     assert document["tables"]["missing"] == []
     assert len(document["findings"]) == 1
     assert "1 decided" in here("doctor").out
     monkeypatch.setattr(sweeping, "GRACE_SECONDS", 0.0)
     assert here("resume", "--all").code == 0
+    waiting = here("doctor")
+    assert (waiting.code, "1 gates wait for a decision" in waiting.out) == (1, True)
+    assert here("reject", "r1").code == 5
     well = here("doctor")
     assert (well.code, "nothing needs doing" in well.out) == (0, True)
 

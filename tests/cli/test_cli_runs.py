@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from printed import hashed
 from psycopg.conninfo import make_conninfo
 
 from tests.flows import api, branching, end, flow_of, gate, port, start
@@ -41,7 +42,7 @@ def test_a_run_without_a_terminal_waits_at_its_gate_with_exit_3(cli: Any, flow_f
     result = cli("run", flow_file(), "--simulate", "--run-id", "r1", stdin="a\n")
     assert result.exit_code == 3
     assert "run r1  waiting" in result.stdout
-    assert "oasflow approve r1\n" in result.stdout
+    assert "oasflow approve r1/first --shown HASH\n" in hashed(result.stdout)
     assert "approve [a]" not in result.output
     assert "The first  waits for a person" in result.stderr
 
@@ -229,7 +230,7 @@ def waiting(cli: Any, flow_file: Any) -> Any:
 def test_approvals_carry_a_run_to_its_end(waiting: Any) -> None:
     first = waiting("approve", "r1/first", "--reason", "fine", "--as", "ann", "--json")
     assert (first.exit_code, [g["id"] for g in document(first)["waiting"]]) == (3, ["second"])
-    last = waiting("approve", "r1", "--json")
+    last = waiting("approve", "r1/second", "--json")
     assert (last.exit_code, document(last)["status"]) == (0, "completed")
     assert document(last)["outputs"] == {"done": "simulated done", "said": "[Approved by operator]"}
     shown = document(waiting("show", "r1", "--json"))
@@ -244,7 +245,7 @@ def test_words_for_the_flow_are_the_answer_and_the_reason_stays_with_the_decisio
 ) -> None:
     said = waiting("answer", "r1/first", "--text", "send it late", "--reason", "fine", "--json")
     assert said.exit_code == 3
-    assert document(waiting("approve", "r1", "--json"))["outputs"]["said"] == "send it late"
+    assert document(waiting("approve", "r1/second", "--json"))["outputs"]["said"] == "send it late"
     first = document(waiting("show", "r1", "--json"))["decisions"][0]
     assert (first["reason"], first["answer"]["value"]) == ("fine", "send it late")
 
@@ -273,7 +274,7 @@ def test_nothing_can_be_decided_on_a_run_that_has_ended(waiting: Any) -> None:
 
 def test_text_reaches_the_flow_byte_for_byte(waiting: Any) -> None:
     waiting("answer", "r1", "--text", '  {"a":  1} ')
-    last = waiting("approve", "r1", "--json")
+    last = waiting("approve", "r1/second", "--json")
     assert document(last)["outputs"]["said"] == '  {"a":  1} '
 
 
@@ -375,8 +376,10 @@ def test_gates_lists_what_waits_with_run_step_risk_and_age(waiting: Any) -> None
     ]
     assert listed[0]["age_seconds"] >= 0
     table = waiting("gates").stdout.splitlines()
-    assert table[0].split() == ["RUN", "GATE", "NAME", "STEP", "RISK", "AGE"]
-    assert table[1].split()[:2] == ["r1", "first"]
+    assert table[0].split() == [
+        "RUN", "NEEDS", "AT", "FLOW", "STARTED", "BY", "CONTENT", "STEP", "RISK", "AGE", "COMMAND",
+    ]  # fmt: skip
+    assert table[1].split()[:3] == ["r1", "decision", "first"]
 
 
 def test_a_setup_gate_names_its_field_and_its_answer_stands_among_the_inputs(
@@ -409,8 +412,8 @@ def test_a_setup_gate_names_its_field_and_its_answer_stands_among_the_inputs(
 
 
 def test_no_gate_waiting_is_said_and_is_an_empty_list(cli: Any) -> None:
-    assert document(cli("gates", "--json")) == {"gates": [], "next": None}
-    assert cli("gates").stderr == "no gate waits\n"
+    assert document(cli("gates", "--json")) == {"needs": [], "gates": [], "next": None}
+    assert cli("gates").stderr == "nothing needs a person: no gate waits\n"
 
 
 def test_runs_are_listed_by_status(waiting: Any, flow_file: Any) -> None:
@@ -419,7 +422,7 @@ def test_runs_are_listed_by_status(waiting: Any, flow_file: Any) -> None:
     one = document(waiting("runs", "--status", "waiting", "--json"))["runs"]
     assert one[0] == {
         "id": "r1", "status": "waiting", "flow": "The test-flow", "waiting": ["first"],
-        "tenant": "", "started_by": ME, "unreadable": [], "archived_at": None,
+        "needs": [{"kind": "gate", "name": "first"}], "tenant": "", "started_by": ME, "unreadable": [], "archived_at": None,
         "created_at": one[0]["created_at"], "updated_at": one[0]["updated_at"],
     }  # fmt: skip
     assert waiting("runs", "--status", "asleep").exit_code == 2
@@ -428,8 +431,14 @@ def test_runs_are_listed_by_status(waiting: Any, flow_file: Any) -> None:
 def test_show_tells_the_whole_story(waiting: Any) -> None:
     waiting("approve", "r1", "--as", "ann", "--reason", "fine")
     text = waiting("show", "r1").stdout
-    for words in ("run r1  waiting", "The test-flow", "ann", "fine", "oasflow approve r1\n"):
-        assert words in text
+    for words in (
+        "run r1  waiting",
+        "The test-flow",
+        "ann",
+        "fine",
+        "oasflow approve r1/second --shown HASH\n",
+    ):
+        assert words in hashed(text)
     record = document(waiting("show", "r1", "--json"))
     assert set(record) == {
         "id", "status", "flow", "file", "digest", "tenant", "started_by", "variables", "inputs",
@@ -439,7 +448,7 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
         "models", "settlements", "unknown",
     }  # fmt: skip
     assert set(record["waiting"][0]) == {
-        "id", "node", "visit", "step", "risk", "name", "description", "renderer", "field", "schema", "values", "question", "said", "example",
+        "id", "shown", "node", "visit", "step", "risk", "name", "description", "renderer", "field", "schema", "values", "question", "said", "example",
     }  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from oasflow_process import Oasflow
+from printed import hashed
 from selection_flow import RENDERER, THREE, envelope, ref, selection_flow, values
 
 from tests.flows import end, flow_of, gate, message, port, start
@@ -123,7 +124,9 @@ def test_leaving_keeps_no_tick(screen: Any, flow_file: Any, here: Any) -> None:
     again.wait_for(PROMPT)
     again.type("q")
     assert again.ended() == 3
-    assert "oasflow answer r1 --select house-voice\n" in again.text
+    assert "oasflow answer r1/context_select_gate --shown HASH --select house-voice\n" in hashed(
+        again.text
+    )
 
 
 def test_answer_at_a_terminal_shows_the_gate_and_asks(screen: Any, waiting: Any) -> None:
@@ -295,7 +298,10 @@ def test_the_command_that_is_printed_for_a_selection_answers_it(waiting: Any) ->
     here = waiting(minItems=2)
     told = here("show", "r1").out
     line = next(line.strip() for line in told.splitlines() if "oasflow answer" in line)
-    assert line == "oasflow answer r1 --select house-voice --select old-voice"
+    assert (
+        hashed(line)
+        == "oasflow answer r1/pick --shown HASH --select house-voice --select old-voice"
+    )
     assert here(*line.split()[1:]).code == 0
     assert chosen(here) == envelope(HOUSE, OLD)
 
@@ -355,11 +361,11 @@ def test_a_selection_sent_again_does_not_approve_the_gate_after_its_own(
     text = json.dumps(envelope(HOUSE))
     assert here("answer", "r1", "--value", text).code == 3
     for option in ("--value", "--text"):
-        again = here("answer", "r1", option, text)
+        again = here("answer", "r1/confirm", option, text)
         assert again.code == 2
         assert "gate 'confirm' does not ask for a context selection" in again.err
     assert [row["gate"] for row in here("show", "r1", "--json").json["decisions"]] == ["pick"]
-    assert here("approve", "r1").code == 0
+    assert here("approve", "r1/confirm").code == 0
 
 
 def test_numbers_after_the_approval_are_no_reason(screen: Any, flow_file: Any) -> None:

@@ -58,8 +58,8 @@ def test_the_demo_tells_its_story_and_leaves_nothing_behind(home: Path) -> None:
     for sentence in (
         "process A  starts run bees",
         "process A  is killed with SIGKILL (proc); in Postgres the run still waits",
-        "process B  $ oasflow approve bees --as ann --reason 'reads well'",
-        "process C  $ oasflow approve bees --as ben",
+        "process B  $ oasflow approve bees/review_draft --as ann --reason 'reads well'",
+        "process C  $ oasflow approve bees/confirm_send --as ben",
         "calls      write_draft, send_newsletter: each once",
         "process F  $ oasflow reject bees --as ben --reason 'wrong audience'",
         "calls      write_draft: send_newsletter was never called",

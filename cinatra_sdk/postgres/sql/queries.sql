@@ -136,11 +136,70 @@ where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
   and (%(older_than)s::interval is null or g.opened_at < now() - %(older_than)s::interval)
   and (%(newer_than)s::interval is null or g.opened_at > now() - %(newer_than)s::interval)
   and (%(run_id)s::text is null or g.run_id = %(run_id)s)
+  and (%(step)s::int is null or g.step = %(step)s)
+  and (%(risk)s::text is null or (g.response_schema -> 'x-gate' -> 'risk')::text = %(risk)s)
+  and (%(texts)s::text[] is null or exists (
+      select from unnest(%(texts)s::text[]) as t
+      where position(t in lower(concat(g.payload, g.response_schema -> 'x-gate'))) > 0))
   and (%(after_at)s::timestamptz is null
        or (g.opened_at, g.run_id, g.gate_id)
           > (%(after_at)s::timestamptz, %(after_run)s::text, %(after_gate)s::text))
 order by g.opened_at, g.run_id, g.gate_id
 limit %(limit)s;
+
+-- name: list_needs
+-- What needs a person, across all runs, the longest wait first: gates that wait for a decision, calls of
+-- which nobody knows whether they happened, failed runs that nobody tries again.
+with needs as (
+    select 'gate' as kind, g.run_id, g.gate_id as name, g.opened_at as since, g.step,
+           (g.response_schema -> 'x-gate' -> 'risk')::text as risk,
+           concat(g.payload, g.response_schema -> 'x-gate') as content,
+           g.interrupt, g.payload, g.response_schema, null::json as call
+    from gates g join runs r using (run_id)
+    where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
+    union all
+    select 'call', e.run_id, e.key, coalesce(e.ended_at, e.begun_at), null, to_json(e.risk)::text,
+           concat(e.capability, ' ', e.path), null, null, null,
+           json_build_object('key', e.key, 'kind', e.kind, 'capability', e.capability,
+                             'path', e.path, 'visit', e.visit, 'item', e.item,
+                             'attempts', e.attempts, 'begun_at', e.begun_at, 'error', e.error,
+                             'risk', e.risk)
+    from runs r join effects e using (run_id)
+    where e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
+      and r.archived_at is null
+    union all
+    select 'failed', r.run_id, coalesce(r.error ->> 'code', ''), r.updated_at, null, null,
+           r.error::text, null, null, null, r.error
+    from runs r where r.status = 'failed' and r.retry_at is null and r.archived_at is null
+)
+select n.kind, n.run_id, n.name, n.since, n.name as gate_id, n.interrupt, n.payload,
+       n.response_schema, n.call, r.tenant, f.name as flow_name, r.started_by
+from needs n join runs r using (run_id) join flows f using (digest)
+where (%(kind)s::text is null or n.kind = %(kind)s)
+  and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+  and (%(flow)s::text is null or f.name = %(flow)s)
+  and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+  and (%(older_than)s::interval is null or n.since < now() - %(older_than)s::interval)
+  and (%(newer_than)s::interval is null or n.since > now() - %(newer_than)s::interval)
+  and (%(run_id)s::text is null or n.run_id = %(run_id)s)
+  and (%(step)s::int is null or n.step = %(step)s)
+  and (%(risk)s::text is null or n.risk = %(risk)s)
+  and (%(texts)s::text[] is null or exists (
+      select from unnest(%(texts)s::text[]) as t where position(t in lower(n.content)) > 0))
+  and (%(after_at)s::timestamptz is null
+       or (n.since, n.run_id, n.kind, n.name)
+          > (%(after_at)s::timestamptz, %(after_run)s::text, %(after_kind)s::text, %(after_name)s::text))
+order by n.since, n.run_id, n.kind, n.name
+limit %(limit)s;
+
+-- name: count_needs
+-- How many gates wait for a decision, and how many calls for a person's word.
+select (select count(*) from gates g join runs r using (run_id)
+        where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
+          and (%(tenant)s::text is null or r.tenant = %(tenant)s)) as gates,
+       (select count(*) from runs r join effects e using (run_id)
+        where e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
+          and r.archived_at is null and (%(tenant)s::text is null or r.tenant = %(tenant)s)) as calls;
 
 -- name: list_flow_names
 select distinct f.name from flows f
@@ -653,6 +712,30 @@ told as (
          with ordinality as e (kind, name, path, visit, data, place)
 )
 select gate_id, pg_notify('oasflow_events', run_id) from made;
+
+-- name: find_other_payload
+-- Whether a gate has shown something else than this at the same visit.
+select from gates
+where run_id = %(run_id)s and gate_id = %(gate_id)s and payload_sha256 <> %(payload_sha256)s
+limit 1;
+
+-- name: count_questions
+-- What a run, and the runs that it began, have asked people in all: each visit of a gate, and what it
+-- showed at it; and the last one that a person decided.
+with recursive family as (
+    select run_id from runs where run_id = %(run_id)s
+    union select r.run_id from runs r join family f on r.parent_run_id = f.run_id
+),
+decided as (
+    select d.* from decisions d join family using (run_id) where d.kind <> 'auto_skipped'
+),
+asked as (
+    select run_id, gate_id, payload_sha256 from gates join family using (run_id)
+    union select run_id, gate_id, payload_sha256 from decided
+)
+select (select count(*) from asked) as asked, last.* from (select) as one
+left join lateral (select gate_id, kind, decided_by, decided_at from decided
+                   order by decided_at desc limit 1) as last on true;
 
 -- name: last_decision
 -- What was decided on this visit of a gate, whatever it showed.

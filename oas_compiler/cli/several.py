@@ -1,0 +1,255 @@
+"""Several targets of one command: each shown, then, after one word of the person, each carried out.
+
+    oasflow approve n1/review n2/review n3/review
+        shows each gate as `oasflow show` does, asks once, approves what was shown
+
+Without a terminal nobody sees what is shown, so that each target names its gate and, with `--shown`,
+what the person saw before.  A target that is refused keeps none of the others from being carried
+out; the command ends with the worst exit code of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from rich.text import Text
+
+from oas_compiler.cli import opening
+from oas_compiler.cli.deciding import (
+    Decide,
+    Decider,
+    MeantGate,
+    answer_gate,
+    call_answer,
+    decide_found,
+    find_gate,
+    prepare,
+)
+from oas_compiler.cli.exits import Exit, Halt, exit_of, problem_of
+from oas_compiler.cli.layout import Listing, Pieces, unbroken
+from oas_compiler.cli.safe import clean
+from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.gates.decisions import Decision
+    from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.runs import Run
+
+WORST: Final = (
+    Exit.OK, Exit.WAITING, Exit.REJECTED, Exit.FAILED, Exit.FINDINGS, Exit.USAGE, Exit.CONFLICT,
+    Exit.UNREACHABLE, Exit.BUG,
+)  # fmt: skip
+"""Exit codes of one target, the worst last: a refusal is worse than any end of a run."""
+_YES: Final = frozenset({"", "y", "yes"})
+_NO: Final = frozenset({"q", "quit", "n", "no"})
+
+DecideTarget: TypeAlias = "Callable[[str, Any, str], Decision]"
+"""As `Decide`, with the target as it was typed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTarget:
+    """A gate that the command names, and the decision for it."""
+
+    typed: str
+    shown: str
+    """What the person saw, as `--shown` says it; empty without."""
+    decide: Decide
+
+
+@dataclass(slots=True, kw_only=True)
+class TargetOutcome:
+    """What came of one target."""
+
+    target: str
+    exit: Exit = Exit.WAITING
+    did: str = "left waiting"
+    run: Run | None = None
+    problem: dict[str, Any] | None = None
+    """`{"code", "message"}` of the refusal."""
+
+    def to_json(self) -> dict[str, Any]:
+        from oas_compiler.cli.records import run_summary
+
+        return {
+            "target": self.target,
+            "outcome": self.did,
+            "run": None if self.run is None else run_summary(self.run),
+            "error": self.problem,
+            "exit": int(self.exit),
+        }
+
+    def refuse(self, error: Exception) -> None:
+        self.exit, code, message = problem_of(error)
+        self.did, self.problem = "refused", {"code": code, "message": message}
+
+
+def read_targets(
+    targets: Sequence[str], shown: Sequence[str] | None, decide: DecideTarget
+) -> list[NamedTarget]:
+    """The targets, each with its `--shown`.
+
+    Raises: `Halt` for a target that is named twice, and where the hashes are not as many.
+    """
+    hashes = shown or [""] * len(targets)
+    if len(hashes) != len(targets):
+        raise Halt(
+            f"{len(targets)} targets, and --shown {len(hashes)} times: give it once for each, in "
+            "their order"
+        )
+    twice = next((one for one in targets if list(targets).count(one) > 1), None)
+    if twice is not None:
+        raise Halt(f"'{twice}' is named twice")
+    return [
+        NamedTarget(typed=typed, shown=seen, decide=partial(decide, typed))
+        for typed, seen in zip(targets, hashes, strict=True)
+    ]
+
+
+def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider) -> Exit:
+    """Decide one gate at once; several after they have been shown."""
+    if len(targets) == 1:
+        alone = targets[0]
+        with_hash = _with_hash(about, alone.shown)
+        return answer_gate(command, alone.typed, alone.decide, with_hash)
+    terminal = Terminal.open(as_json=about.as_json)
+    if not terminal.asks:
+        _require_named(targets)
+    with opening.store(terminal, about.given.db, about.given.own) as store:
+        round_ = _Round(store=store, terminal=terminal, command=command, about=about, outcomes=[])
+        ready = [round_.look(number, len(targets), one) for number, one in enumerate(targets, 1)]
+        number = sum(one is not None for one in ready)
+        question = f"{command} these {number} gates [Enter], leave them waiting [q]: "
+        if number and confirm(terminal, question):
+            for outcome, one in zip(round_.outcomes, ready, strict=True):
+                if one is not None:
+                    round_.carry_out(outcome, *one)
+    return tell_outcomes(terminal, round_.outcomes)
+
+
+def _with_hash(about: Decider, shown: str) -> Decider:
+    from cinatra_sdk.gates.shown import read_shown
+
+    return replace(about, shown=read_shown(shown))
+
+
+def _require_named(targets: Sequence[NamedTarget]) -> None:
+    for one in targets:
+        if "/" not in one.typed or not one.shown:
+            raise Halt(
+                f"'{one.typed}': without a terminal each of several targets names its gate, "
+                "RUN/GATE, and with --shown what you saw; oasflow show prints both"
+            )
+
+
+def show_heading(terminal: Terminal, place: str, run: Run) -> None:
+    """The line above what is shown of one of several targets; place: `3 of 20`."""
+    told = (place, f"run {run.id}", run.status, run.flow)
+    terminal.say("", Pieces([Text(clean(part), "dim") for part in told]))
+
+
+def confirm(terminal: Terminal, question: str) -> bool:
+    """Whether the person says yes to what has been shown; True where nobody can be asked.
+
+    What was typed before the question is no answer to it: see `Keyboard.line`.
+    """
+    from oas_compiler.cli.keyboard import Keyboard
+
+    if not terminal.asks:
+        return True
+    keyboard = Keyboard(terminal)
+    while True:
+        try:
+            typed = keyboard.line(question).strip().lower()
+        except (EOFError, KeyboardInterrupt):
+            terminal.say("")
+            return False
+        if typed in _YES | _NO:
+            return typed in _YES
+        terminal.say("Press Enter, or type q and press Enter.")
+
+
+def tell_outcomes(terminal: Terminal, outcomes: Sequence[TargetOutcome]) -> Exit:
+    """Tell what came of each target; the exit code is the worst."""
+    worst = max((one.exit for one in outcomes), key=_rank)
+    terminal.show("", Listing(("target", "outcome", "now"), [_cells(one) for one in outcomes], words=frozenset({"now"})))  # fmt: skip
+    terminal.data({"targets": [one.to_json() for one in outcomes], "exit": int(worst)}, of_run=True)
+    return worst
+
+
+def _rank(code: Exit) -> int:
+    return WORST.index(code) if code in WORST else len(WORST)
+
+
+def _cells(outcome: TargetOutcome) -> list[Text]:
+    now = ""
+    if outcome.problem is not None:
+        now = outcome.problem["message"]
+    elif outcome.run is not None:
+        gates = ", ".join(gate.id for gate in outcome.run.waiting)
+        now = f"{outcome.run.status}{f' at {gates}' if gates else ''}"
+    style = "red" if outcome.problem is not None else ""
+    return [Text(clean(outcome.target)), Text(outcome.did, style), Text(clean(now))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Round:
+    """One command on several gates."""
+
+    store: RunStore
+    terminal: Terminal
+    command: str
+    about: Decider
+    outcomes: list[TargetOutcome]
+
+    def look(self, number: int, of: int, target: NamedTarget) -> tuple[MeantGate, Decision] | None:
+        """Show one gate; None where it cannot be decided, which its outcome then says."""
+        outcome = TargetOutcome(target=target.typed)
+        self.outcomes.append(outcome)
+        try:
+            found = find_gate(self.store, target.typed, self.about.given)
+            about = _with_hash(self.about, target.shown)
+            found.refuse_other(about.shown)
+            decision = decide_found(self.store, found, target.decide, about)
+        except Exception as error:  # noqa: BLE001 - one target keeps no other from being decided
+            outcome.refuse(error)
+            return None
+        name = f"{found.run.id}/{found.gate_id}"
+        if any(one.target == name and one is not outcome for one in self.outcomes):
+            outcome.refuse(Halt(f"'{target.typed}' is a gate that is named before"))
+            return None
+        outcome.target = name
+        if found.gate is not None:
+            decision = replace(decision, shown=found.gate.shown)
+            self._show(found, found.gate, f"{number} of {of}")
+        return found, decision
+
+    def _show(self, found: MeantGate, gate: Gate, place: str) -> None:
+        from oas_compiler.cli.artifact_names import artifact_names
+        from oas_compiler.cli.render import gate_view
+
+        show_heading(self.terminal, place, found.run)
+        self.terminal.say(gate_view(gate, artifact_names(self.store, found.run)))
+
+    def carry_out(self, outcome: TargetOutcome, found: MeantGate, decision: Decision) -> None:
+        store, given = self.store, self.about.given
+        try:
+            drive = prepare(
+                store, found, self.terminal, self.about, command=self.command, decision=decision
+            )
+            flow = None if drive is None else drive.flow
+            answer = call_answer(store, found, decision, flow, given)
+            if drive is None:
+                run = answer(None, opening.host(given.tenant))
+            else:
+                run = replace(drive, is_quiet=True).carry_out(answer)
+        except Exception as error:  # noqa: BLE001 - as above
+            outcome.refuse(error)
+        else:
+            outcome.did, outcome.run, outcome.exit = decision.kind, run, exit_of(run)
+        told = "refused" if outcome.problem else outcome.did
+        self.terminal.say(unbroken(Text(clean(f"  {told}: {outcome.target}"))))

@@ -169,6 +169,7 @@ class Asker:
                 by=self.by,
                 reason=reason,
                 value=value,
+                shown=gate.shown,
             )
             gate.check(decision)
         except AnswerInvalid as error:

@@ -11,6 +11,7 @@ The folders and modules, from the ground up; each imports only those above it he
     governed          what only the host sets: sealed state, policy, secrets
     context           context slots: pure rules of what may be chosen
     platform          the one seam to the outside
+    remote            servers and agents elsewhere: bounds, and what counts as an answer
     events            what happens in a run, told to whoever watches
     effects           the one door of whatever a node does outside of its run
     attachments       files that go with a question to a model: refs, never bytes
@@ -18,6 +19,7 @@ The folders and modules, from the ground up; each imports only those above it he
     engine            everything the SDK asks of LangGraph: where a node stands, whether it may act
     lending           what a process lends to the flows that it runs
     gates             pausing for a person
+    hitl              the gate, by the name under which the agent guide imports it
     flow              what the nodes of a compiled flow do when they run
     mcp               tools of MCP servers, as nodes of a flow
     a2a               agents behind the protocol A2A, as nodes of a flow
@@ -74,7 +76,7 @@ if TYPE_CHECKING:
 
 FLOORS: Final = (
     "errors", "threads", "contract", "text", "values", "first_turn", "templates", "governed", "context", "platform",
-    "events", "effects", "attachments", "models", "engine", "lending", "gates", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "governance", "testing", "postgres", "store", "routed", "bridge", "passthrough", "host",
+    "remote", "events", "effects", "attachments", "models", "engine", "lending", "gates", "hitl", "flow", "mcp", "a2a", "agents", "runs", "advancing", "blocks", "governance", "testing", "postgres", "store", "routed", "bridge", "passthrough", "host",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

@@ -41,7 +41,7 @@ AGENT = "examples/newsletter-agent"
 STUBS = f"{AGENT}/stubs.yaml"
 TOPIC = "Bees on the roof"
 OASFLOW = Path(sys.executable).with_name("oasflow")
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds that one process of the story may take."""
 WAITS, COMPLETED, REJECTED = 3, 0, 5
 """Documented exit codes of `oasflow`."""

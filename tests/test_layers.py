@@ -255,7 +255,6 @@ OWN_FILES = {
     "oas_compiler/cli/__init__.py": "open: the null device",
     "oas_compiler/cli/editor.py": "os.fdopen: writes a new file for somebody's editor",
     "oas_compiler/cli/exits.py": "open: the null device",
-    "cinatra_sdk/mcp/connecting.py": "open: the null device",
     "cinatra_sdk/governance/verifier.py": ".read_bytes: runs alone, without this package",
 }
 """The only modules that open files, beside the store's of the embedded server, with which calls."""

@@ -312,6 +312,14 @@ def test_the_sdk_imports_late_exactly_what_it_exports():
     assert sorted(cinatra_sdk._LATER) == sorted(cinatra_sdk.__all__)
 
 
+def test_a_gate_is_imported_as_the_agent_guide_writes_it():
+    import cinatra_sdk
+    from cinatra_sdk import hitl
+
+    assert hitl.__all__ == ["build_hitl_gate"]
+    assert hitl.build_hitl_gate is cinatra_sdk.build_hitl_gate
+
+
 def test_the_graphs_define_these_names():
     found = {
         path.stem: list_defined_names(path)

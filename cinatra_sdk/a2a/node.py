@@ -15,35 +15,33 @@ from typing import Any, ClassVar, Final
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
+from cinatra_sdk.a2a.answers import COMPLETED, INPUT_REQUIRED
 from cinatra_sdk.a2a.remote import RemoteAgent, RemoteAgentWay
-from cinatra_sdk.a2a.requesting import (
-    COMPLETED,
-    INPUT_REQUIRED,
-    AgentFailed,
-    AgentLost,
-    AgentWay,
-    Said,
-    asay,
-)
+from cinatra_sdk.a2a.requesting import AgentFailed, AgentLost, AgentWay, Said, asay
 from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
+from cinatra_sdk.effects.failures import NotMade
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
-from cinatra_sdk.errors import NodeFailed, NotConfigured
+from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.casting import CastError
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.lent import find_simulation, make_allowance
 from cinatra_sdk.flow.names import MESSAGES
 from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.results import cast_result
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.flow.talk import ask_for_calls, hear, read_conversation
 from cinatra_sdk.flow.waiting import wait_for
 from cinatra_sdk.governed.keys import without_governed
-from cinatra_sdk.governed.secrets import cut_out, redact
+from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.mcp.tool import make_simulated_call
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
+from cinatra_sdk.remote.words import tell_problem
 from cinatra_sdk.templates.environment import describe_unfilled
+from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 from cinatra_sdk.values.types import STRING
@@ -75,6 +73,7 @@ class RemoteAgentTalk(NodeWork):
         settings = RemoteAgentSettings(
             agent=self.way.find_agent(plan.id, plan.name, wiring.env, wiring.host.secrets),
             may_call=make_allowance(wiring.platform, wiring.host.allow),
+            bounds=wiring.host.remote_bounds,
             simulation=find_simulation(wiring.platform),
             secrets=wiring.lent_values,
             results=self.results,
@@ -90,6 +89,7 @@ class RemoteAgentSettings:
 
     agent: RemoteAgent
     may_call: Callable[[str], bool]
+    bounds: RemoteBounds = USUAL
     simulation: Platform | None = field(default=None, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values of the host's placeholders."""
@@ -169,19 +169,19 @@ class _Speaker:
             raise self.frame.failed(
                 f"agent '{settings.agent.label}': {describe_unfilled(header, name)}"
             )
-        way = AgentWay(agent=settings.agent, may_call=settings.may_call)
+        way = AgentWay(agent=settings.agent, may_call=settings.may_call, bounds=settings.bounds)
         failure: tuple[NodeFailed, Exception | None]
         try:
             answer = await asay(way, said, effect.key)
             self._require_done(answer)
             return EffectResult(value=self._keep(answer, effect))
         except NotConfigured as error:
-            failure = (self.frame.failed(error.message, hint=error.hint), None)
-        except AgentFailed as error:
-            told = redact(str(error), effect.secrets)
+            failure = (self.frame.failed(error.message, hint=error.hint), NotMade())
+        except (AgentFailed, ValueRefused) as error:
+            told = tell_problem(str(error), effect.secrets)
             message = f"agent '{settings.agent.label}' failed: {told}"
-            lost = error if isinstance(error, AgentLost) else None
-            failure = (self.frame.failed(message), lost)
+            cause = error if isinstance(error, (AgentLost, NotMade)) else None
+            failure = (self.frame.failed(message), cause)
         raise failure[0] from failure[1]
 
     def leave(self, state: State, said: Said, made: EffectResult) -> dict[str, Any]:
@@ -207,10 +207,14 @@ class _Speaker:
         if answer["state"] not in {COMPLETED, INPUT_REQUIRED}:
             told = f": {answer['text']}" if answer.get("text") else ""
             raise AgentFailed(f"its task is {answer['state']}{told}"[:1000])
+        if answer["state"] == COMPLETED and not answer["parts"] and self.settings.results:
+            raise AgentFailed("its task is completed, and it gave nothing")
 
     def _keep(self, answer: Mapping[str, JsonValue], effect: Effect) -> JsonValue:
         label = self.settings.agent.label
-        clean = without_governed(dict(answer), where=f"what agent '{label}' answered")
+        kept = {name: value for name, value in answer.items() if name != "parts"}
+        check_value(kept, where="what it answered")
+        clean = without_governed(kept, where=f"what agent '{label}' answered")
         return cut_out(clean, effect.secrets)
 
     def _read_results(self, answer: Mapping[str, JsonValue], text: str) -> dict[str, JsonValue]:
@@ -243,7 +247,7 @@ class _Speaker:
                 return port.default.value()
             raise self.frame.failed(f"agent '{label}' did not give the output '{port.title}'")
         try:
-            found: JsonValue = cast(given[port.title], port.type)
+            found: JsonValue = cast_result(port, given[port.title])
         except CastError as error:
             raise self.frame.failed(f"agent '{label}', output '{port.title}': {error}") from None
         return found

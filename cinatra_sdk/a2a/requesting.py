@@ -4,7 +4,8 @@
         ->  {"state": "completed", "text": "Booked.", "data": {}, "task": "t1", "context": "c1"}
         ->  {"state": "input_required", "text": "Which hotel?", "task": "t1", "context": "c1"}
 
-A task that is not done is looked at again and again, for as long as its session says.
+A task that is not done is looked at again and again, for as long as its session says.  The message itself
+is sent once: only what was surely not sent is tried again.
 """
 
 from __future__ import annotations
@@ -12,34 +13,47 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from pydantic import JsonValue
 
+from cinatra_sdk.a2a.answers import AnswerForeign, Conversation, read_answer, read_state
 from cinatra_sdk.a2a.remote import RemoteAgent
+from cinatra_sdk.effects.failures import NotMade
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.models.failures import is_lost
+from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
+from cinatra_sdk.remote.exchange import Exchange, read_origin, unlogged
+from cinatra_sdk.remote.http import bound_transport
 
-COMPLETED: Final = "completed"
-INPUT_REQUIRED: Final = "input_required"
 _QUIET: Final = logging.NullHandler()
 _WAITS: Final = frozenset({"submitted", "working", "unspecified"})
+_UNSENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
+"""Class names of errors before anything of a request was sent."""
+_UNDECIDED: Final = frozenset({408, 409, 425})
 _T = TypeVar("_T")
 
 
 class AgentFailed(Exception):
-    """What went wrong, in words without the client's own errors."""
+    """What went wrong, in words without the client's own errors.
+
+    The words may be the agent's: `cinatra_sdk.remote.words.tell_problem` makes them fit to be shown.
+    """
 
 
 class AgentLost(AgentFailed, ConnectionError):
     """The connection was lost, or the answer took too long: a later try may help."""
 
 
-class _Unopened(Exception):
-    """An address that the operator does not open."""
+class AgentRefused(AgentFailed, NotMade):
+    """The message was surely not taken, and will not be."""
+
+
+class AgentUnreachable(AgentLost, NotMade):
+    """The message was surely not taken; a later try may help."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +74,7 @@ class AgentWay:
 
     agent: RemoteAgent
     may_call: Callable[[str], bool]
+    bounds: RemoteBounds = USUAL
 
 
 async def asay(way: AgentWay, said: Said, key: str) -> dict[str, JsonValue]:
@@ -67,47 +82,158 @@ async def asay(way: AgentWay, said: Said, key: str) -> dict[str, JsonValue]:
 
     Raises: `NotConfigured`, `AgentFailed`.
     """
+    talk = _Talk(way)
     problem: Exception
     try:
-        async with AsyncExitStack() as stack:
-            client = await _connect(way, stack)
-            async with asyncio.timeout(way.agent.timeout):
-                return await _talk(client, way.agent, said, key)
+        with unlogged():
+            return await talk.run(said, key)
     except Exception as error:  # noqa: BLE001 - the package raises anything
         problem = error
     # Out here: in the handler it would drag the client's error along, with the request in it.
-    raise _describe(way.agent, problem)
+    raise talk.describe(problem)
 
 
-async def _connect(way: AgentWay, stack: AsyncExitStack) -> Any:
-    try:
-        import httpx
-        from a2a.client import ClientConfig, ClientFactory
-    except ImportError:
-        raise NotConfigured(
-            "agents behind A2A need the package a2a-sdk", hint="pip install 'oasflow[a2a]'"
-        ) from None
-    # Without a handler of the host's, Python would print the package's warnings.
-    logging.getLogger("a2a").addHandler(_QUIET)
-    agent = way.agent
+class _Talk:
+    """One message, and the looks at what becomes of it."""
 
-    async def require_open(request: Any) -> None:
-        # Each request: the card of the agent may name another address.
-        if not way.may_call(str(request.url)):
-            raise _Unopened
-
-    http = await stack.enter_async_context(
-        httpx.AsyncClient(
-            headers=dict(agent.headers),
-            timeout=agent.request_timeout,
-            verify=_read_certificates(agent),
-            follow_redirects=False,
-            event_hooks={"request": [require_open]},
+    def __init__(self, way: AgentWay) -> None:
+        self._agent, self._bounds = way.agent, way.bounds
+        self._exchange = Exchange(
+            bounds=way.bounds,
+            may_call=way.may_call,
+            only_origin=read_origin(way.agent.url) if way.agent.headers else "",
         )
-    )
-    config = ClientConfig(streaming=False, polling=True, httpx_client=http)
-    found = await _try_again(agent, lambda: ClientFactory(config).create_from_url(agent.url))
-    return await stack.enter_async_context(found)
+        self._sent = False
+        """Whether the message may have been taken."""
+
+    async def run(self, said: Said, key: str) -> dict[str, JsonValue]:
+        async with AsyncExitStack() as stack:
+            seconds = min(self._agent.request_timeout, self._bounds.connect_seconds)
+            async with asyncio.timeout(seconds):
+                client = await self._connect(stack)
+            async with asyncio.timeout(self._agent.timeout):
+                return await self._converse(client, said, key)
+
+    async def _connect(self, stack: AsyncExitStack) -> Any:
+        try:
+            import httpx
+            from a2a.client import ClientConfig, ClientFactory
+        except ImportError:
+            raise NotConfigured(
+                "agents behind A2A need the package a2a-sdk", hint="pip install 'oasflow[a2a]'"
+            ) from None
+        # Without a handler of the host's, Python would print the package's warnings.
+        logging.getLogger("a2a").addHandler(_QUIET)
+        agent = self._agent
+        inner = httpx.AsyncHTTPTransport(verify=_read_certificates(agent))
+        http = await stack.enter_async_context(
+            httpx.AsyncClient(
+                headers=dict(agent.headers),
+                timeout=agent.request_timeout,
+                transport=bound_transport(httpx, inner, self._exchange),
+                follow_redirects=False,
+            )
+        )
+        config = ClientConfig(streaming=False, polling=True, httpx_client=http)
+        factory = ClientFactory(config)
+        card = await self._try_again(lambda: _read_card(agent, http))
+        return await stack.enter_async_context(factory.create(card))
+
+    async def _converse(self, client: Any, said: Said, key: str) -> dict[str, JsonValue]:
+        from a2a.types.a2a_pb2 import GetTaskRequest
+
+        async def send() -> Any:
+            self._sent = True
+            self._exchange.begin_question()
+            async for event in client.send_message(_make_request(said, key)):
+                return event
+            raise AgentFailed("it gives no answer")
+
+        conversation = Conversation(task=said.task, context=said.context, message=key)
+        event = await self._try_again(send, may_help=_is_unsent)
+        if event.HasField("message"):
+            return conversation.read_message(event.message)
+        if not event.HasField("task"):
+            raise AgentFailed("it gives no answer")
+        task = event.task
+        conversation.require_own(task)
+        while read_state(task) in _WAITS:
+            await asyncio.sleep(self._agent.poll_interval)
+            wanted = GetTaskRequest(id=task.id)
+            task = await self._look(client, wanted)
+            conversation.require_own(task)
+        return read_answer(task)
+
+    async def _look(self, client: Any, wanted: Any) -> Any:
+        async with asyncio.timeout(self._agent.request_timeout):
+            return await self._try_again(lambda: client.get_task(wanted))
+
+    async def _try_again(
+        self, attempt: Callable[[], Awaitable[_T]], may_help: Callable[[Exception], bool] = is_lost
+    ) -> _T:
+        """What `attempt` returns, tried again where the connection was lost."""
+        tries = 0
+        while True:
+            try:
+                return await attempt()
+            except Exception as error:
+                given_up = tries >= self._agent.retries or self._exchange.broken
+                if given_up or not may_help(error):
+                    raise
+            tries += 1
+            await asyncio.sleep(min(self._agent.poll_interval, 0.25 * 2**tries))
+
+    def describe(self, error: Exception) -> Exception:
+        """The error in our words."""
+        agent, exchange = self._agent, self._exchange
+        if exchange.closed:
+            return NotConfigured(
+                f"the agent '{agent.label}' is at an address that this process does not open",
+                hint="add it to `allow` (--allow at the command line)",
+            )
+        if isinstance(error, NotConfigured):
+            return error
+        unsent = not self._sent or exchange.kept_back or _is_unsent(error)
+        if isinstance(error, AgentFailed):
+            return AgentRefused(str(error)) if unsent else error
+        if isinstance(error, AnswerForeign) or exchange.broken:
+            words = exchange.broken or str(error)
+            return AgentRefused(words) if unsent else AgentFailed(words)
+        lost = is_lost(error)
+        words = f"{type(error).__name__}: {error}"[:1000]
+        if type(error) is TimeoutError:
+            words = self._describe_wait()
+        elif exchange.status:
+            unsent = unsent or (400 <= exchange.status < 500 and exchange.status not in _UNDECIDED)
+            lost, words = (
+                exchange.status == 429 or exchange.status >= 500,
+                f"status {exchange.status}: {error}",
+            )
+        if unsent:
+            return AgentUnreachable(words) if lost else AgentRefused(words)
+        return AgentLost(words) if lost else AgentFailed(words)
+
+    def _describe_wait(self) -> str:
+        if self._sent:
+            return f"no answer within {self._agent.timeout:g} seconds (timeout of its session_parameters)"
+        within = self._bounds.describe("connect_seconds", "within {} seconds")
+        return f"its card does not come {within}"
+
+
+async def _read_card(agent: RemoteAgent, http: Any) -> Any:
+    from a2a.client import A2ACardResolver
+
+    return await A2ACardResolver(http, agent.url).get_agent_card()
+
+
+def _is_unsent(error: Exception) -> bool:
+    """Whether the error came before anything of the request was sent."""
+    one: BaseException | None = error
+    while one is not None:
+        if type(one).__name__ in _UNSENT:
+            return True
+        one = one.__cause__
+    return False
 
 
 def _read_certificates(agent: RemoteAgent) -> ssl.SSLContext | bool:
@@ -128,31 +254,6 @@ def _read_certificates(agent: RemoteAgent) -> ssl.SSLContext | bool:
     return context
 
 
-async def _talk(client: Any, agent: RemoteAgent, said: Said, key: str) -> dict[str, JsonValue]:
-    from a2a.types.a2a_pb2 import GetTaskRequest
-
-    async def send() -> Any:
-        async for event in client.send_message(_make_request(said, key)):
-            return event
-        raise AgentFailed("it gives no answer")
-
-    event = await _try_again(agent, send)
-    if event.HasField("message"):
-        message = event.message
-        return {"state": COMPLETED, "context": message.context_id, **_read_parts(message.parts)}
-    task = event.task
-    while _read_state(task) in _WAITS:
-        await asyncio.sleep(agent.poll_interval)
-        wanted = GetTaskRequest(id=task.id)
-        task = await _try_again(agent, lambda: client.get_task(wanted))  # noqa: B023 - awaited at once
-    return {
-        "state": _read_state(task),
-        "task": task.id,
-        "context": task.context_id,
-        **_read_parts(_list_parts(task)),
-    }
-
-
 def _make_request(said: Said, key: str) -> Any:
     from a2a.helpers import new_data_part, new_text_part
     from a2a.types.a2a_pb2 import Message, Role, SendMessageRequest
@@ -167,72 +268,3 @@ def _make_request(said: Said, key: str) -> Any:
         context_id=said.context,
     )
     return SendMessageRequest(message=message)
-
-
-def _read_state(task: Any) -> str:
-    from a2a.types.a2a_pb2 import TaskState
-
-    name: str = TaskState.Name(task.status.state)
-    return name.removeprefix("TASK_STATE_").lower()
-
-
-def _list_parts(task: Any) -> list[Any]:
-    """What a task says: what it made, and its state's message; only this of one that is not done."""
-    made = [part for artifact in task.artifacts for part in artifact.parts]
-    told = list(task.status.message.parts)
-    return made if made and _read_state(task) == COMPLETED else told
-
-
-def _read_parts(parts: Iterable[Any]) -> dict[str, JsonValue]:
-    from a2a.helpers import get_data_parts
-
-    texts: list[str] = []
-    data: dict[str, JsonValue] = {}
-    for part in parts:
-        if part.HasField("text"):
-            texts.append(part.text)
-        elif part.HasField("data"):
-            for found in get_data_parts([part]):
-                data.update(_read_numbers(found) if isinstance(found, dict) else {})
-        else:
-            texts.append(f"[file {part.filename or part.media_type or part.url}]")
-    return {"text": "\n".join(texts), "data": data}
-
-
-def _read_numbers(value: Any) -> Any:
-    """The value with whole numbers as such: the protocol's messages only have floats."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, list):
-        return [_read_numbers(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _read_numbers(one) for key, one in value.items()}
-    return value
-
-
-async def _try_again(agent: RemoteAgent, attempt: Callable[[], Awaitable[_T]]) -> _T:
-    """What `attempt` returns, tried again where the connection was lost."""
-    tries = 0
-    while True:
-        try:
-            return await attempt()
-        except Exception as error:
-            if tries >= agent.retries or not is_lost(error):
-                raise
-        tries += 1
-        await asyncio.sleep(min(agent.poll_interval, 0.25 * 2**tries))
-
-
-def _describe(agent: RemoteAgent, error: Exception) -> Exception:
-    if isinstance(error, (NotConfigured, AgentFailed)):
-        return error
-    if isinstance(error, _Unopened) or isinstance(error.__cause__, _Unopened):
-        return NotConfigured(
-            f"the agent '{agent.label}' is at an address that this process does not open",
-            hint="add it to `allow` (--allow at the command line)",
-        )
-    if isinstance(error, TimeoutError):
-        return AgentLost(f"no answer within {agent.timeout:g} seconds")
-    if is_lost(error):
-        return AgentLost(f"{type(error).__name__}: {error}"[:300])
-    return AgentFailed(f"{type(error).__name__}: {error}"[:300])

@@ -26,6 +26,7 @@ from cinatra_sdk.agents.offered import (
 )
 from cinatra_sdk.agents.step import ANSWER, is_text
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.edited import CHANGED
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import MESSAGES, channel_of
 from cinatra_sdk.flow.nodes.confirmed import DENIED
@@ -215,7 +216,9 @@ class _Turn:
             self._refuse(call, str(unmade))
         else:
             titles = [port.title for port in tool.outputs] if tool is not None else [RESULT]
-            self._say(call, _format_outputs(titles, record["out"]))
+            result = _format_outputs(titles, record["out"])
+            changed = record.get(CHANGED)  # the model asked for other arguments
+            self._say(call, f"{changed}\n{result}" if changed else result)
 
     def _say(self, call: Mapping[str, Any], text: str) -> None:
         self._said.append(give_result(self._frame, self._state, call, text))

@@ -24,7 +24,7 @@ from cinatra_sdk.agents.shortening import Seen, list_shortenings, see
 from cinatra_sdk.effects import aperform, perform
 from cinatra_sdk.effects.effect import Usage, hash_json
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
-from cinatra_sdk.errors import LimitExceeded
+from cinatra_sdk.errors import LimitExceeded, ValueRefused
 from cinatra_sdk.flow.attaching import FilesInput, QuestionFiles, make_files_input, read_files
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
@@ -41,6 +41,7 @@ from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.values.json_text import NOTHING, Json
+from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from cinatra_sdk.values.types import STRING
@@ -334,10 +335,17 @@ class _StepQuery:
             raise
 
     def _read(self, answer: tuple[AIMessage, Usage]) -> tuple[JsonValue, Usage]:
+        from cinatra_sdk.models.asking import ReplyTooLarge
+
         message, usage = answer
         asked: list[Mapping[str, Any]] = [*message.tool_calls]
         # Arguments that are no JSON: the model is told so, like of any that a tool does not take.
         asked += [{**call, "args": None} for call in message.invalid_tool_calls]
+        if len(asked) > self.settings.model.bounds.calls:
+            bounds = self.settings.model.bounds
+            raise ReplyTooLarge(
+                bounds.describe("calls", "one reply asks for more than {} calls of tools"), usage
+            )
         calls: list[JsonValue] = [
             self._describe_call(index, one) for index, one in enumerate(asked)
         ]
@@ -347,8 +355,18 @@ class _StepQuery:
         return {
             "id": str(call.get("id") or f"call_{self.visit}_{index}"),
             "name": str(call.get("name") or ""),
-            "args": call.get("args"),
+            "args": _keep_arguments(call.get("args")),
         }
+
+
+def _keep_arguments(arguments: Any) -> JsonValue:
+    """The arguments of a call; None for what no run can keep, like for what is no JSON."""
+    try:
+        check_value(arguments, where="the arguments")
+    except ValueRefused:
+        return None
+    kept: JsonValue = arguments
+    return kept
 
 
 def _describe_message(message: BaseMessage) -> JsonValue:

@@ -27,7 +27,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.blocks.step import NodeRunnable, State, node_of
 from cinatra_sdk.engine.acting import does_not_act
-from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, context_of
+from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, context_of, name_ledger
 from cinatra_sdk.engine.tasks import own_shape, require_own_graph, was_sent
 from cinatra_sdk.errors import FlowChanged, InputInvalid, NodeFailed
 from cinatra_sdk.gates.gate import gate_id
@@ -120,6 +120,7 @@ def _build_run_identity(host: HostContext, execution: Any, digest: str) -> dict[
         "digest": digest,
         "graph": own_shape(),
         "scope": host.scope,
+        **name_ledger(host),
     }
 
 

@@ -4,6 +4,7 @@ effect.py         an `Effect`: what is to be done, under which key;  `EffectResu
 failures.py       an error -> transient or permanent, and whether the effect may have happened
 ledger.py         the `Ledger` protocol: what is known about a key, and what came of it
 memory_ledger.py  `MemoryLedger`, the shipped double
+process_ledgers.py  ledgers in memory of the runs that this process began, for what acts at most once
 unkept.py         what stands in for a ledger, where the host gives none
 door.py           `Door`: the parts that the host gives (ledger, policy, budget, events)
 asking.py         asking policy and budget, telling watchers

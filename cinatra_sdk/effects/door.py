@@ -54,7 +54,7 @@ class Door:
     before: Callable[[Effect], None] | None = field(default=None, repr=False)
     """Whether the run is still ours: raises where it has ended, or another process goes on with it."""
     ledger: Ledger | None = None
-    """None: nothing is replayed, and an effect that is at most once is refused."""
+    """None: nothing is replayed but effects that are at most once, of a run that this process began."""
     allow: Callable[[Effect], Verdict] | None = field(default=None, repr=False)
     """The policy.  An exception refuses, as does anything that is no `Verdict`."""
     spend: Callable[[Effect], None] | None = field(default=None, repr=False)

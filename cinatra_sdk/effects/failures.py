@@ -33,6 +33,10 @@ _UNDECIDED: Final = frozenset({408, 409, 425})
 """Statuses below 500 that do not tell whether an earlier request with the key took effect."""
 
 
+class NotMade(Exception):
+    """The request was surely not made; an error that comes from this one is no unknown outcome."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectFailure:
     """Why an effect has no result; the text is safe to store."""
@@ -84,7 +88,7 @@ def _is_transient(error: BaseException) -> bool:
 
 
 def _may_have_reached(error: BaseException) -> bool:
-    if isinstance(error, PlatformRefused):
+    if isinstance(error, (PlatformRefused, NotMade)):
         return False
     if isinstance(error, PlatformResponseError) and error.status is not None:
         return not (400 <= error.status < 500 and error.status not in _UNDECIDED)

@@ -47,6 +47,8 @@ from cinatra_sdk.effects.governing import (
     traced,
 )
 from cinatra_sdk.effects.ledger import Differs, Entry, Ledger, Stored, Unknown
+from cinatra_sdk.effects.process_ledgers import find_ledger
+from cinatra_sdk.effects.quiet import refuse_quiet
 from cinatra_sdk.effects.unkept import NothingKept
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, ShownDiffers
 from cinatra_sdk.governed.secrets import cut_out
@@ -65,11 +67,12 @@ def perform(effect: Effect, do: Callable[[], EffectResult], door: Door) -> Effec
         EffectUnknown: the effect is at most once and may have happened already.
         EffectDiffers: the ledger knows the key from another request.
         EffectRefused: the policy or the budget refuses; or the effect is at most once, and there
-            is no ledger.
+            is no ledger: the host gave none, and the run was begun by another process.
         ShownDiffers: a person approved something else.
         Exception: what `do`, the ledger or `door.before` raises.
 
     """
+    refuse_quiet(effect)
     ledger = _choose_ledger(effect, door)
     if not ledger.asks_run:
         ask_run(effect, door)
@@ -109,6 +112,7 @@ async def aperform(
     effect: Effect, do: Callable[[], Awaitable[EffectResult]], door: Door
 ) -> EffectResult:
     """As `perform`, for an event loop; the host's functions are called in other threads."""
+    refuse_quiet(effect)
     ledger = _choose_ledger(effect, door)
     if not ledger.asks_run:
         await aask_run(effect, door)
@@ -156,12 +160,15 @@ def _choose_ledger(effect: Effect, door: Door) -> Ledger:
     if door.ledger is not None:
         return door.ledger
     if effect.once:
-        raise make_refusal(
-            effect,
-            "it may act at most once, and no ledger would know of it",
-            code="ledger_missing",
-            hint="give a ledger: host_context(…, ledger=…)",
-        )
+        found = find_ledger()
+        if isinstance(found, str):
+            raise make_refusal(
+                effect,
+                f"it may act at most once, and {found}",
+                code="ledger_missing",
+                hint="give a ledger: host_context(…, ledger=…), or keep the run in a RunStore",
+            )
+        return found
     return _NOTHING_KEPT if door.remembered is None else door.remembered
 
 

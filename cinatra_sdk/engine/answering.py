@@ -1,5 +1,6 @@
 """A graph that gives an answer without an id to the pause that waits, and to no other; a Command
-that holds nothing is refused, and messages are streamed without their seals.
+that holds nothing is refused, and an input of which something would be lost; messages are streamed
+without their seals.
 
     graph = answering_by_id(graph)
     graph.invoke(Command(resume={"approved": True}), config)
@@ -22,6 +23,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot
 
+from cinatra_sdk.engine.start_input import require_start_input
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.governed.growing import without_seal
 
@@ -49,6 +51,7 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         **more: Any,
     ) -> Iterator[Any]:
         _refuse_empty(input)
+        require_start_input(input, self.builder.input_schema)
         given, asked = input, self._find_place(input, config)
         if asked is not None:
             given = _answer_by_id(input, self.get_state(asked))
@@ -64,6 +67,7 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         **more: Any,
     ) -> AsyncIterator[Any]:
         _refuse_empty(input)
+        require_start_input(input, self.builder.input_schema)
         given, asked = input, self._find_place(input, config)
         if asked is not None:
             given = _answer_by_id(input, await self.aget_state(asked))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from cinatra_sdk.effects.door import OPEN, Door
+from cinatra_sdk.effects.process_ledgers import LEDGER_NAME, name_run
 from cinatra_sdk.events.event import RunEvent, Tell
 from cinatra_sdk.governed.secret_forms import long_enough
 from cinatra_sdk.platform.protocol import Credentials
@@ -65,6 +66,8 @@ class HostContext:
 
     run_id: str = ""
     tenant: str = ""
+    started_by: str = ""
+    """Whoever started the run; empty where the host names nobody."""
     context_id: str = ""
     """The conversation that the run belongs to; sent as `X-Cinatra-A2A-Context-Id`."""
     approval_policy: Any = DERIVED
@@ -110,6 +113,7 @@ def host_context(
     *,
     run_id: str = "",
     tenant: str = "",
+    started_by: str = "",
     context_id: str = "",
     approval_policy: Any = DERIVED,
     run_token: str | None = "",
@@ -129,8 +133,10 @@ def host_context(
              on one, a copied thread); "line" on the thread's own line only; None: as the graph.
     before_effect: called before every effect; raises where the run must not act any more.
     ledger:  what is known of earlier effects of the run, whose results are replayed; None: only
-             its checkpoints are.  See `cinatra_sdk.effects.ledger`.
+             its checkpoints are, and for effects that are at most once a ledger in the memory of the
+             process that began the run.  See `cinatra_sdk.effects.ledger` and `process_ledgers`.
     allow, spend, spent, on_effect: policy, budget and watcher; see `cinatra_sdk.effects.Door`.
+    started_by: the person who started the run, whom a governed run acts for where nothing else says so.
     tell:    takes every event of the run, in order; see `cinatra_sdk.events.event.RunEvent`.
 
     `run_token` and `bearer_token` reach the platform's requests and nothing else: no state,
@@ -139,7 +145,7 @@ def host_context(
     Raises: `ValueError` for a token that is too short to be found in an answer.
     """
     texts = {
-        "run_id": run_id, "tenant": tenant, "context_id": context_id,
+        "run_id": run_id, "tenant": tenant, "started_by": started_by, "context_id": context_id,
         "run_token": run_token or "", "bearer_token": bearer_token or "",
     }  # fmt: skip
     for name, text in texts.items():
@@ -152,6 +158,7 @@ def host_context(
     return HostContext(
         run_id=run_id,
         tenant=tenant,
+        started_by=started_by,
         context_id=context_id,
         approval_policy=approval_policy,
         credentials=Credentials(run_token=texts["run_token"], bearer_token=texts["bearer_token"]),
@@ -211,6 +218,11 @@ def listening(host: HostContext, tell: Tell) -> HostContext:
 
     both = tell if told is None else tell_both
     return replace(host, tell=both, door=replace(host.door, tell=both), mark=_HOST)
+
+
+def name_ledger(host: HostContext) -> dict[str, str]:
+    """What the identity of a run that begins says of a ledger in memory: nothing where the host has one."""
+    return {LEDGER_NAME: name_run()} if host.door.ledger is None else {}
 
 
 def context_of(given: object) -> HostContext:

@@ -22,6 +22,7 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.engine.acting import does_not_act
 from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.start_input import DECLARED
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.engine import node_runnable
 from cinatra_sdk.flow.framing import frame_of
@@ -85,7 +86,7 @@ def make_graph(
     graph = StateGraph(
         _make_typed_dict("State", keys),
         context_schema=HostContext,
-        input_schema=_make_typed_dict("Input", _input_keys(depth)),
+        input_schema=_make_input_schema(flow, depth),
         output_schema=_make_typed_dict("Output", {key: _FIXED[key] for key in _OUTPUT_KEYS}),
     )
     places = make_places(flow, wiring, around, depth)
@@ -130,6 +131,13 @@ def _make_inputs_key(depth: int) -> dict[str, Any]:
     """A caller's inputs are read once and checked; a subflow's come from its parent, sealed."""
     inputs = dict[str, Any]
     return {INPUTS: inputs if depth == 0 else Annotated[inputs, HostOnly]}
+
+
+def _make_input_schema(flow: FlowPlan, depth: int) -> Any:
+    schema = _make_typed_dict("Input", _input_keys(depth))
+    if depth == 0:
+        setattr(schema, DECLARED, tuple(port.title for port in flow.inputs))
+    return schema
 
 
 def _input_keys(depth: int) -> dict[str, Any]:

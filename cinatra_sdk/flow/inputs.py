@@ -8,6 +8,7 @@ accepted_inputs(ports, {"topic": "x", "bearer_token": "stolen", "typo": 1})
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -18,6 +19,8 @@ from cinatra_sdk.text.spelling import did_you_mean
 from cinatra_sdk.values.json_schema import first_problem
 from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.ports import TypedPort
+
+log = logging.getLogger("oasflow.flow")
 
 ENGINE_OWNED: Final = frozenset(
     {"bearer_token", "approval_policy", "run", "rejected_at", "status", "approvedAt"}
@@ -52,6 +55,8 @@ class Accepted:
     values: dict[str, Any]
     ignored: tuple[str, ...] = ()
     """What was dropped, one sentence each."""
+    stray: tuple[str, ...] = ()
+    """The sentences of those that nobody sets: slips of the caller."""
 
 
 def accepted_inputs(
@@ -66,6 +71,7 @@ def accepted_inputs(
     known = {port.title: port for port in ports if port.title not in ids_of_run}
     values: dict[str, Any] = {}
     ignored: list[str] = []
+    stray: list[str] = []
     for title, value in params.items():
         if title in ids_of_run:
             ignored.append(f"R01_IGNORED {title}: it carries the run's own id")
@@ -73,7 +79,9 @@ def accepted_inputs(
         if title not in known:
             # One hint compares a name with all others: nobody reads the thirtieth.
             near = known if len(ignored) < _MOST_HINTS else {}
-            ignored.append(_why_ignored(str(title), near))
+            why = _why_ignored(str(title), near)
+            ignored.append(why)
+            stray += [] if title in ENGINE_OWNED else [why]
             continue
         check_value(value, where=f"input '{title}'")
         problem = first_problem(known[title].schema.text, value)
@@ -83,7 +91,19 @@ def accepted_inputs(
         if problem and (default is None or default.value() != value):
             raise InputInvalid(f"input '{title}': {problem}")
         values[title] = json.loads(json.dumps(value))
-    return Accepted(values=values, ignored=tuple(ignored))
+    return Accepted(values=values, ignored=tuple(ignored), stray=tuple(stray))
+
+
+def require_no_stray(accepted: Accepted) -> Accepted:
+    """The same, for a caller who hears no log: what only the host sets is dropped and logged.
+
+    Raises: `InputInvalid` naming a given input that the flow does not have.
+    """
+    for sentence in accepted.ignored:
+        if sentence in accepted.stray:
+            raise InputInvalid(f"input {sentence}", hint="give the declared inputs only")
+        log.warning("input ignored: %s", sentence)
+    return accepted
 
 
 def require_hidden(setup: SetupInputs, values: Mapping[str, Any]) -> None:

@@ -27,6 +27,7 @@ def read_model_settings(wiring: Wiring, llm_config: Json) -> ModelSettings:
         stand_in=find_stand_in(wiring.platform),
         simulation=find_simulation(wiring.platform),
         lent=wiring.lent_values,
+        bounds=host.remote_bounds,
     )
 
 

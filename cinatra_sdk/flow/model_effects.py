@@ -32,13 +32,14 @@ from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.models.connecting import connect_model, find_key, read_address
 from cinatra_sdk.models.failures import ModelUnreachable, is_worth_retrying, read_status
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
+from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
+from cinatra_sdk.remote.words import tell_problem
+from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 if TYPE_CHECKING:
     from cinatra_sdk.models.asking import Live
 
-_LONGEST: Final = 300
-"""Characters of a provider's error that are shown."""
 _ABOUT_KEYS: Final = frozenset({401, 403})
 """Statuses whose texts may quote a part of the key."""
 
@@ -58,6 +59,7 @@ class ModelSettings:
     """Answers where the run is simulated and no model is lent."""
     lent: tuple[str, ...] = field(default=(), repr=False)
     """Values of the host's placeholders."""
+    bounds: RemoteBounds = USUAL
 
 
 class ModelQuery(Protocol):
@@ -221,7 +223,9 @@ class PreparedQuery:
         self._tell_token("dropped")
 
     def _keep(self, value: JsonValue, usage: Usage) -> EffectResult:
-        clean = without_governed(value, where=f"what model '{self._name}' answered")
+        where = f"what model '{self._name}' answered"
+        check_value(value, where=where)
+        clean = without_governed(value, where=where)
         return EffectResult(value=cut_out(clean, self.effect.secrets), usage=usage)
 
     def _make_call(self) -> PlatformCall:
@@ -248,7 +252,7 @@ class PreparedQuery:
 
     def _describe(self, error: Exception) -> tuple[NodeFailed, Exception | None]:
         """The node's error, and the clean one that it comes from, which says whether to try again."""
-        from cinatra_sdk.models.asking import AnswerUnusable, PartlyAnswered
+        from cinatra_sdk.models.asking import AnswerUnusable, PartlyAnswered, ReplyTooLarge
 
         if isinstance(error, PartlyAnswered):
             failed, cause = self._describe(error.error)
@@ -261,9 +265,13 @@ class PreparedQuery:
             failed = self.frame.failed(message, hint="see its prompt and its outputs")
             failed.used = error.usage
             return failed, None
+        if isinstance(error, ReplyTooLarge):
+            failed = self.frame.failed(f"model '{self._name}': {error}")
+            failed.used = error.usage
+            return failed, None
         status = read_status(error)
         what = f"status {status}" if status is not None else type(error).__name__
-        said = "" if status in _ABOUT_KEYS else redact(str(error), self.effect.secrets)[:_LONGEST]
+        said = "" if status in _ABOUT_KEYS else tell_problem(str(error), self.effect.secrets)
         message = f"model '{self._name}' failed with {what}" + (f": {said}" if said else "")
         hint = "check its key" if status in _ABOUT_KEYS else ""
         again = is_worth_retrying(error, self._rules())

@@ -267,6 +267,7 @@ class PlannedFlow:
         *,
         run_id: str = "",
         tenant: str = "",
+        started_by: str = "",
         context_id: str = "",
         approval_policy: Any = DERIVED,
         run_token: str = "",
@@ -281,13 +282,16 @@ class PlannedFlow:
         context = host_context(
             run_id=run_id,
             tenant=tenant,
+            started_by=started_by,
             context_id=context_id,
             approval_policy=approval_policy,
             run_token=run_token,
             bearer_token=bearer_token,
             effects=effects,
         )
-        run = RunIdentity(id=run_id, tenant=tenant, flow=self.name, digest=self.digest)
+        run = RunIdentity(
+            id=run_id, tenant=tenant, flow=self.name, digest=self.digest, started_by=started_by
+        )
         return lend_context(context, run, self.host)
 
     def stream(

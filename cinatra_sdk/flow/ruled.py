@@ -20,6 +20,7 @@ from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
 from cinatra_sdk.effects.effect import Effect
 from cinatra_sdk.effects.governing import GateNeeded, Governor, governed_by
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.edited import EDITED
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import SHOWN, Frame
 from cinatra_sdk.flow.names import DECISIONS, MESSAGES, channel_of
@@ -58,6 +59,10 @@ class FlowRules(Protocol):
 
     def describe_gate(self, state: State, gate: str) -> dict[str, JsonValue]:
         """What a person is told of a gate besides the call: its description, the role that it asks for."""
+        ...
+
+    def give_back(self, state: State, asked: Mapping[str, Any]) -> None:
+        """The budget that was held for the call which a person was asked about: they said no."""
         ...
 
     def find_approver_problem(self, state: State, gate: str, person: str) -> str:
@@ -168,7 +173,7 @@ class _Ruled:
         times = f":{asked['times']}" if asked.get("times") else ""
         return Question(
             values=values,
-            form=ConfirmationForm(output=self.frame.id),
+            form=ConfirmationForm(output=self.frame.id, call=str(asked["capability"])),
             schema=CONFIRMATION_SCHEMA,
             renderer=FALLBACK_RENDERER,
             gate_id=f"{gate_id(state, self.frame.id, visit)}:{gate}{times}",
@@ -182,6 +187,8 @@ class _Ruled:
         assert asked is not None  # see `ask`
         decided = decision_record(frame, state, CALL_STEP, outcome)
         question = Asked(text=f"Call {asked['capability']}", implied=True)
+        if not outcome.approved:
+            self.rules.give_back(state, asked)
         is_told = outcome.denied and has_open_call(state[MESSAGES])
         talk = {} if is_told else discuss(frame, state, question, outcome)
         more = {DECISIONS: seal([decided]), **talk}
@@ -205,7 +212,7 @@ class _Ruled:
     ) -> Any:
         """Pass the turn to this node itself, within the same visit."""
         own = self._read_own(state)
-        kept = {key: own[key] for key in (SHOWN, PASSED) if key in own}
+        kept = {key: own[key] for key in (SHOWN, EDITED, PASSED) if key in own}
         visits = {"visits": self.frame.visit(state) - 1}
         return self.frame.go_on(state, {**kept, **visits, **record}, more or {})
 

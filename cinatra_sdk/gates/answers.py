@@ -10,12 +10,14 @@ Out: an `Answer` with the text or value that the gate's output carries, or `Answ
 for a note to the flow: the note is the answer's text where the gate takes text and no other text
 was sent.  `userResponse` is Cinatra's key for a value as text.
 
-The forms that read the value are in `forms`.
+The forms that read the value are in `forms`; answers in the words of other clients are read by
+`dialects`.
 """
 
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -162,9 +164,22 @@ def _read_given(message: Mapping[str, Any], note: str, output: str) -> Given:
     text = message["userResponse"]
     if "value" in message:
         raise AnswerInvalid("the answer has both value and userResponse", hint="send one")
-    if not isinstance(text, str) or not text:
+    if not isinstance(text, str) or not has_words(text):
         raise AnswerInvalid("userResponse is not a non-empty string")
     return Given(value=text, note=note)
+
+
+class NoWords(AnswerInvalid):
+    """An answer says nothing where a text is asked."""
+
+
+def has_words(value: object) -> bool:
+    """Whether a value says something where a text is asked: null, an empty list or object, and a text
+    of nothing that anybody sees do not.
+    """
+    if isinstance(value, str):
+        return any(unicodedata.category(letter)[0] not in "ZC" for letter in value)
+    return value is not None and value not in ([], {})
 
 
 def check_answer_value(value: Any) -> None:

@@ -164,6 +164,20 @@ class Gate:
         )
 
     @property
+    def is_editable(self) -> bool:
+        """Whether the gate stands before a call whose arguments a person may edit: the value of an
+        approval is then all of them, by name.
+        """
+        form = self.form
+        return isinstance(form, ConfirmationForm) and form.arguments_schema is not None
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the gate asks for words that the flow goes on with, to which a yes is no answer."""
+        form = self.form
+        return isinstance(form, (TextForm, ResultForm)) and form.is_question
+
+    @property
     def question(self) -> str:
         """What the model of an agent asks the person; empty for every other gate."""
         arguments = self.values.get("arguments")
@@ -306,9 +320,11 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
             document_schema=_read_schema(about, "innerSchema"),
             bare=about.get("bare") is True,  # earlier versions did not store it
             confirms=about.get("confirms") is True,
+            call=str(values.get("call", "")),  # the payload holds it
             foreign=about.get("foreign") is True,
             actions=_read_member({"actions": 0, **about}, "actions", int),
             result=about.get("result") is True,
+            question=about.get("question") is True,
             # Not stored twice: the payload holds the allowed selection.
             selector=selector_of(renderer, values),
         ),

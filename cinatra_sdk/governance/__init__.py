@@ -12,7 +12,8 @@ delegation.py delegating.py current_call.py    on whose behalf;  children, which
 results.py tracing.py deadlines.py    what came of a call
 planning.py references.py critic.py    plans, and what is said of them
 story.py transcripts.py recording.py signing.py recorders.py    decision records
-replaying.py verdicts.py differences.py verifier.py    records derived again, and verified
+replaying.py verdicts.py differences.py    records derived again
+verifier.py signatures.py exact_json.py    an export verified, with the standard library alone
 flows.py        the rules over a compiled flow
 loop/           the canonical loop as nodes of a graph (`graphs.governed_run`)
 

@@ -18,6 +18,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.governance.budgets import limit_budget
 from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.catalogs import require_intent
 from cinatra_sdk.governance.compatibility import require_compatible
 from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, is_elided, rank
 from cinatra_sdk.governance.contracts.identity import (
@@ -29,11 +30,21 @@ from cinatra_sdk.governance.contracts.identity import (
 )
 from cinatra_sdk.governance.contracts.invoke import Attachment, InvokeAgent
 from cinatra_sdk.governance.contracts.packs import ContextPack, EnvironmentDefaults
-from cinatra_sdk.governance.contracts.run_context import RunBudget, RunContext
+from cinatra_sdk.governance.contracts.run_context import (
+    STARTED_BY,
+    VOUCHED,
+    RunBudget,
+    RunContext,
+)
 from cinatra_sdk.governance.evidence import Evidence, resolve_evidence
 from cinatra_sdk.governance.ports import GovernancePorts
 from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.registry import PackRegistry, Published, require_pinned
+from cinatra_sdk.governance.registry import (
+    PackRegistry,
+    Published,
+    require_pinned,
+    require_tenant,
+)
 from cinatra_sdk.governance.rulebook import Rulebook, make_rulebook
 
 MAX_PAYLOAD_BYTES: Final = 1_048_576
@@ -53,6 +64,14 @@ class HostWord:
     """The most that the tenant allows when a run begins; later, see `budgets.follow_budget`."""
     governed: bool = True
     """Whether an identity claim is asked for."""
+    user: UserClaims | None = None
+    """The person for whom the run acts, with the role and the scopes that rules may read.  None: nobody,
+    and a request that names one is refused.
+    """
+    agent: AgentIdentity | None = None
+    """The agent that runs.  None: its claim says which, as far as the host vouches for that."""
+    started_by: str = ""
+    """Whoever started the run; empty where nobody is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +96,13 @@ def admit(
     host: HostWord,
     registry: PackRegistry,
     ports: GovernancePorts | None = None,
+    *,
+    begun: bool = False,
 ) -> Admitted:
-    """Raises: `GovernanceRefused`; the first rule of the list in `docs/governance.md` that is broken."""
+    """begun: whether the run was admitted before, so that nothing is asked of its intent any more.
+
+    Raises: `GovernanceRefused`; the first rule of the list in `docs/governance.md` that is broken.
+    """
     doors = ports or GovernancePorts()
     envelope = read_envelope(given)
     for index, ref in enumerate(envelope.context_pack_refs):
@@ -87,6 +111,8 @@ def admit(
     _require_one_tenant(envelope, host)
     packs = load_packs(envelope.context_pack_refs, registry, host.tenant)
     book = make_rulebook(packs)
+    if not begun:
+        require_intent(book, envelope.input.intent)
     said = [one.max_payload_bytes for one in list_defaults(packs)]
     said.append(envelope.runtime.max_payload_bytes)
     _require_size(envelope, min([MAX_PAYLOAD_BYTES, *(one for one in said if one is not None)]))
@@ -121,13 +147,18 @@ def _make_run(
         trace_id=envelope.trace.trace_id,
         session_id=envelope.session_id or f"sess_{run_id}",
         tenant_id=host.tenant,
-        user=_admit_user(envelope.user, ports),
+        user=admit_user(envelope.user, host, ports),
         agent=_admit_agent(envelope, host, run_id, ports),
         intent=envelope.input.intent,
         locale=envelope.input.locale,
         safety_mode=min([book.safety_mode, host.safety_mode or book.safety_mode], key=rank),
         run_budget=limit_budget(envelope, defaults, host.budget),
-        metadata={"ephemeral": envelope.session_id is None, "request_id": envelope.request_id},
+        metadata={
+            "ephemeral": envelope.session_id is None,
+            "request_id": envelope.request_id,
+            STARTED_BY: host.started_by,
+            VOUCHED: _name_voucher(envelope, host, ports),
+        },
     )
 
 
@@ -139,6 +170,8 @@ def list_defaults(packs: Iterable[Published]) -> list[EnvironmentDefaults]:
 def load_packs(refs: Iterable[str], registry: PackRegistry, tenant: str) -> tuple[Published, ...]:
     """The packs and catalogs, in the order of their references, each once, fit for each other."""
     packs = tuple(registry.load(ref, tenant=tenant) for ref in dict.fromkeys(refs))
+    for one in packs:
+        require_tenant(one, tenant)  # whatever the registry is
     require_compatible(packs)
     return packs
 
@@ -157,6 +190,7 @@ def _require_one_tenant(envelope: InvokeAgent, host: HostWord) -> None:
     claim = envelope.agent.identity_claim
     named: list[tuple[str, Any]] = [("tenant_id", envelope.tenant_id)]
     named.append(("user.tenant_id", envelope.user.tenant_id))
+    named.append(("the host's user", host.user.tenant_id if host.user else None))
     for place, chain in (
         ("agent.principal_chain", envelope.agent.principal_chain),
         ("agent.identity_claim.principal_chain", claim.principal_chain if claim else None),
@@ -174,31 +208,71 @@ def _claimed_run(envelope: InvokeAgent) -> str:
     return claim.run_id if claim is not None else ""
 
 
+def _name_voucher(envelope: InvokeAgent, host: HostWord, ports: GovernancePorts) -> str:
+    """Who vouches for the agent: the host by its word, by a claim, or nobody."""
+    if host.agent is not None:
+        return "host"
+    signed = envelope.agent.identity_claim is not None and ports.claim_holds is not None
+    return "claim" if signed or ports.claim_for is not None else ""
+
+
 def _admit_agent(
     envelope: InvokeAgent, host: HostWord, run_id: str, ports: GovernancePorts
 ) -> AgentIdentity:
-    agent, claim = envelope.agent, envelope.agent.identity_claim
-    urn = agent.agent_urn
-    if urn is None:
-        raise GovernanceRefused("IDENTITY_INVALID", "agent.agent_urn is missing")
-    if agent.lifecycle not in (None, "active"):
-        raise GovernanceRefused("IDENTITY_INVALID", f"the agent is {agent.lifecycle}")
-    if claim is None and ports.claim_for is not None:
-        claim = ports.claim_for(run_id, host.tenant, urn)
-        agent = agent.model_copy(update={"identity_claim": claim})
+    """The agent as the host vouches for it: what only the envelope says of it gives it no right."""
+    asked, urn = envelope.agent, _require_agent(envelope.agent, host)
+    claim, vouched = _choose_claim(asked, host, run_id, urn, ports)
     if claim is None and host.governed:
         raise GovernanceRefused("IDENTITY_INVALID", "agent.identity_claim is missing")
     if claim is not None:
         require_claim(claim, urn=urn, run_id=run_id, ports=ports)
-    chain = (claim.principal_chain if claim else None) or agent.principal_chain
+        _require_chain(claim.principal_chain, urn)
+    if claim is not None and not vouched:
+        claim = claim.model_copy(update={"scopes": (), "principal_chain": None})
     own = Principal(kind="agent", id=urn, tenant_id=host.tenant)
     user = Principal(kind="user", id=envelope.user.user_id, tenant_id=host.tenant)
+    known = host.agent
+    chain = (claim.principal_chain if claim else None) or (known.principal_chain if known else None)
+    # A token that the caller names is the caller's word: only the host names tokens.
+    told = {"principal_chain": chain or (user, own), "token_ref": None, "identity_claim": claim}
+    if known is not None:
+        return known.model_copy(update={**told, "agent_urn": urn})
+    return asked.model_copy(update={**told, "role": None})
+
+
+def _require_agent(asked: AgentIdentity, host: HostWord) -> str:
+    """The agent's name.  Raises: `GovernanceRefused` (IDENTITY_INVALID)."""
+    urn, problem = asked.agent_urn, ""
+    if urn is None:
+        problem = "agent.agent_urn is missing"
+    elif asked.lifecycle not in (None, "active"):
+        problem = f"the agent is {asked.lifecycle}"
+    elif host.agent is not None and host.agent.agent_urn not in (None, urn):
+        problem = "the agent is not the one that the host names"
+    if problem or urn is None:
+        raise GovernanceRefused("IDENTITY_INVALID", problem)
+    _require_chain(asked.principal_chain, urn)
+    return urn
+
+
+def _choose_claim(
+    asked: AgentIdentity, host: HostWord, run_id: str, urn: str, ports: GovernancePorts
+) -> tuple[IdentityClaim | None, bool]:
+    """The claim of the run, and whether the host vouches for what it says."""
+    if host.agent is not None and host.agent.identity_claim is not None:
+        return host.agent.identity_claim, True
+    if asked.identity_claim is not None and ports.claim_holds is not None:
+        return asked.identity_claim, True
+    if ports.claim_for is not None:
+        return ports.claim_for(run_id, host.tenant, urn), True
+    return asked.identity_claim, False
+
+
+def _require_chain(chain: tuple[Principal, ...] | None, urn: str) -> None:
     if chain and chain[-1].id != urn:
         raise GovernanceRefused(
             "IDENTITY_INVALID", "the chain of principals does not end at the agent"
         )
-    # A token that the caller names is the caller's word: only the host names tokens.
-    return agent.model_copy(update={"principal_chain": chain or (user, own), "token_ref": None})
 
 
 def require_claim(claim: IdentityClaim, *, urn: str, run_id: str, ports: GovernancePorts) -> None:
@@ -227,20 +301,64 @@ def make_claim(run_id: str, tenant: str, urn: str, scopes: tuple[str, ...] = ())
     return IdentityClaim.read({**body, "claim_hash": hash_of(body)})
 
 
-def _admit_user(user: UserClaims, ports: GovernancePorts) -> UserClaims:
-    """The user with the token that the host keeps; what the caller names as one is left out."""
-    if user.delegation is None:
-        return user
-    return user.model_copy(
-        update={"delegation": admit_delegation(user.user_id, user.delegation, ports)}
-    )
+def admit_user(asked: UserClaims, host: HostWord, ports: GovernancePorts) -> UserClaims:
+    """The person for whom the run acts, as the host vouches for them; asked: as the envelope has them.
+
+    A delegation that the envelope brings holds where the host keeps a token for it (`delegation_for`).
+    Raises: `GovernanceRefused` (USER_UNVOUCHED) for another person than the host names.
+    """
+    known = host.user
+    if known is None or asked.user_id != known.user_id:
+        who = f"vouches for '{known.user_id}'" if known else "names nobody who asks"
+        raise GovernanceRefused(
+            "USER_UNVOUCHED",
+            f"the request is for user '{asked.user_id[:100]}', and the host {who}",
+            hint="say who starts the run (by=…; started_by=… in a context), or Governance(user_for=…)",
+        )
+    brought = known.delegation or asked.delegation
+    if brought is None:
+        return known
+    if ports.delegation_for is None and known.delegation is not None:
+        return _without_token(known)
+    held = admit_delegation(known.user_id, brought, ports)
+    return known.model_copy(update={"delegation": held})
+
+
+def follow_word(
+    run: RunContext, asked: UserClaims, host: HostWord, ports: GovernancePorts
+) -> RunContext:
+    """A run that goes on, under what the host says of it now; asked: the user as the request had them.
+
+    The safety mode only narrows.  A run of an earlier release keeps the user that it began with.
+    Raises: `GovernanceRefused` (TENANT_MISMATCH, USER_UNVOUCHED).
+    """
+    if host.tenant != run.tenant_id:
+        raise GovernanceRefused("TENANT_MISMATCH", "the host names another tenant for the run now")
+    changed: dict[str, Any] = {}
+    if STARTED_BY in run.metadata:
+        changed["user"] = admit_user(asked, host, ports)
+    elif host.started_by:
+        changed["metadata"] = {**run.metadata, STARTED_BY: host.started_by}
+    if host.safety_mode is not None:
+        changed["safety_mode"] = min([run.safety_mode, host.safety_mode], key=rank)
+    return run.model_copy(update=changed) if changed else run
+
+
+def _without_token(known: UserClaims) -> UserClaims:
+    assert known.delegation is not None
+    delegation = known.delegation.model_copy(update={"token_ref": None})
+    return known.model_copy(update={"delegation": delegation})
 
 
 def admit_delegation(
     user_id: str, delegation: UserDelegation, ports: GovernancePorts
 ) -> UserDelegation:
-    token_ref = "" if ports.delegation_for is None else ports.delegation_for(user_id, delegation)
-    return delegation.model_copy(update={"token_ref": token_ref or None})
+    """The delegation as the host keeps it; without any scope where it keeps none."""
+    held = "" if ports.delegation_for is None else ports.delegation_for(user_id, delegation)
+    if isinstance(held, UserDelegation):
+        return held
+    scopes = delegation.scopes if held else ()
+    return delegation.model_copy(update={"token_ref": held or None, "scopes": scopes})
 
 
 def _admit_attachments(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cinatra_sdk.governance.arguments import find_argument_problem
+from cinatra_sdk.governance.call_facts import describe_declared
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
@@ -22,8 +23,14 @@ from cinatra_sdk.governance.contracts.identifiers import at_most
 from cinatra_sdk.governance.contracts.run_context import RunBudget
 from cinatra_sdk.governance.evidence import list_lacking
 from cinatra_sdk.governance.facts import make_call_facts
+from cinatra_sdk.governance.outcomes import CarriedCall, find_outcome_problem
 from cinatra_sdk.governance.policy import decide, judge_condition
-from cinatra_sdk.governance.references import Unresolved, fill_references, list_steps
+from cinatra_sdk.governance.references import (
+    Unresolved,
+    fill_references,
+    find_literal,
+    list_steps,
+)
 from cinatra_sdk.governance.rulebook import DeclaredCapability, Rulebook
 from cinatra_sdk.governance.usage import Used
 from cinatra_sdk.values.json_schema import first_problem
@@ -47,6 +54,8 @@ class Case:
     """What steps of earlier plans gave, by step."""
     evidence: tuple[str, ...] = ()
     """References that the run has already."""
+    carried: tuple[CarriedCall, ...] = ()
+    """Calls of the run so far, also those of earlier plans."""
 
 
 class _Finding(Exception):
@@ -63,6 +72,7 @@ def verify(plan: Plan, case: Case) -> Verification:
     """Whether the plan may be carried out; the first rule that it breaks."""
     try:
         _verify_decision(plan, case)
+        _verify_outputs(plan)
         _verify_order(plan, case)
         for step in plan.steps:
             _verify_step(step, case)
@@ -98,6 +108,7 @@ def _verify_decision(plan: Plan, case: Case) -> None:
             "violates_decision_spec",
             f"the outcome is none of {', '.join(allowed)}",
         )
+    _verify_outcome(plan, decision, case)
     for checkpoint in plan.decision_checkpoints:
         if checkpoint.decision_id != decision.decision_key:
             raise _Finding(
@@ -110,6 +121,27 @@ def _verify_decision(plan: Plan, case: Case) -> None:
                 "violates_decision_spec",
                 f"a checkpoint stands after '{checkpoint.after_step}', which is no step",
             )
+
+
+def _verify_outcome(plan: Plan, decision: DecisionSpec, case: Case) -> None:
+    """That the steps are those which the outcome claims, before any of them is carried out."""
+    coming = [
+        CarriedCall(step.tool, "ok", changes=_is_write(step.tool, case.book)) for step in plan.steps
+    ]
+    problem = find_outcome_problem(decision, plan.outcome, [*coming, *case.carried])
+    if problem:
+        raise _Finding("violates_decision_spec", problem)
+
+
+def _verify_outputs(plan: Plan) -> None:
+    """That what a decision gives comes from results: a planner cannot make up a transaction."""
+    place = find_literal(plan.outputs)
+    if place is not None:
+        raise _Finding(
+            "violates_decision_spec",
+            f"the output '{place}' is the planner's own word: take it from a result "
+            '({"$from": "step/member"}), or say it in "statements"',
+        )
 
 
 def _verify_order(plan: Plan, case: Case) -> None:
@@ -184,6 +216,7 @@ def _verify_rules(step: PlanStep, case: Case) -> None:
         args=args,
         approval_mode=step.approval_mode,
         evidence=[*step.evidence_refs, *case.evidence],
+        about=describe_declared(declared),
     )
     decision, constraints = decide(case.book, declared, facts)
     problem = find_argument_problem(declared, args, constraints)
@@ -247,8 +280,21 @@ def score(
             return told
     if outputs is None:
         return Score(verdict="replan", reasons=("an output is taken from what no step gave",))
+    done = [
+        CarriedCall.of(step.tool, result.to_json(), changes=_is_write(step.tool, case.book))
+        for step in plan.steps
+        if (result := results.get(step.id)) is not None
+    ]
+    carried = [*case.carried, *done]
+    if not any(one.is_done for one in carried):
+        return Score(
+            verdict="replan", reasons=("no call was carried out: a plan alone decides nothing",)
+        )
     decision = case.decision
     if decision is not None:
+        problem = find_outcome_problem(decision, plan.outcome, carried)
+        if problem:
+            return Score(verdict="replan", reasons=(f"violates_decision_spec: {problem}",))
         lacking = list_lacking(decision.required_evidence, case.evidence)
         if lacking:
             return Score(
@@ -304,6 +350,23 @@ def _evaluate(
             reasons=tuple(f"evaluator '{name}' is not met" for name in failed),
         )
     return Score(verdict="accept", scorecard=card)
+
+
+def list_carried(calls: Iterable[Mapping[str, Any]], book: Rulebook) -> tuple[CarriedCall, ...]:
+    """calls: as `list_evidence` takes them."""
+    return tuple(
+        CarriedCall.of(
+            one["call"]["capability_id"],
+            one["result"],
+            changes=_is_write(one["call"]["capability_id"], book),
+        )
+        for one in calls
+    )
+
+
+def _is_write(capability: str, book: Rulebook) -> bool:
+    declared = book.capabilities.get(capability)
+    return declared is not None and declared.writes
 
 
 def list_evidence(calls: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -11,13 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cinatra_sdk.effects.effect import hash_json
 from cinatra_sdk.governance.canonical import find_inexact, hash_of
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.deadlines import call_within
 from cinatra_sdk.governance.refusals import GovernanceRefused
+
+READER_MS: Final = 10_000
+"""Milliseconds that a reader may take for one reference."""
+MOST_LETTERS: Final = 1_000_000
+"""Of the text of one piece of evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ def _resolve(
         return recorded[ref]
     kind = ref.partition(":")[0]
     reader = readers.get(kind) or readers.get("*")
-    evidence = None if reader is None else reader(ref, run)
+    evidence = None if reader is None else _read(reader, ref, run)
     if evidence is None or evidence.ref != ref:
         if kind == "attachment":
             raise GovernanceRefused("ATTACHMENT_FORBIDDEN", f"the run may not read '{ref[:200]}'")
@@ -80,6 +86,38 @@ def _resolve(
         code = "ATTACHMENT_FORBIDDEN" if kind == "attachment" else "TENANT_MISMATCH"
         raise GovernanceRefused(code, f"'{ref[:200]}' is another tenant's")
     return evidence
+
+
+def _read(reader: EvidenceReader, ref: str, run: RunContext) -> Evidence | None:
+    """What a reader of the host gives, within its time, and no larger than it may be.
+
+    Raises: `GovernanceRefused` (EVIDENCE_MISSING) for everything else; its own words are not repeated:
+    they may name what it reads with.
+    """
+    try:
+        made = call_within(READER_MS, reader, ref, run)
+    except GovernanceRefused:
+        problem = f"its reader took longer than {READER_MS} ms"
+    except Exception as error:  # noqa: BLE001 - a reader may raise anything
+        problem = f"its reader failed ({type(error).__name__})"
+    else:
+        if made is None:
+            return None
+        problem = _find_form_problem(made)
+        if not problem:
+            return made  # type: ignore[no-any-return]  # looked at a line before
+    raise GovernanceRefused("EVIDENCE_MISSING", f"nothing is known of '{ref[:200]}': {problem}")
+
+
+def _find_form_problem(made: Any) -> str:
+    if not isinstance(made, Evidence):
+        return f"its reader gave a {type(made).__name__}, no Evidence"
+    texts = (made.ref, made.sha256, made.text, made.tenant or "")
+    if not all(isinstance(one, str) for one in texts):
+        return "its reader gave an Evidence without texts"
+    if len(made.text) > MOST_LETTERS:
+        return f"its reader gave more than {MOST_LETTERS} letters"
+    return ""
 
 
 def list_lacking(required: Iterable[str], refs: Iterable[str]) -> list[str]:

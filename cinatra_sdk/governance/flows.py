@@ -12,82 +12,39 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.effects.asking import make_refusal
-from cinatra_sdk.effects.effect import Effect, EffectResult, hash_json
-from cinatra_sdk.effects.governing import GateNeeded
-from cinatra_sdk.errors import EffectRefused, NotConfigured
-from cinatra_sdk.governance.admission import Admitted, HostWord, admit, make_claim
+from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.governance.admission import Admitted, HostWord, admit, follow_word, make_claim
+from cinatra_sdk.governance.budgets import narrow_budgets
+from cinatra_sdk.governance.call_governor import HELD, CallGovernor, Session
 from cinatra_sdk.governance.canonical import spell_integers
 from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
+from cinatra_sdk.governance.contracts.run_context import STARTED_BY, RunContext
 from cinatra_sdk.governance.current_call import CurrentCall, current_call
 from cinatra_sdk.governance.delegating import confine
 from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.governance.facts import make_run_facts, replace_context
-from cinatra_sdk.governance.gateway import Examined, GateApproval, Gateway
-from cinatra_sdk.governance.proposed import GovernedCall
+from cinatra_sdk.governance.facts import replace_context
+from cinatra_sdk.governance.gateway import GateApproval, Gateway
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.registry import require_pinned
-from cinatra_sdk.governance.rulebook import ANY, DeclaredCapability, Rulebook
-from cinatra_sdk.governance.tracing import (
-    derive_span_id,
-    derive_trace_id,
-    list_trace_headers,
-    make_trace_context,
-)
-from cinatra_sdk.governance.transcripts import describe_examined
-from cinatra_sdk.governance.usage import RunUsage, Used
+from cinatra_sdk.governance.requester import NOT_REQUESTER
+from cinatra_sdk.governance.starter import name_starter
+from cinatra_sdk.governance.tracing import derive_span_id, derive_trace_id
+from cinatra_sdk.governance.usage import RunUsage, Used, Wanted
 
 if TYPE_CHECKING:
     from cinatra_sdk.flow.frame import Frame
     from cinatra_sdk.governance.parts import GovernanceParts
     from cinatra_sdk.governance.recorders import FlowRecorder
 
-_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
-    "tool": ("tool",),
-    "http": ("http", "openapi"),
-    "model": ("model",),
-    "mcp": ("mcp",),
-    "a2a": ("a2a", "agent"),
-}
-"""Types of adapters, by kind of effect."""
-_SIMULATED: Final = "simulated/"
 _NO_SLUG: Final = re.compile(r"[^a-z0-9]+")
 MOST_SESSIONS: Final = 1_000
 """Runs that one process remembers at once; an older one is read anew."""
-
-
-@dataclass
-class Session:
-    """What one process knows of a governed run."""
-
-    admitted: Admitted
-    usage: RunUsage
-    recorded: dict[str, Evidence] = field(default_factory=dict)
-    """Results of calls, as evidence for the next: the oldest first."""
-    caller: CurrentCall | None = field(default=None, repr=False)
-    """The call in which the run was opened: it pays for the run, and the next call does not."""
-    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    @cached_property
-    def run_facts(self) -> Mapping[str, Any]:
-        """What conditions read of the run; each flow in it has its own context."""
-        admitted = self.admitted
-        envelope = admitted.envelope
-        return make_run_facts(admitted.run, envelope.input, mode=envelope.mode)
-
-    def keep(self, ref: str, evidence: Evidence) -> None:
-        with self.lock:
-            self.recorded[ref] = evidence
-
-    def list_recorded(self) -> dict[str, Evidence]:
-        with self.lock:
-            return dict(self.recorded)
 
 
 class PackRules:
@@ -145,10 +102,15 @@ class PackRules:
         return self._remember(run, _begin_session(self.admit_run(run, inputs or {}), Used()))
 
     def restore_session(
-        self, run: Mapping[str, Any], admitted: Admitted, used: Used, recorded: Iterable[Evidence]
+        self,
+        run: Mapping[str, Any],
+        admitted: Admitted,
+        used: Used,
+        recorded: Iterable[Evidence],
+        held: Mapping[str, Wanted] | None = None,
     ) -> Session:
         """As the stored records of a run have it: another process may have worked on it since."""
-        made = _begin_session(admitted, used)
+        made = _begin_session(admitted, used, held)
         made.recorded.update((one.ref, one) for one in recorded)
         with self._lock:
             self._sessions.pop(_name_run(run), None)
@@ -166,14 +128,18 @@ class PackRules:
             self._sessions[name] = known
             return known
 
-    def admit_run(self, run: Mapping[str, Any], inputs: Mapping[str, Any]) -> Admitted:
+    def admit_run(
+        self, run: Mapping[str, Any], inputs: Mapping[str, Any], *, begun: bool = False
+    ) -> Admitted:
         """The run as a request: the flow is the agent, its inputs are the context.
 
+        begun: whether it was admitted before, by an earlier activation.
         Raises: `GovernanceRefused`.
         """
         word = self._read_word(run)
-        agent = self._name_agent(word)
-        user = self._name_user(run)
+        assert word.agent is not None  # named by `_read_word`, as the user is
+        assert word.user is not None
+        agent, user = word.agent, word.user
         trace = derive_trace_id(word.tenant, word.run_id)
         envelope: dict[str, Any] = {
             "request_id": f"req_{word.run_id}",
@@ -191,15 +157,18 @@ class PackRules:
             "runtime": {},
             "trace": {"trace_id": trace, "span_id": derive_span_id(trace)},
         }
-        admitted = admit(envelope, word, self.governance.registry, self.governance.ports)
+        parts = self.governance
+        admitted = admit(envelope, word, parts.registry, parts.ports, begun=begun)
         caller = current_call()
         if caller is None:
             return admitted
         return replace(admitted, run=confine(admitted.run, caller.run))
 
     def _read_word(self, run: Mapping[str, Any]) -> HostWord:
-        word = self.governance.read_word(run)
-        return word if word.run_id else replace(word, run_id="run")
+        word = self.governance.read_word(name_starter(run))
+        known = word if word.run_id else replace(word, run_id="run")
+        user = known.user or UserClaims(user_id="host")
+        return replace(known, user=user, agent=self._name_agent(known))
 
     def _name_agent(self, word: HostWord) -> AgentIdentity:
         urn = f"agent:oasflow/{self.slug}@1.0.0"
@@ -213,12 +182,6 @@ class PackRules:
         claim = make_claim(word.run_id, word.tenant, agent.agent_urn or urn)
         return agent.model_copy(update={"identity_claim": claim})
 
-    def _name_user(self, run: Mapping[str, Any]) -> UserClaims:
-        if self.governance.user_for is not None:
-            return self.governance.user_for(run)
-        who = re.sub(r"\s+", "_", str(run.get("started_by") or "")) or "host"
-        return UserClaims(user_id=who)
-
     # ------------------------------------------------------------------ nodes
 
     def make_governor(
@@ -229,12 +192,13 @@ class PackRules:
         *,
         inputs: Mapping[str, Any],
     ) -> CallGovernor:
-        session = self.open_session(state.get("run") or {}, inputs)
-        admitted = session.admitted
+        identity = state.get("run") or {}
+        session = self.open_session(identity, inputs)
+        run = self._follow(session, identity)
         gateway = Gateway(
-            admitted.book,
-            admitted.run,
-            replace_context(session.run_facts, inputs),
+            session.admitted.book,
+            run,
+            replace_context(session.list_facts(run), inputs),
             ports=self.governance.ports,
             usage=session.usage,
         )
@@ -248,6 +212,24 @@ class PackRules:
         ]
         return CallGovernor(gateway, session, approvals, frame.where)
 
+    def _follow(self, session: Session, identity: Mapping[str, Any]) -> RunContext:
+        """The run as the host's word is now.  Raises: `GovernanceRefused`.
+
+        A flow inside of a call has what its parent has, which was asked at the parent's own step.
+        """
+        admitted, parts = session.admitted, self.governance
+        said = parts.word_for or parts.user_for or parts.ports.delegation_for
+        if session.caller is not None or said is None:
+            return admitted.run
+        starter = str(admitted.run.metadata.get(STARTED_BY) or "")
+        known = identity if identity.get("started_by") else {**identity, "started_by": starter}
+        word = self._read_word(known)
+        followed = follow_word(admitted.run, admitted.envelope.user, word, parts.ports)
+        if word.budget is None:
+            return followed
+        least = narrow_budgets([followed.run_budget, word.budget])
+        return followed.model_copy(update={"run_budget": least})
+
     def describe_gate(self, state: Mapping[str, Any], gate: str) -> dict[str, JsonValue]:
         found = self.open_session(state.get("run") or {}).admitted.book.gates[gate]
         told: dict[str, JsonValue] = {}
@@ -255,13 +237,24 @@ class PackRules:
             told["about"] = found.description
         if found.required_approver_role:
             told["approver_role"] = found.required_approver_role
+        if found.approver == NOT_REQUESTER:
+            told["approver"] = NOT_REQUESTER
         return told
 
+    def give_back(self, state: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+        held = asked.get(HELD)
+        if isinstance(held, str):
+            self.open_session(state.get("run") or {}).usage.give_back(held)
+
     def find_approver_problem(self, state: Mapping[str, Any], gate: str, person: str) -> str:
-        session = self.open_session(state.get("run") or {})
-        admitted = session.admitted
+        identity = state.get("run") or {}
+        session = self.open_session(identity)
         gateway = Gateway(
-            admitted.book, admitted.run, {}, ports=self.governance.ports, usage=session.usage
+            session.admitted.book,
+            self._follow(session, identity),
+            {},
+            ports=self.governance.ports,
+            usage=session.usage,
         )
         try:
             gateway.require_approver(gate, person)
@@ -270,90 +263,12 @@ class PackRules:
         return ""
 
 
-def _refuse(effect: Effect, refusal: GovernanceRefused) -> EffectRefused:
-    return make_refusal(effect, refusal.message, code=refusal.code, hint=refusal.hint)
-
-
-class CallGovernor:
-    """The rules of one visit of a node; implements `cinatra_sdk.effects.governing.Governor`."""
-
-    def __init__(
-        self, gateway: Gateway, session: Session, approvals: Sequence[GateApproval], where: str
-    ) -> None:
-        self._gateway = gateway
-        self._session = session
-        self._approvals = approvals
-        self._where = where
-        self._flags = session.admitted.envelope.trace.trace_flags or "01"
-        self._examined: dict[str, Examined] = {}
-
-    def examine(self, effect: Effect) -> Effect:
-        declared = find_capability(self._gateway.book, effect)
-        name = declared.id if declared is not None else f"{effect.kind}.{_clean(effect.capability)}"
-        call = GovernedCall(
-            capability_id=name,
-            args=_read_args(effect),
-            tool_call_id=f"tc_{effect.key[:16]}",
-            idempotency_key=effect.key[:200],
-            mode_requested=declared.mode if declared is not None else "read_only",
-            metadata={"node": effect.place or effect.path},
-            frozen=effect.arguments,
-        )
-        examined = self._gateway.examine(call, self._session.list_recorded())
-        self._examined[effect.key] = examined
-        if examined.envelope is None or examined.decision is None:
-            return effect
-        simulated = effect.simulated or effect.capability.startswith(_SIMULATED)
-        return replace(effect, governed=describe_examined(examined, simulated=simulated))
-
-    def redeem(self, effect: Effect) -> None:
-        examined = self._examined[effect.key]
-        if examined.refusal is not None:
-            raise _refuse(effect, examined.refusal)
-        pending = examined.list_pending(self._approvals)
-        if pending:
-            assert examined.decision is not None  # without a refusal there is one
-            raise GateNeeded(
-                {
-                    "gate": pending[0],
-                    "snapshot_hash": examined.snapshot_hash,
-                    "capability": examined.call.capability_id,
-                    "arguments": self._gateway.redact(effect.arguments),
-                    "mode": examined.decision.effective_approval_mode,
-                    "evidence": [one.ref for one in examined.evidence],
-                }
-            )
-        try:
-            self._gateway.redeem(examined, self._approvals)
-        except GovernanceRefused as refused:
-            refusal = refused
-        else:
-            return
-        raise _refuse(effect, refusal)
-
-    def list_headers(self, effect: Effect) -> Mapping[str, str]:
-        call = self._examined[effect.key].call
-        gateway = self._gateway
-        made = make_trace_context(
-            gateway.run, call.tool_call_id, pack=gateway.book.primary.ref, flags=self._flags
-        )
-        return list_trace_headers(made)
-
-    def keep(self, effect: Effect, result: EffectResult) -> None:
-        examined = self._examined.get(effect.key)
-        if examined is None or examined.envelope is None:
-            return
-        if result.status == "done":
-            usage = result.usage
-            self._session.usage.add(tokens=usage.input_tokens + usage.output_tokens)
-        ref = f"tool:{examined.call.capability_id}:{examined.call.tool_call_id}"
-        self._session.keep(ref, Evidence(ref, f"sha256:{hash_json(result.value)}"))
-
-
-def _begin_session(admitted: Admitted, used: Used) -> Session:
+def _begin_session(
+    admitted: Admitted, used: Used, held: Mapping[str, Wanted] | None = None
+) -> Session:
     caller = current_call()
     within = None if caller is None else caller.allowance
-    return Session(admitted, RunUsage(used, within=within), caller=caller)
+    return Session(admitted, RunUsage(used, within=within, held=held), caller=caller)
 
 
 def _belongs_to(session: Session, caller: CurrentCall | None) -> bool:
@@ -363,29 +278,3 @@ def _belongs_to(session: Session, caller: CurrentCall | None) -> bool:
 
 def _name_run(run: Mapping[str, Any]) -> tuple[str, str]:
     return str(run.get("tenant", "")), str(run.get("run_id", ""))
-
-
-def find_capability(book: Rulebook, effect: Effect) -> DeclaredCapability | None:
-    """The capability that is bound to an effect; one that names it before one for all of its type.
-
-    None also where several are bound alike: what one of them forbids, the other would allow.
-    """
-    types = _TYPES[effect.kind]
-    for name in (effect.capability.removeprefix(_SIMULATED), ANY):
-        found = [one for one in book.callable_by.get(name, ()) if one.adapter.type in types]
-        if found:
-            return found[0] if len(found) == 1 else None
-    return None
-
-
-def _read_args(effect: Effect) -> dict[str, Any]:
-    """What rules read as `args`: of a request with an object as its body that, else everything."""
-    given = effect.arguments
-    if not isinstance(given, Mapping):
-        return {"value": given}
-    body = given.get("body")
-    return dict(body) if effect.kind == "http" and isinstance(body, Mapping) else dict(given)
-
-
-def _clean(capability: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.:/-]+", "_", capability)[:90] or "unnamed"

@@ -35,13 +35,19 @@ from cinatra_sdk.governance.policy import decide, exceeds_declared, list_met
 from cinatra_sdk.governance.ports import GovernancePorts
 from cinatra_sdk.governance.proposed import GovernedCall, make_call_envelope
 from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.requester import (
+    NOT_REQUESTER,
+    find_requester_problem,
+    list_requesters,
+)
 from cinatra_sdk.governance.rulebook import DeclaredCapability, Rulebook
-from cinatra_sdk.governance.usage import RunUsage
+from cinatra_sdk.governance.usage import RunUsage, Wanted
 
 _UNDECLARED: Final = (
     "no adapter declares it, or several do",
     "bind a capability of one adapter to it (binds_to), and permit the capability",
 )
+_TRIAL: Final = "trial"
 _UNPERMITTED: Final = (
     "no permission allows it",
     "policy_layer/permissions: allow it, and nowhere forbid it",
@@ -74,6 +80,8 @@ class Examined:
     refusal: GovernanceRefused | None = None
     facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the rules read; see `cinatra_sdk.governance.facts`."""
+    kept_about: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """`call.about` as it may be kept."""
 
     def list_pending(self, approvals: Iterable[GateApproval]) -> list[str]:
         """The gates that nobody has passed with what would be sent now."""
@@ -134,6 +142,7 @@ class Gateway:
             args=call.args,
             approval_mode=call.mode_requested,
             evidence=[*call.evidence_refs, *recorded],
+            about=call.about,
         )
         self._require_guardrails(facts)
         decision, constraints = decide(self.book, declared, facts)
@@ -170,6 +179,7 @@ class Gateway:
             gates=gates,
             refusal=refusal,
             facts=facts,
+            kept_about=self.redact(call.about),
         )
 
     def _find_missing_gate(
@@ -181,11 +191,14 @@ class Gateway:
         if unknown is not None:
             return GovernanceRefused("GATE_PENDING", f"no pack declares the gate '{unknown}'")
         mode = decision.effective_approval_mode
-        if every or at_most(mode, self.run.safety_mode):
+        # What a plan asks for is added, and lifts nothing: a planner cannot choose who approves.
+        if decision.approval_gates or at_most(mode, self.run.safety_mode):
             return None
         return GovernanceRefused(
             "MODE_EXCEEDS_SAFETY",
             f"'{declared.id}' is {mode}, above the {self.run.safety_mode} of the run, and no gate lifts it",
+            hint="a gate that a rule asks for, or that names the capability, lifts the call; one that a "
+            "plan names does not",
         )
 
     def _require_guardrails(self, facts: Mapping[str, Any]) -> None:
@@ -247,10 +260,37 @@ class Gateway:
 
     # ------------------------------------------------------------------ redeeming
 
-    def redeem(self, examined: Examined, approvals: Iterable[GateApproval] = ()) -> None:
+    def find_lacking(self, examined: Examined) -> GovernanceRefused | None:
+        """Why the budget does not suffice for the call: nobody is asked about one that cannot be made."""
+        try:
+            self.hold(_TRIAL, examined)
+        except GovernanceRefused as refused:
+            return refused
+        self.usage.give_back(_TRIAL)
+        return None
+
+    def hold(self, name: str, examined: Examined, tokens: int = 0) -> None:
+        """Keep what the call will spend, while a person is asked about it.
+
+        Raises: `GovernanceRefused` (BUDGET_EXCEEDED).
+        """
+        assert examined.declared is not None  # a call that nothing declares is refused
+        cost = examined.declared.about.cost_cents
+        wanted = Wanted(tokens=tokens, tool_calls=1, cost_cents=cost)
+        self.usage.hold(name, self.run.run_budget, wanted)
+
+    def redeem(
+        self,
+        examined: Examined,
+        approvals: Iterable[GateApproval] = (),
+        *,
+        tokens: int = 0,
+        held: str = "",
+    ) -> None:
         """Let the call through, and count it.
 
-        examined: made a moment ago, from what is about to be sent.
+        examined: made a moment ago, from what is about to be sent.  tokens: that it will take, as far as
+        that is known.  held: the name under which the budget holds it already.
         Raises: `GovernanceRefused`: its refusal; GATE_PENDING or EVIDENCE_DRIFT where a gate was not
         passed, or passed with something else; BUDGET_EXCEEDED.
         """
@@ -259,17 +299,21 @@ class Gateway:
         assert (
             examined.declared is not None
         )  # made by `examine`, which refuses what nobody declares
-        given = list(approvals)
-        for gate in examined.list_pending(given):
-            raise _make_pending(
-                examined.declared.id, gate, drifted=any(one.gate_id == gate for one in given)
-            )
+        _require_passed(examined, examined.declared.id, list(approvals))
         cost = examined.declared.about.cost_cents
-        self.usage.reserve(self.run.run_budget, tool_calls=1, cost_cents=cost)
+        self.usage.reserve(
+            self.run.run_budget, tool_calls=1, cost_cents=cost, tokens=tokens, held=held
+        )
 
     def require_approver(self, gate_id: str, person: str) -> None:
-        """Raises: `GovernanceRefused` (GATE_PENDING) unless the person has the role of the gate."""
+        """Raises: `GovernanceRefused` (GATE_PENDING) unless the person has the role of the gate, and
+        is another than the requester where the gate demands that.
+        """
         gate = self.book.gates.get(gate_id)
+        if gate is not None and gate.approver == NOT_REQUESTER:
+            problem = find_requester_problem(list_requesters(self.run), person)
+            if problem:
+                raise GovernanceRefused("GATE_PENDING", f"gate '{gate_id}' {problem}")
         role = None if gate is None else gate.required_approver_role
         if role is None:
             return
@@ -326,6 +370,11 @@ def _freeze(
     except ValueRefused as error:
         problem = error.message
     raise GovernanceRefused("ARGUMENTS_INVALID", f"'{declared.id}': {problem}")
+
+
+def _require_passed(examined: Examined, capability: str, given: list[GateApproval]) -> None:
+    for gate in examined.list_pending(given):
+        raise _make_pending(capability, gate, drifted=any(one.gate_id == gate for one in given))
 
 
 def _make_pending(capability: str, gate: str, *, drifted: bool) -> GovernanceRefused:

@@ -16,6 +16,7 @@ from cinatra_sdk.governance.contracts.identifiers import MODES, at_most
 from cinatra_sdk.governance.contracts.rules import Adapter
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.schemas import require_schema
+from cinatra_sdk.text.spelling import did_you_mean
 
 
 def check_adapter(adapter: Adapter) -> None:
@@ -45,6 +46,14 @@ def check_decisions(decisions: Iterable[DecisionSpec]) -> None:
         where = f"decision '{decision.decision_key}'"
         check_condition(decision.eligibility_rules, where)
         require_schema(decision.outputs_schema, f"{where}, outputs_schema")
+        allowed = decision.allowed_outcomes
+        stray = next((name for name in decision.outcomes if allowed and name not in allowed), None)
+        if stray is not None:
+            raise GovernanceRefused(
+                "PACK_INVALID",
+                f"{where} says what the outcome '{stray}' claims, and does not allow it",
+                hint=did_you_mean(stray, allowed) or "add it to allowed_outcomes",
+            )
 
 
 def check_condition(logic: Any, where: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cinatra_sdk.governance.admission import HostWord
 from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
@@ -16,6 +17,8 @@ WordFor: TypeAlias = Callable[[Mapping[str, Any]], HostWord]
 """From the identity of a run (`run_id`, `tenant`) to what the host knows about it."""
 UserFor: TypeAlias = Callable[[Mapping[str, Any]], UserClaims]
 """From the identity of a run (`run_id`, `tenant`, `started_by`) to the person for whom it acts."""
+_BLANK: Final = re.compile(r"\s+")
+"""A name in a record has none."""
 LOCAL_TENANT = "local"
 """Of runs without a tenant."""
 
@@ -35,11 +38,11 @@ class GovernanceParts:
     intent: str = ""
     """Of compiled flows; empty: the name of the flow."""
     agent: AgentIdentity | None = None
-    """Of compiled flows; None: one with the name of the flow."""
+    """None: of compiled flows one with the name of the flow, of the loop the one that its claim names."""
     agents: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Compiled flows that the loop may call, by their names: `agent:acme/billing@1.0.0`."""
     user_for: UserFor | None = field(default=None, repr=False)
-    """Of compiled flows; None: whoever started the run, who delegated nothing."""
+    """None: whoever started the run, with no role and no scopes."""
 
     @property
     def governs_flows(self) -> bool:
@@ -49,7 +52,18 @@ class GovernanceParts:
     def read_word(self, run: Mapping[str, Any]) -> HostWord:
         """What the host says of a run; a run that has an id keeps it, so that its records bear it."""
         known = str(run.get("run_id") or "")
-        if self.word_for is None:
-            return HostWord(tenant=run.get("tenant") or LOCAL_TENANT, run_id=known)
-        word = self.word_for(run)
-        return replace(word, run_id=known) if known else word
+        tenant = str(run.get("tenant") or LOCAL_TENANT)
+        word = HostWord(tenant=tenant) if self.word_for is None else self.word_for(run)
+        by = str(run.get("started_by") or "")
+        return replace(
+            word,
+            run_id=known or word.run_id,
+            started_by=by,
+            user=word.user or self._name_user(run, by),
+            agent=word.agent or self.agent,
+        )
+
+    def _name_user(self, run: Mapping[str, Any], by: str) -> UserClaims | None:
+        if self.user_for is not None:
+            return self.user_for(run)
+        return UserClaims.read({"user_id": _BLANK.sub("_", by)}) if by else None

@@ -3,7 +3,8 @@
     ScriptedPlanner([plan, better_plan])(request)      the first plan, then the next; for tests, and offline
     ChatPlanner(model)(request)                        a chat model of LangChain's, with structured output
 
-A planner proposes; it decides nothing.  Whatever it returns is read strictly and verified.
+A planner proposes; it decides nothing.  Whatever it returns is read strictly and verified, and what is no
+plan is asked for again, with the reason.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from cinatra_sdk.governance.contracts.compiled import CompiledContext
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan
 from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.refusals import GovernanceRefused
+
+MOST_TOKENS: Final = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,20 +42,54 @@ class PlanRequest:
 class Planned:
     """A plan, and what it cost to make."""
 
-    plan: Plan
+    plan: Plan | Mapping[str, Any] | None
+    """A plan as JSON is read strictly; None: there is none."""
     tokens: int = 0
 
 
-Planner: TypeAlias = Callable[[PlanRequest], "Plan | Planned"]
+Planner: TypeAlias = Callable[[PlanRequest], "Plan | Planned | Mapping[str, Any]"]
+"""May be asynchronous."""
+
+
+def read_planned(made: Any) -> tuple[Plan, int]:
+    """The plan that a planner gave, and its tokens.
+
+    Raises: `NoPlan` for everything else, with what it cost.
+    """
+    planned = made if isinstance(made, Planned) else Planned(plan=made)
+    tokens: Any = planned.tokens
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= MOST_TOKENS:
+        raise NoPlan("its number of tokens is no whole number from 0")
+    given = planned.plan
+    if not isinstance(given, (Plan, Mapping)):
+        raise NoPlan(f"it is a {type(given).__name__}, no plan", tokens)
+    try:
+        # Also a plan that was made without being checked.
+        return Plan.read(given.to_json() if isinstance(given, Plan) else thaw(given)), tokens
+    except GovernanceRefused as refused:
+        problem = refused.message
+    except Exception as error:  # noqa: BLE001 - a mapping, or a record made by `model_construct`
+        problem = f"{type(error).__name__} while it is read"
+    raise NoPlan(problem, tokens)
+
+
+class NoPlan(Exception):
+    """What a planner gave is no plan; says why, and quotes no value."""
+
+    def __init__(self, why: str, tokens: int = 0) -> None:
+        super().__init__(why)
+        self.tokens = tokens
 
 
 class ScriptedPlanner:
-    """Plans that stand ready, one for each attempt; the last for every later one."""
+    """Plans that stand ready, one for each attempt; the last for every later one.  Each is read when the
+    run asks for it, as that of every planner.
+    """
 
     def __init__(self, plans: Sequence[Plan | Mapping[str, Any]]) -> None:
         if not plans:
             raise ValueError("a scripted planner needs a plan")
-        self._plans = [one if isinstance(one, Plan) else Plan.read(one) for one in plans]
+        self._plans = list(plans)
 
     def __call__(self, request: PlanRequest) -> Planned:
         return Planned(plan=self._plans[min(request.attempt, len(self._plans)) - 1])
@@ -71,8 +109,9 @@ class ChatPlanner:
             include_raw=True,
         ).invoke(make_planner_messages(request))
         raw, parsed = asked.get("raw"), asked.get("parsed")
+        # What the parser says of an answer that it could not read may quote the answer: it stays here.
         used = getattr(raw, "usage_metadata", None) or {}
-        return Planned(plan=Plan.read(parsed), tokens=int(used.get("total_tokens") or 0))
+        return Planned(plan=parsed, tokens=int(used.get("total_tokens") or 0))
 
 
 def make_planner_messages(request: PlanRequest) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """What a host gives to governed runs besides the packs; each may be left out.
 
     GovernancePorts(evidence={"kg": read_order}, delegation_holds=tokens.is_alive,
-                    roles_of=directory.roles_of, signer=Signer.from_pem(…))
+                    roles_of=directory.roles_of, signer=Signer.ed25519("k1", pem))
 
 Without a reader there is no evidence of that kind; without `roles_of` nobody has a role, so a gate that
 asks for one can be approved by nobody.
@@ -35,9 +35,12 @@ class GovernancePorts:
 
     evidence: Mapping[str, EvidenceReader] = field(default_factory=dict, repr=False)
     """By the kind of reference, `*` for every other."""
-    delegation_for: Callable[[str, UserDelegation], str] | None = field(default=None, repr=False)
-    """From a user and the delegation that a request brings to the name of the token that the host
-    keeps for it; empty: it keeps none.  None: nobody acts for a person.
+    delegation_for: Callable[[str, UserDelegation], UserDelegation | str] | None = field(
+        default=None, repr=False
+    )
+    """From a user and the delegation that a request brings to the delegation that the host keeps, with
+    the scopes that the person gave.  A name of a token alone vouches for the scopes as they were
+    brought.  Empty: the host keeps none.  None: nobody acts for a person.
     """
     delegation_holds: Callable[[str, UserDelegation], bool] | None = field(default=None, repr=False)
     """Whether the delegation of a user still holds; asked before every call that needs it, also when

@@ -26,6 +26,8 @@ class GovernedCall:
     gates: tuple[str, ...] = ()
     """Gates that the plan expects, besides those of the rules."""
     metadata: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    about: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What rules read of the call beside its arguments; see `call_facts`."""
     frozen: Any = field(default=None, repr=False)
     """What a person approves where that is more than the arguments: a whole request."""
 

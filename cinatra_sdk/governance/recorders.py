@@ -26,7 +26,7 @@ from cinatra_sdk.governance.loop.state import REQUEST
 from cinatra_sdk.governance.recording import format_time
 from cinatra_sdk.governance.rulebook import make_rulebook
 from cinatra_sdk.governance.story import OPEN, begin_transcript
-from cinatra_sdk.governance.usage import Used
+from cinatra_sdk.governance.usage import Used, Wanted
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.flows import PackRules
@@ -138,12 +138,13 @@ class FlowRecorder:
         self, run: Run, last: Mapping[str, Any], recorded: Iterable[Evidence], made: Iterable[str]
     ) -> None:
         params = last["admitted"]["envelope"]["input"].get("context") or {}
-        admitted = self.rules.admit_run(run, params)
+        admitted = self.rules.admit_run(run, params, begun=True)
         admitted.book.require_unchanged(last["admitted"]["book"])
         used, known = Used(**last["used"]), admitted.book.capabilities
         spent = sum(known[one].about.cost_cents for one in made if one in known)
         used = replace(used, cost_cents=max(used.cost_cents, round(spent, 6)))
-        self.rules.restore_session(run, admitted, used, recorded)
+        held = {name: Wanted(**one) for name, one in (last.get("held") or {}).items()}
+        self.rules.restore_session(run, admitted, used, recorded, held)
 
     def working(self, run: Run) -> AbstractContextManager[None]:
         return self.rules.open_session(run).usage.working()
@@ -151,6 +152,11 @@ class FlowRecorder:
     def tell(self, told: Told) -> dict[str, Any]:
         session = self.rules.open_session(told.run)
         made = {**told.last, "status": OPEN, "used": asdict(session.usage.read())}
+        # Records of runs without an open question are made as before.
+        made.pop("held", None)
+        held = {name: asdict(one) for name, one in session.usage.list_held().items()}
+        if held:
+            made["held"] = held
         if told.status == "completed":
             outputs = spell_integers(told.outputs or {})
             outcome = outputs.get("outcome")

@@ -30,6 +30,7 @@ from cinatra_sdk.governance.contracts.records import (
     RecordStatus,
 )
 from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.outcomes import CarriedCall, find_outcome_problem
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.signing import Signer
 from cinatra_sdk.governance.usage import Used
@@ -69,6 +70,10 @@ class RunStory:
     status: RecordStatus
     outcome: str | None = None
     outputs: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    statements: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """The planner's own words."""
+    binds: bool = True
+    """Whether an outcome has to have what it claims; records of earlier releases were made without."""
     reason: str = ""
     transcripts: Sequence[Transcript] = ()
     approvals: tuple[RecordApproval, ...] = ()
@@ -156,6 +161,8 @@ def _describe_decision(story: RunStory) -> dict[str, Any]:
         "scorecard": dict(story.scorecard),
         "reason": story.reason,
     }
+    if story.statements:
+        made["statements"] = thaw(story.statements)
     return made if story.outcome is None else {**made, "outcome": story.outcome}
 
 
@@ -240,9 +247,24 @@ def _require_true(record: DecisionRecord, story: RunStory) -> None:
     allowed = story.decision.allowed_outcomes if story.decision else ()
     if record.outcome is not None and allowed and record.outcome not in allowed:
         raise _invalid(f"the outcome is none of {', '.join(allowed)}")
+    if record.status == "DECIDED" and story.binds:
+        problem = find_outcome_problem(story.decision, record.outcome, _list_carried(story))
+        if problem:
+            raise _invalid(problem)
     usage = record.budget_usage
     if usage.tool_calls < len(made):
         raise _invalid(f"it counts {usage.tool_calls} calls, and {len(made)} were made")
+
+
+def _list_carried(story: RunStory) -> list[CarriedCall]:
+    return [
+        CarriedCall.of(
+            one.call.capability_id,
+            None if one.result is None else one.result.to_json(),
+            changes=one.call.approval_mode_highest != "read_only",
+        )
+        for one in story.transcripts
+    ]
 
 
 def _invalid(why: str) -> GovernanceRefused:

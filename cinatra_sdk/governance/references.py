@@ -27,6 +27,19 @@ def list_steps(value: Any) -> set[str]:
     return set()
 
 
+def find_literal(value: Any, place: str = "") -> str | None:
+    """The place of the first value that is no reference; None where all are.  `place` is that of `value`."""
+    if isinstance(value, Mapping):
+        if set(value) == {FROM} and isinstance(value[FROM], str):
+            return None
+        inside = [(f"{place}/{key}".lstrip("/"), one) for key, one in value.items()]
+    elif isinstance(value, (list, tuple)):
+        inside = [(f"{place}/{index}", one) for index, one in enumerate(value)]
+    else:
+        return place
+    return next((found for at, one in inside if (found := find_literal(one, at)) is not None), None)
+
+
 def fill_references(value: Any, results: Mapping[str, Any]) -> Any:
     """The value with results in place of references; plain JSON.
 

@@ -41,6 +41,8 @@ REASONS: Final[dict[str, Reason]] = {
     "PACK_INVALID": Reason(409, "rejected", "the pack contradicts itself"),
     "TENANT_MISMATCH": Reason(403, "rejected", "two parts of the request name different tenants"),
     "IDENTITY_INVALID": Reason(401, "rejected", "the agent's identity does not hold"),
+    "INTENT_UNKNOWN": Reason(400, "rejected", "no catalog of the packs has the intent"),
+    "USER_UNVOUCHED": Reason(403, "rejected", "the host does not vouch for the user"),
     "SESSION_REQUIRED": Reason(400, "rejected", "a long-running run needs a session"),
     "PAYLOAD_TOO_LARGE": Reason(413, "rejected", "the envelope is larger than it may be"),
     "ATTACHMENT_FORBIDDEN": Reason(403, "rejected", "the run may not read the attachment"),
@@ -61,6 +63,7 @@ REASONS: Final[dict[str, Reason]] = {
     "BUDGET_EXCEEDED": Reason(429, "blocked", "the budget of the run is used up"),
     "TIMEOUT": Reason(504, "failed", "it took longer than it may"),
     # Of a whole run.
+    "PLAN_REFUSED": Reason(409, "rejected", "the planner gave no plan that could be taken"),
     "MUST_REFUSE": Reason(403, "blocked", "a guardrail refuses the request"),
     "MUST_ESCALATE": Reason(409, "blocked", "a guardrail hands the request to a person"),
     "RECORD_INVALID": Reason(409, "rejected", "a decision record does not hold"),

@@ -25,6 +25,8 @@ PACK_PREFIX: Final = "ctxpack."
 CATALOG_PREFIX: Final = "decision-catalog."
 EVERY_TENANT: Final = "*"
 MOST_BYTES: Final = 4_000_000
+_FOLDER: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}")
+"""A tenant's name that can be that of a folder; another has none of its own."""
 _REF: Final = re.compile(rf"[A-Za-z0-9_.:-]+@{SEMVER}")
 
 
@@ -39,9 +41,9 @@ class PackRegistry(Protocol):
         ...
 
 
-def require_pinned(ref: str, place: str = "") -> None:
+def require_pinned(ref: object, place: str = "") -> None:
     """Raises: `GovernanceRefused` (PACK_REF_UNPINNED) unless `ref` is `id@1.2.3`."""
-    if len(ref) > 300 or not _REF.fullmatch(ref):
+    if not isinstance(ref, str) or len(ref) > 300 or not _REF.fullmatch(ref):
         where = f"{place}: " if place else ""
         raise GovernanceRefused(
             "PACK_REF_UNPINNED",
@@ -92,23 +94,35 @@ def require_tenant(published: Published, tenant: str) -> None:
 
 
 class MemoryRegistry:
-    """Packs that a program holds; the shipped double."""
+    """Packs that a program holds, by their tenants; the shipped double.
+
+    The same reference may stand for another pack of each tenant; a tenant's own comes before that of
+    every tenant.
+    """
 
     def __init__(self, packs: Iterable[Published] = ()) -> None:
-        self._packs: Mapping[str, Published] = {one.ref: one for one in packs}
+        self._packs: Mapping[tuple[str, str], Published] = {
+            (owner_of(one), one.ref): one for one in packs
+        }
 
     def load(self, ref: str, *, tenant: str) -> Published:
         require_pinned(ref)
         kind_of(ref)
-        found = self._packs.get(ref)
-        if found is None:
-            raise not_found(ref)
-        require_tenant(found, tenant)
-        return found
+        for owner in (tenant, EVERY_TENANT):
+            found = self._packs.get((owner, ref))
+            if found is not None:
+                return found
+        for (_, known), other in self._packs.items():
+            if known == ref:
+                require_tenant(other, tenant)
+        raise not_found(ref)
 
 
 class FolderRegistry:
-    """Packs in a folder, a JSON file each; read anew whenever one is asked for."""
+    """Packs in a folder, a JSON file each; read anew whenever one is asked for.
+
+    `packs/acme/ctxpack.mail@1.0.0.json` is the tenant's acme, and comes before `packs/ctxpack.mail@1.0.0.json`.
+    """
 
     def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder)
@@ -117,12 +131,25 @@ class FolderRegistry:
         require_pinned(ref)
         kind_of(ref)
         # A pinned reference has no separator of folders, so the name stays in the folder.
+        if _FOLDER.fullmatch(tenant):
+            own = self._read(self._folder / tenant, ref)
+            if own is not None:
+                require_tenant(own, tenant)
+                return own
+        found = self._read(self._folder, ref)
+        if found is None:
+            raise not_found(ref)
+        require_tenant(found, tenant)
+        return found
+
+    def _read(self, folder: Path, ref: str) -> Published | None:
+        """None where there is no such file."""
         problem = ""
         try:
-            content = read_unlinked(self._folder / f"{ref}.json", MOST_BYTES + 1)
+            content = read_unlinked(folder / f"{ref}.json", MOST_BYTES + 1)
             text = content.decode("utf-8")
-        except FileNotFoundError:
-            raise not_found(ref) from None
+        except (FileNotFoundError, NotADirectoryError):
+            return None
         except UnicodeDecodeError:
             problem = f"'{ref}' is no UTF-8"
         except OSError as error:
@@ -133,9 +160,7 @@ class FolderRegistry:
             )
         if problem:
             raise GovernanceRefused("PACK_INVALID", problem)
-        found = read_published(ref, text)
-        require_tenant(found, tenant)
-        return found
+        return read_published(ref, text)
 
 
 def not_found(ref: str) -> GovernanceRefused:
@@ -146,5 +171,5 @@ def not_found(ref: str) -> GovernanceRefused:
     )
 
 
-def _quote(ref: str) -> str:
-    return f"'{ref[:120]}'"
+def _quote(ref: object) -> str:
+    return f"'{str(ref)[:120]}'"

@@ -207,14 +207,17 @@ class Rulebook:
         names = {field for rule in self.redactions for field in rule.fields}
         return _redact(thaw(value), names) if names else thaw(value)
 
+    @cached_property
+    def intents(self) -> frozenset[str]:
+        """Those that the catalogs have; empty where there is none."""
+        every = self.decisions.values()
+        return frozenset(name for one in every for name in one.intents or (one.decision_key,))
+
     def decision_for(self, intent: str) -> DecisionSpec | None:
-        """The decision in which an intent ends: one that names it, else the first of its name."""
+        """The decision in which an intent ends: one that names it, else that of its very name."""
         named = [one for one in self.decisions.values() if intent in one.intents]
-        named += [
-            one
-            for key, one in sorted(self.decisions.items())
-            if key == intent or key.startswith(f"{intent}.")
-        ]
+        own = self.decisions.get(intent)
+        named += [own] if own is not None and not own.intents else []
         return named[0] if named else None
 
 
@@ -347,14 +350,33 @@ def _check(book: Rulebook) -> None:
     for gate in book.gates.values():
         check_condition(gate.when, f"approval gate '{gate.gate_id}'")
         _check_names(book, gate.capabilities, f"approval gate '{gate.gate_id}'")
-    for guard in (*book.must_refuse, *book.must_escalate):
-        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
-    for redaction in book.redactions:
-        check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
+    _check_guards(book)
     require_each_once([one.evaluator_id for one in book.evaluators], "evaluator")
     for evaluator in book.evaluators:
         check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
     check_decisions(book.decisions.values())
+    _check_outcomes(book)
+
+
+def _check_guards(book: Rulebook) -> None:
+    for guard in (*book.must_refuse, *book.must_escalate):
+        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
+    for redaction in book.redactions:
+        check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
+
+
+def _check_outcomes(book: Rulebook) -> None:
+    """What an outcome claims are capabilities; a pack that says it has no catalog has no decisions."""
+    for decision in book.decisions.values():
+        for name, outcome in decision.outcomes.items():
+            where = f"outcome '{name}' of decision '{decision.decision_key}'"
+            _check_names(book, (*outcome.requires, *outcome.forbids), where)
+    for pack in book.packs:
+        layer = pack.decision_layer if isinstance(pack, ContextPack) else None
+        if layer is not None and layer.catalog == "none" and layer.decisions:
+            raise GovernanceRefused(
+                "PACK_INVALID", f"'{pack.ref}' says that it has no catalog, and has decisions"
+            )
 
 
 def _require_one_first_turn(book: Rulebook) -> None:

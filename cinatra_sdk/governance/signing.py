@@ -3,7 +3,8 @@
     Signer.hmac("kid_2026_05", secret)          a shared secret: whoever verifies can also sign
     Signer.ed25519("kid_2026_05", private_pem)  needs the package `cryptography`
 
-What is signed is `record_hash`, which covers every other member of the record.
+What is signed is `record_hash`, which covers every other member of the record, and the manifest of an
+export.  To verify either needs no package (`signatures.py`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,7 @@ from typing import Self
 
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governance.contracts.records import DecisionRecord, RecordSignature
-
-HMAC = "HS256"
-ED25519 = "EdDSA"
+from cinatra_sdk.governance.signatures import ED25519, HMAC, Key, judge_signature, read_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +51,24 @@ class Signer:
             raise TypeError("the key is not an Ed25519 key")
         return cls(kid, ED25519, key.sign)
 
-    def sign(self, record_hash: str) -> RecordSignature:
-        value = base64.b64encode(self.make(record_hash.encode())).decode()
+    def sign(self, text: str) -> RecordSignature:
+        """text: the hash of a record, or what stands for a manifest."""
+        value = base64.b64encode(self.make(text.encode())).decode()
         return RecordSignature(kid=self.kid, alg=self.alg, value=value)
 
 
 def verify_hmac(record: DecisionRecord, secret: bytes) -> bool:
     """Whether the record was signed with the secret, and has not changed since."""
+    return _verifies(record, Key(HMAC, (secret,)))
+
+
+def verify_ed25519(record: DecisionRecord, public: bytes) -> bool:
+    """The same by a public key: PEM, DER, or its 32 bytes.  Raises: `ValueError` for another key."""
+    return _verifies(record, read_key(ED25519, public))
+
+
+def _verifies(record: DecisionRecord, key: Key) -> bool:
     signature = record.signature
-    if signature is None or signature.alg != HMAC or not record.is_intact:
+    if signature is None or not record.is_intact:
         return False
-    assert record.record_hash is not None
-    expected = hmac.new(secret, record.record_hash.encode(), hashlib.sha256).digest()
-    return hmac.compare_digest(base64.b64encode(expected).decode(), signature.value)
+    return not judge_signature(signature.to_json(), str(record.record_hash), {signature.kid: key})

@@ -25,6 +25,10 @@ from cinatra_sdk.governance.rulebook import Rulebook
 from cinatra_sdk.governance.usage import Used
 
 OPEN: Final[RecordStatus] = "IN_FLIGHT"
+NO_OUTCOME: Final = "completed"
+"""The outcome of a run whose plan names none."""
+BOUND: Final = 2
+"""Since this version of transcripts outcomes are bound to calls, and outputs come from results."""
 
 
 def begin_transcript(
@@ -39,7 +43,7 @@ def begin_transcript(
     snapshot = thaw(book.primary.intelligence_refs).get("knowledge_snapshot", "")
     used = Used(tokens=compiled.budget_report.tokens_used_at_compile)
     return {
-        "version": 1,
+        "version": BOUND,
         "kind": kind,
         "admitted": dict(admitted),
         "compiled": compiled.to_json(),
@@ -77,9 +81,11 @@ def read_story(transcript: Mapping[str, Any]) -> RunStory:
         compiled_context_hash=ledger.compiled_context_hash,
         controls=compiled.runtime_controls,
         decision=None if decision is None else DecisionSpec.read(decision),
+        binds=transcript.get("version", 1) >= BOUND,
         status=transcript["status"],
         outcome=transcript["outcome"],
         outputs=transcript["outputs"],
+        statements=transcript.get("statements") or {} if decided else {},
         reason=transcript["reason"],
         transcripts=[_read_call(one) for one in transcript["calls"]],
         approvals=tuple(RecordApproval.read(one) for one in transcript["approvals"]),
@@ -91,6 +97,7 @@ def read_story(transcript: Mapping[str, Any]) -> RunStory:
             *verify.get("reasons", ()),
             *score.get("reasons", ()),
             *_describe_simulated(transcript["calls"]),
+            *_describe_unbound(transcript, decision),
         ),
         scorecard=score.get("scorecard", {}),
         used=Used(**transcript["used"]),
@@ -105,6 +112,18 @@ def _describe_simulated(calls: Iterable[Mapping[str, Any]]) -> list[str]:
         if one["result"] and one["result"].get("metadata", {}).get("simulated")
     ]
     return [f"simulated, so nothing happened outside: {', '.join(names)}"] if names else []
+
+
+def _describe_unbound(
+    transcript: Mapping[str, Any], decision: Mapping[str, Any] | None
+) -> list[str]:
+    """What a record says where nothing but the planner's word leads to the outcome."""
+    outcome, kind = transcript["outcome"], transcript["kind"]
+    if transcript["status"] != "DECIDED" or kind != "loop" or transcript.get("version", 1) < BOUND:
+        return []
+    if outcome == NO_OUTCOME or outcome in ((decision or {}).get("outcomes") or {}):
+        return []
+    return [f"the outcome '{outcome}' is the planner's word: no catalog says what it claims"]
 
 
 def _read_call(one: Mapping[str, Any]) -> Transcript:

@@ -41,7 +41,13 @@ def describe_examined(examined: Examined, *, simulated: bool = False) -> dict[st
         DECISION: decision.to_json(),
         SNAPSHOT: examined.snapshot_hash,
         # What a replay needs beside the run and the call, to come to the same decision.
-        FACTS: {"context": facts.get("context") or {}, "evidence": list(facts.get("evidence", ()))},
+        FACTS: {
+            "context": facts.get("context") or {},
+            "evidence": list(facts.get("evidence", ())),
+            "call": examined.kept_about,
+            # The host's word may be another at each activation.
+            **{name: facts[name] for name in ("user", "agent", "safety_mode") if name in facts},
+        },
         **({SIMULATED: True} if simulated else {}),
     }
 

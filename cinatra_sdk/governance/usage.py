@@ -1,6 +1,7 @@
 """What a governed run has used up, and whether something more may be spent.
 
     usage.reserve(budget, tool_calls=1, cost_cents=0.3)      before a call: raises, and counts nothing
+    usage.hold("gate", budget, Wanted(tool_calls=1))         before a question: nobody else spends it
     usage.add(tokens=…)                                      after it: what it took besides
     RunUsage(within=Allowance(usage, budget))                a child: what it spends, its parent has spent
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +29,15 @@ class Used:
     wall_clock_ms: int = 0
     """Of work; time in which a person thinks does not count."""
     replans: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What one call is going to spend."""
+
+    tokens: int = 0
+    tool_calls: int = 0
+    cost_cents: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +57,13 @@ class RunUsage:
         clock: Callable[[], float] = time.monotonic,
         *,
         within: Allowance | None = None,
+        held: Mapping[str, Wanted] | None = None,
     ) -> None:
-        """used: by earlier activations.  clock: in seconds.  within: what the parent may spend."""
+        """used: by earlier activations.  clock: in seconds.  within: what the parent may spend.
+        held: for calls of which persons were asked by then.
+        """
         self._used = used or Used()
+        self._held = dict(held or {})
         self._within = within
         self._lock = threading.Lock()
         self._clock = clock
@@ -87,18 +101,17 @@ class RunUsage:
         tool_calls: int = 0,
         cost_cents: float = 0.0,
         replans: int = 0,
+        held: str = "",
     ) -> None:
-        """Count what is about to be spent.
+        """Count what is about to be spent.  held: the name under which it was held, if it was.
 
         Raises: `GovernanceRefused` (BUDGET_EXCEEDED), which names what is used up; nothing is counted.
         """
+        wanted = Wanted(tokens=tokens, tool_calls=tool_calls, cost_cents=cost_cents)
         with self._lock:
-            now = self._read()
-            _require_left("tool calls", now.tool_calls + tool_calls, budget.max_tool_calls)
+            self._held.pop(held, None)
+            now = self._require_room(budget, wanted)
             _require_left("replans", now.replans + replans, budget.max_replan_attempts)
-            _require_left("tokens", now.tokens + tokens, budget.total_tokens)
-            _require_left("cents", now.cost_cents + cost_cents, budget.max_cost_cents)
-            _require_left("milliseconds of work", now.wall_clock_ms, budget.wall_clock_ms)
             self._reserve_above(tokens=tokens, tool_calls=tool_calls, cost_cents=cost_cents)
             self._used = replace(
                 self._used,
@@ -107,6 +120,48 @@ class RunUsage:
                 cost_cents=round(self._used.cost_cents + cost_cents, 6),
                 replans=self._used.replans + replans,
             )
+
+    def _require_room(self, budget: RunBudget, wanted: Wanted) -> Used:
+        """What is used up now, where there is room for more beside all that is held."""
+        now, every = self._read(), [*self._held.values(), wanted]
+        calls = now.tool_calls + sum(one.tool_calls for one in every)
+        _require_left("tool calls", calls, budget.max_tool_calls)
+        _require_left("tokens", now.tokens + sum(one.tokens for one in every), budget.total_tokens)
+        cents = round(now.cost_cents + sum(one.cost_cents for one in every), 6)
+        _require_left("cents", cents, budget.max_cost_cents)
+        _require_left("milliseconds of work", now.wall_clock_ms, budget.wall_clock_ms)
+        return now
+
+    def hold(self, name: str, budget: RunBudget, wanted: Wanted) -> None:
+        """Keep it for a call of which a person is asked now; nobody else may spend it meanwhile.
+
+        Raises: `GovernanceRefused` (BUDGET_EXCEEDED), and nothing is held.
+        """
+        with self._lock:
+            self._held.pop(name, None)
+            self._require_room(budget, wanted)
+            self._held[name] = wanted
+
+    def give_back(self, name: str) -> None:
+        """The person said no."""
+        with self._lock:
+            self._held.pop(name, None)
+
+    def list_held(self) -> dict[str, Wanted]:
+        with self._lock:
+            return dict(self._held)
+
+    def settle(self, *, reserved: int, spent: int) -> None:
+        """Tokens of a call that was made: what it took, in place of what was reserved for it."""
+        spent = max(0, spent)
+        if spent >= reserved:
+            self.add(tokens=spent - reserved)
+            return
+        if self._within is not None:
+            self._within.usage.settle(reserved=reserved, spent=spent)
+        with self._lock:
+            left = max(0, self._used.tokens - (reserved - spent))
+            self._used = replace(self._used, tokens=left)
 
     def _reserve_above(self, **wanted: Any) -> None:
         above = self._within

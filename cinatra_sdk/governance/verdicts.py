@@ -17,13 +17,22 @@ from cinatra_sdk.governance.contracts.decisions import Plan
 from cinatra_sdk.governance.contracts.invoke import InvokeAgent
 from cinatra_sdk.governance.contracts.rules import PolicyDecision
 from cinatra_sdk.governance.contracts.run_context import RunContext
-from cinatra_sdk.governance.critic import Case, describe_calls, list_evidence, score, verify
+from cinatra_sdk.governance.critic import (
+    Case,
+    describe_calls,
+    list_carried,
+    list_evidence,
+    score,
+    verify,
+)
 from cinatra_sdk.governance.differences import ReplayDifference, compare
 from cinatra_sdk.governance.facts import make_call_facts, make_run_facts, replace_context
+from cinatra_sdk.governance.outcomes import CarriedCall
 from cinatra_sdk.governance.policy import decide
 from cinatra_sdk.governance.references import Unresolved, fill_references
 from cinatra_sdk.governance.registry import PackRegistry
 from cinatra_sdk.governance.rulebook import REDACTED, Rulebook, make_rulebook
+from cinatra_sdk.governance.story import BOUND
 from cinatra_sdk.governance.usage import Used
 
 _LAST = ("accept", "escalate")
@@ -51,7 +60,9 @@ def derive_verdicts(transcript: Mapping[str, Any], registry: PackRegistry) -> Ve
         found.differences.append(ReplayDifference("packs", named, story.book.sha256))
     for one in transcript["calls"]:
         _derive_call(story, one, found)
-    if transcript["plan"] is not None:
+    if transcript["plan"] is not None and transcript.get("version", 1) < BOUND:
+        found.skipped.append("verify, score: an earlier release judged by other rules")
+    elif transcript["plan"] is not None:
         _derive_plan(story, found)
         _derive_score(story, found)
     return found
@@ -78,7 +89,9 @@ class _Story:
     def plan(self) -> Plan:
         return Plan.read(self.transcript["plan"])
 
-    def make_case(self, evidence: tuple[str, ...] = ()) -> Case:
+    def make_case(
+        self, evidence: tuple[str, ...] = (), carried: tuple[CarriedCall, ...] = ()
+    ) -> Case:
         return Case(
             book=self.book,
             decision=self.book.decision_for(self.envelope.input.intent),
@@ -86,12 +99,13 @@ class _Story:
             budget=self.run.run_budget,
             used=Used(),
             evidence=evidence,
+            carried=carried,
         )
 
 
 def _derive_call(story: _Story, one: Mapping[str, Any], found: Verdicts) -> None:
     name = one["call"]["tool_call_id"]
-    if _is_redacted(one["call"]["args"]):
+    if _is_redacted([one["call"]["args"], (one.get("facts") or {}).get("call")]):
         found.skipped.append(f"calls/{name}: its arguments are redacted")
     else:
         found.add(_compare_call(story, f"calls/{name}", one))
@@ -110,12 +124,14 @@ def _compare_call(story: _Story, place: str, one: Mapping[str, Any]) -> list[Rep
     declared = story.book.capabilities.get(call["capability_id"])
     if declared is None:
         return [ReplayDifference(place, call["capability_id"], "no pack declares it")]
+    of_host = {name: facts[name] for name in ("user", "agent", "safety_mode") if name in facts}
     made = make_call_facts(
-        _make_facts(story, facts.get("context") or {}),
+        {**_make_facts(story, facts.get("context") or {}), **of_host},
         capability=declared.id,
         args=call["args"],
         approval_mode=call["approval_mode_requested"],
         evidence=facts.get("evidence") or (),
+        about=facts.get("call"),
     )
     derived, _ = decide(story.book, declared, made)
     recorded = {
@@ -182,7 +198,10 @@ def _score_again(story: _Story, calls: Mapping[str, Any]) -> dict[str, Any]:
     derived = score(
         story.plan,
         results,
-        story.make_case(list_evidence(story.transcript["calls"])),
+        story.make_case(
+            list_evidence(story.transcript["calls"]),
+            list_carried(story.transcript["calls"], story.book),
+        ),
         outputs=outputs,
         retries=story.transcript["retries"],
         calls=describe_calls(calls),

@@ -1,229 +1,370 @@
 """Verifies an export of decision records.  Needs nothing but Python's standard library.
 
-    python verifier.py records.jsonl                          hashes and chains
-    python verifier.py records.jsonl --hmac kid=KEYFILE       and signatures by a shared secret
+    python verifier.py records.jsonl                          what can be told without a key
+    python verifier.py records.jsonl --hmac KID=FILE          and signatures by a shared secret
+    python verifier.py records.jsonl --ed25519 KID=FILE       and by a private key, from the public one
+    python verifier.py records.jsonl --tenant NAME --run RUN  and that it is of this tenant and run
 
-Each line of an export is a JSON object: `{"run_id", "seq", "record", "transcript"?}`; the last one is
-`{"manifest": {"records", "heads", "lines_sha256"}}`.  A hash is sha256 over canonical JSON (RFC 8785).
+Each line of an export is a JSON object: `{"format", "run_id", "seq", "tenant", "run_status",
+"created_at", "record", "transcript"?}`; the last one is `{"manifest": {…}, "signature"?: {…}}`.
+A hash is sha256 over canonical JSON (RFC 8785).  Signed are the hash of a record, and
+`oasflow-manifest:` with that of the manifest.  --hmac and --ed25519 stand once for each key.
 
-In: the file.  Out: what was verified, or every problem, each with its line; exit code 0, or 1.
+In: the file.  Out: every problem with its line, and what is not proved; exit code 0, or 1 for problems.
+With keys everything has to be proved; without them nothing proves who wrote the file.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import hmac
+import importlib
+import importlib.util
 import json
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+FORMAT = "oasflow-records/2"
+SIGNED_AS = "oasflow-manifest:"
+"""Before the hash of a manifest that is signed: no signature of a record is one of a manifest."""
 LEFT_OUT = ("record_hash", "signature")
 """Members that the hash of a record is not over."""
+LINE = {"format", "run_id", "seq", "tenant", "run_status", "created_at", "record"}
+MANIFEST = {
+    "format", "made_at", "tenant", "run", "transcripts", "records", "counts", "heads",
+    "without_end", "lines_sha256", "key",
+}  # fmt: skip
+OLD_MANIFEST = {"records", "heads", "lines_sha256"}
+ENDS = ("DECIDED", "REJECTED", "ESCALATED", "CLOSED")
 
 
-def write_canonical(value: Any) -> str:
-    """Canonical JSON: members by UTF-16 code units, numbers as ECMAScript writes them."""
-    if isinstance(value, dict):
-        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
-        return (
-            "{"
-            + ",".join(f"{quote_text(name)}:{write_canonical(value[name])}" for name in names)
-            + "}"
-        )
-    if isinstance(value, list):
-        return "[" + ",".join(write_canonical(one) for one in value) + "]"
-    if isinstance(value, str):
-        return quote_text(value)
-    if isinstance(value, float):
-        return write_number(value)
-    return json.dumps(value)
-
-
-def quote_text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def write_number(value: float) -> str:
-    """The shortest text of a double that ECMAScript's Number.toString gives."""
-    if value == 0:
-        return "0"
-    sign = "-" if value < 0 else ""
-    mantissa, _, exponent = repr(abs(value)).partition("e")
-    whole, _, part = mantissa.partition(".")
-    part = "" if part == "0" else part
-    digits = (whole + part).lstrip("0")
-    point = len(whole) + int(exponent or 0)  # digits before the point
-    if whole == "0":
-        point -= 1 + len(part) - len(digits) if part else 1
-        point = int(exponent or 0) - (len(part) - len(part.lstrip("0")))
-    digits = digits.rstrip("0")
-    count = len(digits)
-    if count <= point <= 21:
-        return sign + digits + "0" * (point - count)
-    if 0 < point <= 21:
-        return f"{sign}{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
-        return sign + "0." + "0" * -point + digits
-    power = point - 1
-    shown = f"e{'+' if power > 0 else '-'}{abs(power)}"
-    return sign + digits[0] + (f".{digits[1:]}" if count > 1 else "") + shown
-
-
-def hash_of(value: Any) -> str:
-    return "sha256:" + hashlib.sha256(write_canonical(value).encode()).hexdigest()
-
-
-def find_problems(lines: Iterable[str], keys: dict[str, bytes]) -> Iterator[tuple[int, str]]:
-    """Every problem with the number of its line.  keys: secrets of signatures, by their names."""
-    heads: dict[str, tuple[int, str]] = {}
-    digest = hashlib.sha256()
-    count, manifest, at = 0, None, 0
-    for at, line in enumerate(lines, 1):
-        found = read_line(line)
-        if found is None:
-            yield at, "is no JSON object"
-        elif manifest is not None:
-            yield at, "stands after the manifest"
-        elif "manifest" in found:
-            manifest = found["manifest"]
-        else:
-            digest.update(line.rstrip("\n").encode() + b"\n")
-            count += 1
-            for problem in list_problems(found, heads, keys):
-                yield at, problem
-    if not isinstance(manifest, dict):
-        yield at + 1, "the manifest is missing: the export is cut off"
-        return
-    for problem in check_manifest(manifest, count, heads, digest.hexdigest()):
-        yield at, problem
-
-
-def read_line(line: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(line, object_pairs_hook=read_members)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def read_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object in which no name stands twice: a reader that takes the first would see another one."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name stands twice")
+def load_beside(name: str) -> Any:
+    """The module in the file beside this one, which needs no more than this one; also where it runs alone."""
+    if __package__:
+        return importlib.import_module(f"{__package__}.{name}")
+    file = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None or not file.is_file():
+        sys.exit(f"{file.name} has to lie beside this file; or use: oasflow records --verifier")
+    found = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
     return found
 
 
-def list_problems(
-    found: dict[str, Any], heads: dict[str, tuple[int, str]], keys: dict[str, bytes]
-) -> list[str]:
-    """Every problem of a line; what has no canonical JSON is one."""
+ALONE = "judge_signature" in globals()
+"""Whether all three files stand in one text, as `oasflow records --verifier` prints them."""
+exact_json: Any = sys.modules[__name__] if ALONE else load_beside("exact_json")
+signatures: Any = sys.modules[__name__] if ALONE else load_beside("signatures")
+hash_of, write_canonical = exact_json.hash_of, exact_json.write_canonical
+write_number = exact_json.write_number
+OPTIONS = {"--hmac": signatures.HMAC, "--ed25519": signatures.ED25519}
+show = signatures.show
+
+
+@dataclass
+class Verified:
+    """What came of an export."""
+
+    keys: Mapping[str, Any]
+    """`signatures.Key`, by their names."""
+    problems: list[tuple[int, str]] = field(default_factory=list)
+    """With the number of the line."""
+    records: int = 0
+    transcripts: int = 0
+    unsigned: int = 0
+    heads: dict[str, str] = field(default_factory=dict)
+    """Of each run, the hash of its last record."""
+    counts: dict[str, int] = field(default_factory=dict)
+    ended: dict[str, bool] = field(default_factory=dict)
+    kids: dict[str, str] = field(default_factory=dict)
+    """With which something is signed, and how."""
+    said: dict[tuple[str, str], int] = field(default_factory=dict)
+    """What lines say of tenant, run and format, with the first line that says it."""
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def without_end(self) -> list[str]:
+        return sorted(run for run, ended in self.ended.items() if not ended)
+
+    def judge(self, signature: Any, message: str) -> str:
+        if isinstance(signature, dict):
+            self.kids[str(signature.get("kid"))] = str(signature.get("alg"))
+        return str(signatures.judge_signature(signature, message, self.keys))
+
+
+def find_problems(lines: Iterable[str], keys: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Every problem with the number of its line.  keys: as `verify` takes them."""
+    yield from verify(lines, keys).problems
+
+
+def verify(
+    lines: Iterable[str], keys: Mapping[str, Any], *, tenant: str = "", run: str = ""
+) -> Verified:
+    """keys: `signatures.Key` by their names; bytes are a shared secret.  tenant, run: whose export it
+    has to be; empty: anybody's.
+    """
+    found, digest, at = Verified(read_keys(keys)), hashlib.sha256(), 0
+    last: dict[str, Any] = {}
+    for at, line in enumerate(lines, 1):
+        text = line.removesuffix("\n")
+        try:
+            read = exact_json.read_line(text)
+            told = ["stands after the manifest"] if last else []
+            if "manifest" in read:
+                last = last or read
+            elif not last:
+                digest.update(text.encode() + b"\n")
+                told = list(check_line(found, read, at))
+        except (exact_json.UnreadLine, RecursionError, UnicodeError) as error:
+            told = [describe_error(error)]
+        found.problems += ((at, problem) for problem in told)
+    wanted = {"tenant": tenant, "run": run}
     try:
-        return list(check_line(found, heads, keys))
-    except RecursionError:
-        return ["is nested too deeply"]
-    except UnicodeError:
-        return ["holds a lone surrogate"]
+        told = list(check_end(found, last, "sha256:" + digest.hexdigest(), wanted))
+    except (RecursionError, UnicodeError) as error:
+        told = [f"the manifest {describe_error(error)}"]
+    found.problems += ((at if last else at + 1, problem) for problem in told)
+    found.problems.sort(key=lambda one: one[0])
+    return found
 
 
-def check_manifest(
-    manifest: dict[str, Any], count: int, heads: dict[str, tuple[int, str]], digest: str
-) -> Iterator[str]:
-    if manifest.get("records") != count:
-        yield f"the manifest counts {manifest.get('records')} records, and {count} are there"
-    if manifest.get("lines_sha256") != "sha256:" + digest:
-        yield "the lines are not those of the manifest"
-    if manifest.get("heads") != {run: head for run, (_, head) in heads.items()}:
-        yield "the last record of a run is not that of the manifest"
+def read_keys(keys: Mapping[str, Any]) -> dict[str, Any]:
+    made = signatures.Key
+    return {
+        kid: made(signatures.HMAC, (one,)) if isinstance(one, bytes) else one
+        for kid, one in keys.items()
+    }
 
 
-def check_line(
-    found: dict[str, Any], heads: dict[str, tuple[int, str]], keys: dict[str, bytes]
-) -> Iterator[str]:
-    record, run, seq = found.get("record"), found.get("run_id"), found.get("seq")
+def describe_error(error: Exception) -> str:
+    if isinstance(error, exact_json.UnreadLine):
+        return str(error)
+    return "is nested too deeply" if isinstance(error, RecursionError) else "holds a lone surrogate"
+
+
+def check_line(found: Verified, line: dict[str, Any], at: int) -> Iterator[str]:
+    record, run, seq = line.get("record"), line.get("run_id"), line.get("seq")
     if not isinstance(record, dict) or not isinstance(run, str):
         yield "holds no record"
         return
-    name = record.get("record_id")
-    made = hash_of({key: one for key, one in record.items() if key not in LEFT_OUT})
-    if record.get("record_hash") != made:
+    for name in ("tenant", "run_id", "format"):
+        found.said.setdefault((name, json.dumps(line.get(name))), at)
+    yield from (
+        f"holds {show(name)} beside its record: no export has that"
+        for name in line
+        if name not in LINE and name != "transcript"
+    )
+    name = show(record.get("record_id"))
+    if record.get("record_hash") != hash_of(
+        {key: one for key, one in record.items() if key not in LEFT_OUT}
+    ):
         yield f"record {name} is not what was hashed"
-    stem, _, number = str(name).rpartition("_")
-    if number == str(seq) and stem.startswith("dr_") and stem != f"dr_{run}":
-        yield f"record {name} is of another run than {run}"
-    before, head = heads.get(run, (0, None))
-    if seq != before + 1 or record.get("sequence") != seq:
-        yield f"record {name} has the number {seq}, and follows number {before} of its run"
+    named = re.fullmatch(r"dr_(.+)_([0-9]+)", str(record.get("record_id")), re.DOTALL)
+    if named and named[1] != run:
+        yield f"record {name} is of another run than {show(run)}"
+    elif line.get("format") == FORMAT and (not named or named[2] != str(seq)):
+        yield f"record {name} is not named by its run and its number {show(seq)}"
+    yield from check_place(found, line, record)
+    found.records += 1
+    signature = record.get("signature")
+    if signature is None:
+        found.unsigned += 1
+    why = (
+        "is not signed"
+        if signature is None
+        else found.judge(signature, str(record.get("record_hash")))
+    )
+    if why and (found.keys or signature is not None):
+        yield f"record {name} {why}"
+
+
+def check_place(found: Verified, line: dict[str, Any], record: dict[str, Any]) -> Iterator[str]:
+    """Whether a record follows the one before it, and was made from what stands beside it."""
+    run, seq, name = line["run_id"], line.get("seq"), show(record.get("record_id"))
+    before, head = found.counts.get(run, 0), found.heads.get(run)
+    if type(seq) is not int or seq != before + 1 or record.get("sequence") != seq:
+        yield f"record {name} has the number {show(seq)}, and follows number {before} of its run"
     if record.get("previous_record_hash") != head:
         yield f"record {name} does not follow the record before it"
-    heads[run] = (seq if isinstance(seq, int) else before, str(record.get("record_hash")))
-    if "transcript" in found:
+    found.heads[run] = str(record.get("record_hash"))
+    found.counts[run] = seq if type(seq) is int else before
+    if "corrects" not in record:
+        found.ended[run] = record.get("status") in ENDS
+    if line.get("format") == FORMAT and not set(line) >= LINE:
+        yield f"record {name} lacks {', '.join(sorted(LINE - set(line)))} beside it"
+    if "transcript" in line:
+        found.transcripts += 1
         refs = record.get("inputs_refs")
         named = refs.get("transcript") if isinstance(refs, dict) else None
-        if named != hash_of(found["transcript"]):
+        if named != hash_of(line["transcript"]):
             yield f"the transcript of record {name} is not the one that it was made from"
-    yield from check_signature(record, keys)
 
 
-def check_signature(record: dict[str, Any], keys: dict[str, bytes]) -> Iterator[str]:
-    if not keys:
+def check_end(
+    found: Verified, last: dict[str, Any], digest: str, wanted: Mapping[str, str]
+) -> Iterator[str]:
+    """last: the line of the manifest; empty where there is none."""
+    manifest = last.get("manifest")
+    if not isinstance(manifest, dict):
+        empty = not found.problems and not found.records and not last
+        yield "the file is empty" if empty else "the manifest is missing: the export is cut off"
         return
-    signature = record.get("signature")
-    if not isinstance(signature, dict):
-        yield f"record {record.get('record_id')} is not signed"
-        return
-    key = keys.get(str(signature.get("kid")))
-    if key is None or signature.get("alg") != "HS256":
-        yield f"record {record.get('record_id')} is signed with a key that was not given"
-        return
-    right = hmac.new(key, str(record.get("record_hash")).encode(), hashlib.sha256).digest()
-    if not hmac.compare_digest(base64.b64encode(right).decode(), str(signature.get("value"))):
-        yield f"the signature of record {record.get('record_id')} does not hold"
+    found.manifest = manifest
+    if set(last) - {"manifest", "signature"}:
+        yield "something stands beside the manifest: nothing but its signature does"
+    is_new = "format" in manifest
+    if is_new and manifest["format"] != FORMAT:
+        yield f"the export is of the format {show(manifest['format'])}, and not of {FORMAT}"
+    if set(manifest) != (MANIFEST if is_new else OLD_MANIFEST):
+        odd = sorted(set(manifest) ^ (MANIFEST if is_new else OLD_MANIFEST))
+        yield f"the manifest lacks, or has too much: {show(', '.join(odd))}"
+    yield from check_manifest(found, manifest, digest)
+    for name, value in wanted.items():
+        if value and manifest.get(name) != value:
+            yield f"the export is of the {name} {show(manifest.get(name))}, and not of {show(value)}"
+    yield from check_signature(found, last)
 
 
-def read_file(name: str) -> bytes | None:
-    """None, and a sentence on stderr, where the file cannot be read."""
+def check_manifest(found: Verified, manifest: dict[str, Any], digest: str) -> Iterator[str]:
+    """Whether the lines are those that it tells of."""
+    if write_canonical(manifest.get("records")) != str(found.records):
+        told = show(manifest.get("records"))
+        yield f"the manifest counts {told} records, and {found.records} are there"
+    made = {
+        "lines_sha256": (digest, "the lines are not those of the manifest"),
+        "heads": (found.heads, "the last record of a run is not that of the manifest"),
+        "counts": (found.counts, "a run has another number of records than in the manifest"),
+        "without_end": (found.without_end, "the manifest names other runs without an end"),
+    }
+    for name, (value, problem) in made.items():
+        if name in manifest and write_canonical(manifest[name]) != write_canonical(value):
+            yield problem
+    if "transcripts" in manifest:
+        has_all = manifest["transcripts"] is True
+        if found.transcripts != (found.records if has_all else 0):
+            yield f"{found.transcripts} of {found.records} records stand with a transcript"
+    for (name, value), at in found.said.items():
+        told = manifest.get("run" if name == "run_id" else name)
+        if told is not None and value != json.dumps(told):
+            yield f"line {at} is of the {name} {show(value)}, and the manifest of {show(told)}"
+
+
+def check_signature(found: Verified, last: dict[str, Any]) -> Iterator[str]:
+    key = last["manifest"].get("key")
+    if "signature" in last:
+        signature: Any = last["signature"]
+        why = found.judge(signature, SIGNED_AS + hash_of(last["manifest"]))
+        if why:
+            yield f"the manifest {why}"
+        elif key != {"kid": signature["kid"], "alg": signature["alg"]}:
+            yield "the manifest names another key than that of its signature"
+    elif found.unsigned < found.records:
+        yield "the records are signed, and the manifest is not: the export may be cut"
+    elif key is not None or found.keys:
+        yield "the manifest is not signed"
+    elif not found.records:
+        yield "the export has no record, and no signature says so"
+
+
+def list_unproved(found: Verified) -> Iterator[str]:
+    """What an export without problems leaves open."""
+    if found.keys:
+        return
+    if not found.kids:
+        yield "who wrote it: nothing is signed, so whoever had the file can have changed, cut or made it"
+    for kid, alg in sorted(found.kids.items()):
+        option = next((name for name, one in OPTIONS.items() if one == alg), "")
+        yield f"the signatures by {show(kid)}: give its key, {option} {show(kid)}=FILE"
+    if found.unsigned and found.manifest.get("key") is not None:
+        yield f"{count(found.unsigned, 'record')} without a signature: only the whole export is signed"
+
+
+def count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def describe(found: Verified) -> list[str]:
+    """Sentences for people, beside the problems."""
+    manifest = found.manifest
+    about = f"{count(found.records, 'record')} of {count(len(found.heads), 'run')}"
+    if manifest.get("tenant") is not None:
+        about += f" of tenant {show(manifest['tenant'])}"
+    if "made_at" in manifest:
+        about += f", written {show(manifest['made_at'])}"
+    told = [f"run {show(run)} has no record of its end" for run in found.without_end]
+    if found.problems:
+        return [f"{about}: {count(len(found.problems), 'problem')}", *told]
+    open_ = list(list_unproved(found))
+    by = ", ".join(show(kid) for kid in sorted(found.kids))
+    held = "no problem is found" if open_ else f"hashes and chains hold, signed by {by}"
+    return [f"{about}: {held}", *told, *(f"not proved: {one}" for one in open_)]
+
+
+def read_file(name: str) -> bytes:
+    """Raises: `ValueError` with a sentence."""
     try:
         return Path(name).read_bytes()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "no file can have this name"
-    sys.stderr.write(f"{name} cannot be read: {why}\n")
-    return None
+    raise ValueError(f"{show(name)} cannot be read: {why}")
+
+
+def read_arguments(rest: list[str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Keys, and whose export it has to be.  Raises: `ValueError`."""
+    keys: dict[str, Any] = {}
+    wanted = {"tenant": "", "run": ""}
+    for option, value in zip(rest[::2], [*rest[1::2], ""][: len(rest[::2])], strict=True):
+        if option in ("--tenant", "--run") and value:
+            wanted[option[2:]] = value
+        elif option in OPTIONS and "=" in value:
+            add_key(keys, option, value)
+        else:
+            raise ValueError(f"unknown argument {show(option)}, or it lacks its value")
+    return keys, wanted
+
+
+def add_key(
+    keys: dict[str, Any], option: str, given: str, read: Callable[[str], bytes] = read_file
+) -> None:
+    """given: `KID=FILE`.  Raises: `ValueError`."""
+    kid, _, file = given.partition("=")
+    if not kid or kid in keys:
+        raise ValueError(
+            f"{option} {show(given)}: each key has a name of its own, {option} KID=FILE"
+        )
+    content = read(file)
+    try:
+        keys[kid] = signatures.read_key(OPTIONS[option], content)
+    except ValueError as error:
+        raise ValueError(f"{show(file)} {error}") from None
+
+
+def split_lines(content: bytes) -> list[str]:
+    """Raises: `UnicodeDecodeError`."""
+    lines = content.decode("utf-8").split("\n")
+    return lines[:-1] if not lines[-1] else lines
 
 
 def main(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         sys.stdout.write(str(__doc__))
         return 0 if arguments else 2
-    keys: dict[str, bytes] = {}
-    rest = arguments[1:]
-    while rest:
-        if rest[0] != "--hmac" or len(rest) < 2 or "=" not in rest[1]:
-            sys.stderr.write(f"unknown argument {rest[0]}\n")
-            return 2
-        kid, _, file = rest[1].partition("=")
-        key = read_file(file)
-        if key is None:
-            return 2
-        keys[kid] = key.strip()
-        rest = rest[2:]
-    content = read_file(arguments[0])
-    if content is None:
-        return 2
     try:
-        lines = [f"{line}\n" for line in content.decode("utf-8").split("\n") if line]
+        keys, wanted = read_arguments(arguments[1:])
+        lines = split_lines(read_file(arguments[0]))
     except UnicodeDecodeError:
-        sys.stderr.write(f"{arguments[0]} cannot be read: it is no UTF-8\n")
+        sys.stderr.write(f"{show(arguments[0])} cannot be read: it is no UTF-8\n")
         return 2
-    problems = list(find_problems(lines, keys))
-    for at, problem in problems:
-        sys.stdout.write(f"line {at}: {problem}\n")
-    if not problems:
-        sys.stdout.write(f"{len(lines) - 1} records: hashes and chains hold\n")
-    return 1 if problems else 0
+    except ValueError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    found = verify(lines, keys, **wanted)
+    told = [f"line {at}: {problem}" for at, problem in found.problems]
+    sys.stdout.write("".join(f"{line}\n" for line in [*told, *describe(found)]))
+    return 1 if found.problems else 0
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypedDi
 
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.lending.langchain_tools import as_function
+from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
 
 if TYPE_CHECKING:
     from cinatra_sdk.attachments import AsyncAttachmentPorts, AttachmentPorts
@@ -107,6 +108,8 @@ class HostParts:
     """Servers in place of those of MCPTools and MCPToolBoxes, by the id or name of their transport,
     `*` for every other: anything that `mcp.Client` takes, such as a server of this process.
     """
+    remote_bounds: RemoteBounds = USUAL
+    """How much MCP servers, agents elsewhere and models may send, list and ask for."""
     first_turn: FirstTurnReaders | None = field(default=None, repr=False)
     """Reads what a model is told before its prompt, where a file asks for it (`metadata.cinatra.firstTurn`):
     a function, or functions by the workspace that the file names, `*` for every other.  The host

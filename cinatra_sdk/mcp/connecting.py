@@ -1,6 +1,6 @@
-"""A client of an MCP server: the only module that names the package `mcp`.
+"""A client of an MCP server: with `processes.py`, the only module that names the package `mcp`.
 
-    async with connect(server, lent) as client:
+    async with connect(server, lent, exchange) as client:
         await client.list_tools()
 
 Each request has a connection of its own, so that any process can go on with a run.
@@ -9,29 +9,29 @@ Each request has a connection of its own, so that any process can go on with a r
 from __future__ import annotations
 
 import logging
-import os
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.mcp.login import make_login, refuse_closed
+from cinatra_sdk.mcp.login import make_login
+from cinatra_sdk.mcp.processes import run_program
 from cinatra_sdk.mcp.server import McpServer
+from cinatra_sdk.remote.exchange import Exchange
+from cinatra_sdk.remote.http import bound_transport
 
 _CONNECT_SECONDS: Final = 30.0
 _QUIET: Final = logging.NullHandler()
 
 
 @asynccontextmanager
-async def connect(
-    server: McpServer, lent: Any, may_call: Callable[[str], bool]
-) -> AsyncIterator[Any]:
+async def connect(server: McpServer, lent: Any, exchange: Exchange) -> AsyncIterator[Any]:
     """A connected `mcp.Client`.
 
     lent: what the host lends in place of the server, anything that `mcp.Client` takes (a server of
     this process, an address); None: the server of the file.
-    may_call: whether the operator opens an address, to which a login leads.
 
     Raises: `NotConfigured`, and whatever the package raises.
     """
@@ -41,23 +41,24 @@ async def connect(
         raise NotConfigured(
             "tools of MCP servers need the package mcp", hint="pip install 'oasflow[mcp]'"
         ) from None
-    # Without a handler of the host's, Python would print the package's tracebacks.
-    logging.getLogger("mcp").addHandler(_QUIET)
+    # Without a handler of the host's, Python would print the package's warnings and tracebacks.
+    for name in ("mcp", "client"):
+        logging.getLogger(name).addHandler(_QUIET)
     async with AsyncExitStack() as stack:
-        target = await _open_transport(server, stack, may_call) if lent is None else lent
+        target = await _open_transport(server, stack, exchange) if lent is None else lent
         client = Client(target, read_timeout_seconds=server.read_timeout)
         yield await stack.enter_async_context(client)
 
 
-async def _open_transport(
-    server: McpServer, stack: AsyncExitStack, may_call: Callable[[str], bool]
-) -> Any:
+async def _open_transport(server: McpServer, stack: AsyncExitStack, exchange: Exchange) -> Any:
     if server.transport == "stdio":
-        return _run_command(server, stack)
+        return _make_program(server, exchange)
     verify = _read_certificates(server)
     headers = {**server.headers, **server.sensitive_headers}
-    login = None if server.login is None else make_login(server.login, server.url, server.label)
-    make = _make_factory(verify, refuse_closed(may_call, server.label) if login else None)
+    login = None
+    if server.login is not None:
+        login = make_login(server.login, server.url, server.label, exchange.held.append)
+    make = _make_factory(verify, exchange)
     if server.transport == "sse":
         from mcp.client.sse import sse_client
 
@@ -72,30 +73,26 @@ async def _open_transport(
     from mcp.client.streamable_http import streamable_http_client
 
     http = await stack.enter_async_context(make(headers, None, login, read=server.read_timeout))
-    return streamable_http_client(server.url, http_client=http)
+    return streamable_http_client(
+        server.url, http_client=http, max_sse_event_size=exchange.bounds.answer_bytes
+    )
 
 
-def _run_command(server: McpServer, stack: AsyncExitStack) -> Any:
-    from mcp.client.stdio import StdioServerParameters, stdio_client
+def _make_program(server: McpServer, exchange: Exchange) -> Any:
+    if sys.platform != "win32":
+        return run_program(server, exchange)
+    from mcp.client.stdio import StdioServerParameters
 
-    parameters = StdioServerParameters(
+    return StdioServerParameters(
         command=server.command,
         args=list(server.args),
         env=dict(server.env),
         cwd=server.cwd or None,
     )
-    # What the process says besides may hold secrets, and belongs to no run.
-    silent = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - the stack closes it; the null device is no path
-    return stdio_client(parameters, errlog=silent)
 
 
-def _make_factory(
-    verify: ssl.SSLContext | bool, look: Callable[[Any], Awaitable[None]] | None
-) -> Callable[..., Any]:
-    """look: sees each request before it is sent; None: nobody does."""
+def _make_factory(verify: ssl.SSLContext | bool, exchange: Exchange) -> Callable[..., Any]:
     import httpx2
-
-    hooks = {"request": [look]} if look is not None else {}
 
     def make(
         headers: Mapping[str, str] | None = None,
@@ -105,12 +102,12 @@ def _make_factory(
         read: float | None = None,
     ) -> Any:
         usual = httpx2.Timeout(_CONNECT_SECONDS, read=read)
+        inner = httpx2.AsyncHTTPTransport(verify=verify)
         return httpx2.AsyncClient(
             headers=dict(headers or {}),
             timeout=timeout or usual,
             auth=auth,
-            verify=verify,
-            event_hooks=hooks,
+            transport=bound_transport(httpx2, inner, exchange),
         )
 
     return make

@@ -10,7 +10,7 @@ request goes to an address that the operator does not open.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,17 +41,17 @@ class McpLogin:
         return tuple(one for one in (self.client_secret, token) if one)
 
 
-def make_login(login: McpLogin, url: str, label: str) -> Any:
+def make_login(login: McpLogin, url: str, label: str, hold: Callable[[str], None]) -> Any:
     """What puts the token into each request: an `httpx2.Auth`.
 
-    url, label: of the server.
+    url, label: of the server.  hold: told each token, which must not be shown.
     Raises: `NotConfigured`.
     """
     token = login.access_token
     if token is not None:
-        return _make_bearer(token if isinstance(token, str) else token())
+        return _make_bearer(token if isinstance(token, str) else token(), hold)
     if login.client_id and login.client_secret and login.issuer:
-        return _make_client(login, url)
+        return _make_client(login, url, hold)
     raise NotConfigured(
         f"the MCP server '{label}' wants a login by OAuth, and a run opens no browser",
         hint=f"lend a token, or a function that gives one: HostParts(secrets={{'{login.id}.access_token': …}}); "
@@ -59,24 +59,10 @@ def make_login(login: McpLogin, url: str, label: str) -> Any:
     )
 
 
-def refuse_closed(may_call: Callable[[str], bool], label: str) -> Callable[[Any], Awaitable[None]]:
-    """A hook of the client: the login may lead to further addresses, which the operator opens, too."""
-
-    async def look(request: Any) -> None:
-        address = str(request.url)
-        if not may_call(address):
-            origin = f"{request.url.scheme}://{request.url.netloc.decode()}"
-            raise NotConfigured(
-                f"the login at the MCP server '{label}' leads to {origin}, which this process does "
-                "not open",
-                hint="add it to `allow` (--allow at the command line)",
-            )
-
-    return look
-
-
-def _make_bearer(token: str) -> Any:
+def _make_bearer(token: str, hold: Callable[[str], None]) -> Any:
     import httpx2
+
+    hold(token)
 
     class Bearer(httpx2.Auth):
         def auth_flow(self, request: Any) -> Any:
@@ -86,12 +72,12 @@ def _make_bearer(token: str) -> Any:
     return Bearer()
 
 
-def _make_client(login: McpLogin, url: str) -> Any:
+def _make_client(login: McpLogin, url: str, hold: Callable[[str], None]) -> Any:
     from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 
     return ClientCredentialsOAuthProvider(
         server_url=url,
-        storage=_NoStorage(),
+        storage=_NoStorage(hold),
         client_id=login.client_id,
         client_secret=login.client_secret,
         token_endpoint_auth_method="client_secret_post"
@@ -105,11 +91,16 @@ def _make_client(login: McpLogin, url: str) -> Any:
 class _NoStorage:
     """Keeps nothing: a token lives as long as its connection."""
 
+    def __init__(self, hold: Callable[[str], None]) -> None:
+        self._hold = hold
+
     async def get_tokens(self) -> Any:
         return None
 
     async def set_tokens(self, tokens: Any) -> None:
-        pass
+        for token in (tokens.access_token, tokens.refresh_token):
+            if token:
+                self._hold(token)
 
     async def get_client_info(self) -> Any:
         return None

@@ -15,7 +15,8 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.casting import CastError
+from cinatra_sdk.flow.results import cast_result
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.strict_json import NotStrictJson, read_json
 from cinatra_sdk.values.types import ANY, STRING
@@ -87,7 +88,7 @@ def _read_member(port: TypedPort, given: Mapping[str, Any]) -> JsonValue:
 
 def _cast(port: TypedPort, value: Any) -> JsonValue:
     try:
-        found: JsonValue = cast(value, port.type)
+        found: JsonValue = cast_result(port, value)
     except CastError as error:
         raise ResultUnusable(f"output '{port.title}': {error}") from None
     return found

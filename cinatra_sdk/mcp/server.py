@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from cinatra_sdk.governed.secret_forms import SHORTEST_SECRET
 from cinatra_sdk.mcp.login import McpLogin
+from cinatra_sdk.remote.words import list_header_secrets
 from cinatra_sdk.templates.environment import find_open, list_unfilled
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
@@ -78,5 +79,11 @@ class McpServer:
     def secrets(self) -> tuple[str, ...]:
         """What must not be shown."""
         login = self.login.secrets if self.login is not None else ()
-        held = (*self.sensitive_headers.values(), *self.env.values(), *login)
+        told = {**self.headers, **self.sensitive_headers}
+        held = (
+            *list_header_secrets(told),
+            *self.sensitive_headers.values(),
+            *self.env.values(),
+            *login,
+        )
         return tuple(one for one in held if len(one) >= SHORTEST_SECRET)

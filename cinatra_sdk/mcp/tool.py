@@ -9,16 +9,18 @@ A tool that says that it failed fails the run; of an agent, it tells the model s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
+from cinatra_sdk.effects.failures import NotMade
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
-from cinatra_sdk.errors import NodeFailed, NotConfigured
+from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.edited import open_to_edits
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.lent import find_simulation, make_allowance
@@ -34,7 +36,10 @@ from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.mcp.transport import McpWay
 from cinatra_sdk.platform.outputs import declared_outputs
 from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall
+from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
+from cinatra_sdk.remote.words import plain_text, tell_problem
 from cinatra_sdk.templates.environment import describe_unfilled
+from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
@@ -74,8 +79,11 @@ class McpToolCall(NodeWork):
             in_agent=self.of_agent,
             asks_person=self.confirmed,
             name=site.plan.name,
+            # what a tool of a toolbox takes is known to its server alone
+            inputs=site.plan.inputs if self.tool else None,
         )
-        return make_mcp_tool(site.frame, settings)
+        frame = open_to_edits(site).frame if self.confirmed else site.frame
+        return make_mcp_tool(frame, settings)
 
 
 def open_access(wiring: Wiring, server: McpWay, retry: CallRetryPolicy | None) -> McpAccess:
@@ -84,6 +92,7 @@ def open_access(wiring: Wiring, server: McpWay, retry: CallRetryPolicy | None) -
     return McpAccess(
         server=server.find_server(retry, wiring.env, host.secrets),
         servers=host.mcp,
+        bounds=host.remote_bounds,
         may_call=make_allowance(wiring.platform, host.allow),
         simulation=find_simulation(wiring.platform),
         secrets=wiring.lent_values,
@@ -97,6 +106,7 @@ class McpAccess:
     server: McpServer
     servers: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """Servers that the host lends, by the id or the name of their transport."""
+    bounds: RemoteBounds = USUAL
     may_call: Callable[[str], bool] = lambda _address: False
     """Whether the operator opens an address."""
     simulation: Platform | None = field(default=None, repr=False)
@@ -107,7 +117,7 @@ class McpAccess:
     def is_simulated(self) -> bool:
         return self.simulation is not None and self._find_lent() is None
 
-    def link(self, *, once: bool) -> ServerLink:
+    def link(self) -> ServerLink:
         """Raises: `NotConfigured` for an address that the operator does not open, and for a header
         with a placeholder that has no value.
         """
@@ -120,8 +130,13 @@ class McpAccess:
                 f"the MCP server '{server.label}' is at an address that this process does not open",
                 hint="add it to `allow` (--allow at the command line), or lend the server: mcp=…",
             )
-        rules = replace(server.retry, max_attempts=0) if once else server.retry
-        return ServerLink(server=server, lent=lent, rules=rules, may_call=self.may_call)
+        return ServerLink(
+            server=server,
+            lent=lent,
+            rules=server.retry,
+            may_call=self.may_call,
+            bounds=self.bounds,
+        )
 
     def _find_lent(self) -> Any:
         names = (*self.server.names, "*")
@@ -140,6 +155,8 @@ class McpToolSettings:
     """Whether a person confirms each call."""
     name: str = ""
     """Of the node, for people."""
+    inputs: tuple[TypedPort, ...] | None = None
+    """Of the tool, which a person may edit; None: they may not."""
 
 
 def make_mcp_tool(frame: Frame, settings: McpToolSettings) -> NodeBody:
@@ -159,7 +176,14 @@ def make_mcp_tool(frame: Frame, settings: McpToolSettings) -> NodeBody:
     body = NodeBody(run=run, arun=arun, acts=True, performs=True)
     if not settings.asks_person:
         return body
-    return make_confirmed(frame, body, name=settings.name, effect=call.describe, show=_show)
+    return make_confirmed(
+        frame,
+        body,
+        name=settings.name,
+        effect=call.describe,
+        show=_show,
+        inputs=settings.inputs,
+    )
 
 
 def make_secrets(access: McpAccess) -> tuple[str, ...]:
@@ -170,17 +194,18 @@ def make_secrets(access: McpAccess) -> tuple[str, ...]:
 
 def describe_failure(
     frame: Frame, access: McpAccess, what: str, error: Exception
-) -> tuple[NodeFailed, ConnectionLost | None]:
-    """The error of a node whose request failed, and a lost connection that it comes from: that tells
-    the door that a later try may help.
+) -> tuple[NodeFailed, Exception | None]:
+    """The error of a node whose request failed, and what it comes from: that tells the door whether a
+    later try may help, and whether the request was surely not made.
     """
     if isinstance(error, NotConfigured):
-        return frame.failed(error.message, hint=error.hint), None
-    told = redact(str(error), make_secrets(access))
-    lost = error if isinstance(error, ConnectionLost) else None
-    hint = "see whether the server runs" if lost else ""
+        return frame.failed(error.message, hint=error.hint), NotMade()
+    held = error.held if isinstance(error, RequestFailed) else ()
+    told = tell_problem(str(error), (*make_secrets(access), *held))
+    hint = "see whether the server runs" if isinstance(error, ConnectionLost) else ""
     message = f"{what} of MCP server '{access.server.label}' failed: {told}"
-    return frame.failed(message, hint=hint), lost
+    cause = error if isinstance(error, (ConnectionLost, NotMade)) else None
+    return frame.failed(message, hint=hint), cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,11 +232,11 @@ class _Call:
         if access.is_simulated:
             return await self._simulate(effect)
         try:
-            link = access.link(once=self.frame.once)
+            link = access.link()
             result = await acall(link, tool, arguments, effect.key)
             return EffectResult(value=self._keep(tool, result, effect))
-        except (NotConfigured, RequestFailed, ResultUnusable) as error:
-            failure = describe_failure(self.frame, access, f"tool '{tool}'", error)
+        except (NotConfigured, RequestFailed, ResultUnusable, ValueRefused) as error:
+            failure = describe_failure(self.frame, access, f"tool '{plain_text(tool)}'", error)
         # Out here: in the handler it would drag the client's error along.
         raise failure[0] from failure[1]
 
@@ -238,10 +263,11 @@ class _Call:
     def _keep(self, tool: str, result: Mapping[str, Any], effect: Effect) -> JsonValue:
         secrets = effect.secrets
         if result.get("isError"):
-            told = redact(read_text(result) or "it says nothing", secrets)
+            told = redact(plain_text(read_text(result)) or "it says nothing", secrets)
             if self.settings.in_agent:
                 return {FAILED: told}
             raise RequestFailed(f"it says: {told[:1000]}")
+        check_value(result.get("structuredContent"), where="what it returned")
         clean = without_governed(dict(result), where=f"what tool '{tool}' returned")
         outputs = read_outputs(self.frame.outputs, clean)
         return {"outputs": cut_out(outputs, secrets)}

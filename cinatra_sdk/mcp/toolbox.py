@@ -110,7 +110,7 @@ def make_tool_list(frame: Frame, settings: ToolboxSettings) -> NodeBody:
             )
             return EffectResult(value=_choose(listed, settings) if listed else [])
         try:
-            chosen = _choose(await alist(access.link(once=False)), settings)
+            chosen = _choose(await alist(access.link()), settings)
             return EffectResult(value=cut_out(chosen, effect.secrets))
         except (NotConfigured, RequestFailed) as error:
             failure = describe_failure(frame, access, "the list of tools", error)

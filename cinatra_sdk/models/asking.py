@@ -40,6 +40,14 @@ class AnswerUnusable(ValueError):
         self.usage = usage
 
 
+class ReplyTooLarge(ValueError):
+    """One reply of the model asks for too much; names the bound."""
+
+    def __init__(self, problem: str, usage: Usage) -> None:
+        super().__init__(problem)
+        self.usage = usage
+
+
 class PartlyAnswered(Exception):
     """The model had answered once before its client failed; holds the client's error."""
 

@@ -128,8 +128,12 @@ def describe(made: SavedObject) -> dict[str, JsonValue]:
 
 
 def show(found: SavedObject) -> dict[str, JsonValue]:
-    """An object with its data."""
-    return {**describe(found), "runId": found.run_id, "rawData": found.held.value()}
+    """An object with its data; one whose data are not what its type says is told as `unreadable`."""
+    told = {**describe(found), "runId": found.run_id}
+    try:
+        return {**told, "rawData": found.held.value()}
+    except (ValueError, RecursionError):
+        return {**told, "rawData": None, "unreadable": "the data are no JSON"}
 
 
 def _make_content(call: NamedCall, kind: str) -> ObjectContent:

@@ -12,7 +12,7 @@ for its logger by name: by setting such a level a host asks for the record.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
@@ -36,9 +36,12 @@ _FILTER: Final = _OwnCalls()
 
 
 @contextmanager
-def unrecorded() -> Iterator[None]:
-    """Around one exchange, in the thread or task that makes it."""
-    for name in _LOGGERS:
+def unrecorded(packages: Sequence[str] = ()) -> Iterator[None]:
+    """Around one exchange, in the thread or task that makes it.
+
+    packages: whose loggers are kept out, too, with all below them.
+    """
+    for name in (*_LOGGERS, *_list_loggers(packages)):
         # On each call, because a host may have reconfigured its log.  Adding a filter twice adds it
         # once.
         logging.getLogger(name).addFilter(_FILTER)
@@ -47,6 +50,14 @@ def unrecorded() -> Iterator[None]:
         yield
     finally:
         _inside.reset(token)
+
+
+def _list_loggers(packages: Sequence[str]) -> list[str]:
+    """The loggers of the packages that exist by now."""
+    if not packages:
+        return []
+    known = (*logging.root.manager.loggerDict, *packages)
+    return [name for name in known if name.partition(".")[0] in packages]
 
 
 def _has_level(name: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import psycopg
 
 from cinatra_sdk.errors import StoreError
@@ -10,11 +12,29 @@ from cinatra_sdk.postgres.dsn import shown_detail, shown_name
 from cinatra_sdk.postgres.lacking import lacking
 from cinatra_sdk.postgres.standing import look
 
+_ARGUMENTS: Final = (
+    psycopg.errors.NotNullViolation,
+    psycopg.errors.CheckViolation,
+    psycopg.errors.UndefinedFunction,
+    psycopg.errors.DatatypeMismatch,
+)
+"""What a value of another kind than its column comes to."""
+
 
 def store_error(dsn: str, error: Exception) -> StoreError:
     """`error` as ours: the database and the cause, never the password."""
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return _build_denied_error(dsn, error)
+    if isinstance(error, psycopg.errors.ProgramLimitExceeded):
+        return StoreError("a name or id is longer than a database can look up")
+    if isinstance(error, psycopg.DataError) and error.sqlstate is None:  # the driver's: NUL
+        return StoreError("a name or id holds characters that no database takes")
+    if isinstance(error, _ARGUMENTS):
+        cause = f"{type(error).__name__} {error.sqlstate or ''}".strip()
+        return StoreError(
+            f"the database {shown_name(dsn)} refuses a value that it was given: {cause}",
+            hint="a name or an id is missing, or is no text",
+        )
     return plain_error(dsn, error)
 
 

@@ -14,7 +14,7 @@ A host with artifacts of its own uses its own store instead.  The rules are in
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -34,6 +34,7 @@ from cinatra_sdk.store.loading import LoadedArtifact, load
 from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, write_cursor
 from cinatra_sdk.store.plans import ContextPlan
 from cinatra_sdk.store.selections import Choice, RecordedSelection
+from cinatra_sdk.text.bounds import describe_fault
 
 __all__ = ["ARTIFACT_TYPE", "ArtifactStore", "Choice", "RecordedSelection"]
 
@@ -78,9 +79,19 @@ class ArtifactStore:
         """Add an artifact with its first revision (no revision if `content` is None); returns its
         id.
 
-        Raises: `ContextError` `invalid_body` for the owner level "project".
+        Raises: `ContextError` `invalid_body` for the owner level "project", and for a text that is
+        missing or too long.
         """
         made = artifact_id or f"art_{uuid.uuid4().hex}"
+        _refuse_unfit(
+            {
+                "id of an artifact": made, "organisation of an artifact": org_id,
+                "owner of an artifact": owner_id, "level of an owner": owner_level,
+                "visibility of an artifact": visibility, "name of an artifact": name,
+                "text of an artifact": content, "kind of an artifact": kind,
+            },
+            may_lack=frozenset({"organisation of an artifact", "text of an artifact"}),
+        )  # fmt: skip
         check_owner_level(made, owner_level)
         with self._database.connection() as connection, connection.transaction():
             run(
@@ -96,7 +107,13 @@ class ArtifactStore:
         return made
 
     def revise(self, artifact_id: str, content: str, *, mime: str = "text/plain") -> str:
-        """Add a revision; returns its id.  Earlier revisions stay."""
+        """Add a revision; returns its id.  Earlier revisions stay.
+
+        Raises: `ContextError`: `context_unresolved`, `invalid_body`.
+        """
+        _refuse_unfit(
+            {"id of an artifact": artifact_id, "text of an artifact": content, "media type": mime}
+        )
         with self._database.connection() as connection, connection.transaction():
             return _insert_revision(connection, artifact_id, content, mime)
 
@@ -113,6 +130,13 @@ class ArtifactStore:
         Raises: `ContextError`: `context_unresolved` where no organisation has such an artifact,
         `selection_incoherent` where the artifact has an active classification for the extension.
         """
+        _refuse_unfit(
+            {
+                "id of an artifact": artifact_id, "extension of a classification": extension,
+                "author of a classification": asserted_by,
+                "eligibility of a classification": eligibility,
+            }
+        )  # fmt: skip
         made = f"sem_{uuid.uuid4().hex}"
         with self._database.connection() as connection, connection.transaction():
             found = one(connection, "lock_object", {"artifact_id": artifact_id})
@@ -153,6 +177,15 @@ class ArtifactStore:
         Raises: `ContextError` `context_unresolved` for an id of another organisation, or one that
         comes twice; `invalid_body` for the owner level "project".
         """
+        for loaded in artifacts:
+            _refuse_unfit(
+                {
+                    "id of an artifact": loaded.id, "organisation of an artifact": loaded.org_id,
+                    "owner of an artifact": loaded.owner_id, "name of an artifact": loaded.name,
+                    "visibility of an artifact": loaded.visibility,
+                    "text of an artifact": loaded.content,
+                }
+            )  # fmt: skip
         with self._database.connection() as connection, connection.transaction():
             load(connection, artifacts, kind=ARTIFACT_TYPE)
 
@@ -335,6 +368,13 @@ class ArtifactStore:
         with self._database.connection() as connection:
             row = one(connection, "load_representation", {"id": revision_id})
         return None if row is None else str(row["content"])
+
+
+def _refuse_unfit(texts: Mapping[str, object], *, may_lack: frozenset[str] = frozenset()) -> None:
+    """Raises: `ContextError` `invalid_body`."""
+    problem = describe_fault(texts, may_lack=may_lack)
+    if problem:
+        raise ContextError("invalid_body", problem)
 
 
 def _build_actor_params(actor: Actor) -> dict[str, Any]:

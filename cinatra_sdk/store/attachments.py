@@ -28,6 +28,7 @@ from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.attachment_ports import TenantAttachmentPorts
 from cinatra_sdk.store.attachment_rows import AttachmentFiles, check_tenant
 from cinatra_sdk.store.attachment_uploads import AttachmentUploads
+from cinatra_sdk.text.bounds import describe_fault
 
 __all__ = ["AttachmentStore", "StoredParent"]
 
@@ -78,6 +79,12 @@ class AttachmentStore:
 
         Raises: `InputInvalid`, which names the argument.
         """
+        _refuse_unfit(
+            {
+                "media type": mime, "author of a file": created_by, "title of a file": title,
+                "name of a file": filename, "id of a file": artifact_id,
+            }
+        )  # fmt: skip
         _check(tenant, mime, origin_kind, parent)
         key = {
             "tenant": tenant,
@@ -131,6 +138,14 @@ class AttachmentStore:
         return TenantAttachmentPorts(
             tenant=tenant, files=self._files, uploads=self.uploads, providers=providers
         )
+
+
+def _refuse_unfit(texts: Mapping[str, object]) -> None:
+    """Raises: `InputInvalid`."""
+    lacking = frozenset({"title of a file", "name of a file", "id of a file"})
+    problem = describe_fault(texts, may_lack=lacking)
+    if problem:
+        raise InputInvalid(problem)
 
 
 def _check(tenant: str, mime: str, origin_kind: str, parent: StoredParent | None) -> None:

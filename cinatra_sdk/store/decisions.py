@@ -30,6 +30,7 @@ from cinatra_sdk.errors import (
 )
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, Unset
+from cinatra_sdk.gates.forms.confirmation import ConfirmationForm
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.gates.shown import SHORT
@@ -41,6 +42,8 @@ from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.rows import gates_in, refuse_ended
 from cinatra_sdk.text.people import recorded_name
 
+BEFORE: Final = "before"
+"""Of a recorded answer that edits a call: the arguments that were shown; `value` has those after it."""
 MOST_NAMED: Final = 3
 """Withdrawn artifacts that an error names."""
 
@@ -125,7 +128,7 @@ def decision_row(
         "visit": gate.visit,
         "step": gate.step,
         "kind": decision.kind,
-        "answer": Json(stamped.wire()),
+        "answer": Json(stamped.wire() | _describe_edit(gate, decision)),
         "decided_by": decision.by,
         "reason": decision.reason,
         "payload_sha256": gate.payload_sha256,
@@ -138,6 +141,13 @@ def _kept_value(gate: Gate, decision: Decision) -> JsonValue | Unset:
     if gate.step != SETUP_STEP or not decision.approved:
         return decision.value
     return gate.form.name_value(gate.check(decision).value)
+
+
+def _describe_edit(gate: Gate, decision: Decision) -> dict[str, JsonValue]:
+    """What a person changed by an edit: the arguments that the gate showed, beside their own."""
+    arguments = gate.values.get("arguments")
+    is_edit = isinstance(gate.form, ConfirmationForm) and isinstance(decision.value, dict)
+    return {BEFORE: arguments} if is_edit and arguments != decision.value else {}
 
 
 def _policy_hash(row: Row, flow: DurableFlow | None) -> str:
@@ -163,7 +173,10 @@ class Answers:
         without a decision.
         """
         kept: Mapping[str, JsonValue] | None = self._answers.get((gate.id, gate.payload_sha256))
-        if kept is None or "by" not in kept:
+        if kept is None:
+            return None
+        kept = {key: said for key, said in kept.items() if key != BEFORE}
+        if "by" not in kept:
             return kept
         # Names are only checked when a person decides; a recorded decision counts with any name.
         return {**kept, "by": recorded_name(kept["by"])}

@@ -9,6 +9,8 @@ from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import JsonValue
 
+from cinatra_sdk.store.paging import read_objects
+
 EffectStatus: TypeAlias = Literal["begun", "done", "failed", "unknown"]
 
 
@@ -41,12 +43,16 @@ class EffectRecord:
     """Of the result of an archived run; empty while the result is there."""
     begun_at: datetime
     ended_at: datetime | None
+    unreadable: tuple[str, ...] = ()
+    """The columns that cannot be read, each with what is wrong; they are empty here."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**{**row, "usage": row["usage"] or {}, "error": row["error"] or {}})
+        objects, problems = read_objects(dict(row), "usage", "error")
+        return cls(**{**row, **objects, "unreadable": problems})
 
     def to_json(self) -> dict[str, JsonValue]:
         """The record as JSON; moments in ISO 8601, with their zone."""
         ended = None if self.ended_at is None else self.ended_at.isoformat()
-        return {**asdict(self), "begun_at": self.begun_at.isoformat(), "ended_at": ended}
+        told = {"begun_at": self.begun_at.isoformat(), "ended_at": ended}
+        return {**asdict(self), **told, "unreadable": list(self.unreadable)}

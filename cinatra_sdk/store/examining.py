@@ -142,7 +142,12 @@ def _look_at_runs(connection: Rows, standing: Standing, tenant: str | None) -> _
     rows = every(connection, "list_dead_letters", {"tenant": tenant, "limit": MOST_LETTERS})
     total = rows[0].pop("total") if rows else 0
     letters = tuple(
-        DeadLetter(run_id=row["run_id"], tenant=row["tenant"], code=row["code"], since=row["since"])
+        DeadLetter(
+            run_id=row["run_id"],
+            tenant=row["tenant"],
+            code=_code_of(row["error"]),
+            since=row["since"],
+        )
         for row in rows
     )
     counted = one(connection, "count_needs", {"tenant": tenant})
@@ -152,3 +157,9 @@ def _look_at_runs(connection: Rows, standing: Standing, tenant: str | None) -> _
     needs = [need for row in listed for need in read_need(row)[0]]
     calls = tuple(need for need in needs if isinstance(need, CallToSettle))
     return _Runs(dict(due), letters, total, calls, counted["calls"], counted["gates"])
+
+
+def _code_of(error: object) -> str:
+    """The code of a stored error; empty where the error cannot be read, and hides no other."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return code if isinstance(code, str) else ""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Literal, Self
 
+from cinatra_sdk.store.paging import read_objects
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GateDecision(Mapping[str, Any]):
@@ -38,14 +40,18 @@ class GateDecision(Mapping[str, Any]):
     """Hash of the gate's payload, as JSON with sorted keys; empty where the gate showed nothing."""
     policy_sha256: str
     """Hash of the approval policy in force."""
+    unreadable: tuple[str, ...] = ()
+    """What is wrong with an answer that cannot be read, and is empty here; no member of the mapping."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**{name: row[name] for name in _NAMES})
+        objects, problems = read_objects(dict(row), "answer")
+        return cls(**{name: row[name] for name in _NAMES} | objects, unreadable=problems)
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON; the time in ISO 8601, with its zone."""
-        return {**self, "decided_at": self.decided_at.isoformat()}
+        told = {**self, "decided_at": self.decided_at.isoformat()}
+        return {**told, "unreadable": list(self.unreadable)} if self.unreadable else told
 
     def __getitem__(self, name: str) -> Any:
         if name not in _NAMES:
@@ -59,4 +65,4 @@ class GateDecision(Mapping[str, Any]):
         return len(_NAMES)
 
 
-_NAMES = tuple(field.name for field in fields(GateDecision))
+_NAMES = tuple(field.name for field in fields(GateDecision) if field.name != "unreadable")

@@ -19,6 +19,7 @@ from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import check_reason, read_actor
 from cinatra_sdk.store.arguments import check_names
+from cinatra_sdk.store.paging import Page, read_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,17 +61,26 @@ class MemoryProposals:
         self._database = database
 
     def list_open(self, *, tenant: str | None = None, limit: int = 100) -> list[StoredProposal]:
-        """Those that nobody has reviewed, the oldest first."""
-        return self._list(tenant, limit, is_open=True)
+        """Those that nobody has reviewed, the oldest first; those that cannot be read are in `page`."""
+        return [*self.page(tenant=tenant, limit=limit).items]
 
     def list_every(self, *, tenant: str | None = None, limit: int = 100) -> list[StoredProposal]:
-        return self._list(tenant, limit, is_open=False)
+        return [*self.page(tenant=tenant, limit=limit, is_open=False).items]
 
-    def _list(self, tenant: str | None, limit: int, *, is_open: bool) -> list[StoredProposal]:
+    def page(
+        self, *, tenant: str | None = None, limit: int = 100, is_open: bool = True
+    ) -> Page[StoredProposal]:
+        """The oldest first.  A row that is no proposal is no item, and is named in `unreadable`.
+
+        is_open: only those that nobody has reviewed.
+        """
         asked = {"tenant": tenant, "limit": limit, "open": is_open}
         with self._database.connection() as connection:
             rows = every(connection, "list_memory_proposals", asked)
-        return [StoredProposal.of(row) for row in rows]
+        items, unreadable = read_rows(
+            rows, StoredProposal.of, lambda row: f"proposal {row['proposal_id']}"
+        )
+        return Page(items=items, unreadable=unreadable, next="")
 
     def review(
         self,

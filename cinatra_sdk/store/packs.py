@@ -14,6 +14,7 @@ from datetime import datetime
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.registry import (
+    EVERY_TENANT,
     Published,
     kind_of,
     not_found,
@@ -46,10 +47,10 @@ class StoredPacks:
         self._database = database
 
     def publish(self, published: Published, *, by: str) -> bool:
-        """Keep a version for good; False where the very same is there already.
+        """Keep a version of the pack's tenant for good; False where the very same is there already.
 
-        Raises: `GovernanceRefused`: PACK_INVALID for one that contradicts itself, or where the version
-        is there with another content; `AnswerInvalid` without a name.
+        Raises: `GovernanceRefused`: PACK_INVALID for one that contradicts itself, or where the tenant,
+        or every tenant, has the version with another content; `AnswerInvalid` without a name.
         """
         require_pinned(published.ref)
         who = read_actor(by)
@@ -63,10 +64,14 @@ class StoredPacks:
             "sha256": published.content_hash,
             "published_by": who,
         }
+        named = {"ref": published.ref, "tenant": row["tenant"]}
         with self._database.connection() as connection:
-            if one(connection, "insert_pack", row) is not None:
-                return True
-            known = one(connection, "load_pack", {"ref": published.ref})
+            known = one(connection, "load_pack", named)
+            if known is None or known["tenant"] not in (row["tenant"], EVERY_TENANT):
+                # The runs of the tenant that go on have no pack of this reference yet.
+                if one(connection, "insert_pack", row) is not None:
+                    return True
+                known = one(connection, "load_pack", named)  # somebody was faster
         if known is not None and known["sha256"] == published.content_hash:
             return False
         raise GovernanceRefused(
@@ -79,7 +84,7 @@ class StoredPacks:
         require_pinned(ref)
         kind_of(ref)
         with self._database.connection() as connection:
-            row = one(connection, "load_pack", {"ref": ref})
+            row = one(connection, "load_pack", {"ref": ref, "tenant": tenant})
         if row is None:
             raise not_found(ref)
         found = read_published(ref, row["content"])

@@ -14,12 +14,12 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.errors import FlowError, InputInvalid
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.postgres.connection import Row
 
@@ -32,12 +32,26 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableRow:
+    """A row of a list that cannot be read: damaged, or of another version.  It hides no other row."""
+
+    run_id: str
+    problem: str
+    """The row's name, and what is wrong with it."""
+
+    def to_json(self) -> dict[str, str]:
+        return {"run": self.run_id, "problem": self.problem}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page(Generic[T]):
     """A part of a list."""
 
     items: Sequence[T]
     next: str
     """The cursor of the next page; empty where this page is the last."""
+    unreadable: Sequence[UnreadableRow] = ()
+    """The rows that have their place on this page and cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +68,8 @@ class OpenGate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadableGate:
-    """A gate that waits for a decision and cannot be read: damaged, or of another version."""
-
-    run_id: str
-    problem: str
-    """The gate's id, and what is wrong with its row."""
+class UnreadableGate(UnreadableRow):
+    """A gate that waits for a decision and cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +78,46 @@ class GatePage(Page[OpenGate]):
 
     unreadable: Sequence[UnreadableGate] = ()
     """The gates that have their place on this page and cannot be read."""
+
+
+def read_rows(
+    rows: Sequence[Row], read: Callable[[Row], T], name: Callable[[Row], str]
+) -> tuple[list[T], list[UnreadableRow]]:
+    """The items of a page, and the rows of it that `read` cannot make into one.
+
+    name: what people call a row: `record dr_r1_3`.
+    """
+    items: list[T] = []
+    unreadable: list[UnreadableRow] = []
+    for row in rows:
+        try:
+            items.append(read(row))
+        except (
+            FlowError,
+            ValueError,
+            TypeError,
+            LookupError,
+            AttributeError,
+            RecursionError,
+        ) as error:
+            # Of another library's error only the kind is told: its text may hold what the row holds.
+            why = str(error) if isinstance(error, FlowError) else "it is of another form"
+            unreadable.append(UnreadableRow(run_id=row["run_id"], problem=f"{name(row)}: {why}"))
+    return items, unreadable
+
+
+def read_objects(row: Row, *columns: str) -> tuple[dict[str, Mapping[str, Any]], tuple[str, ...]]:
+    """JSON columns that hold an object or nothing, and what is wrong with those that do not.
+
+    A column that is null, or cannot be read, is empty.
+    """
+    objects = {name: row[name] if isinstance(row[name], Mapping) else {} for name in columns}
+    problems = (
+        f"{name}: it is of another form"
+        for name in columns
+        if row[name] is not None and not isinstance(row[name], Mapping)
+    )
+    return objects, tuple(problems)
 
 
 def read_page(

@@ -9,7 +9,6 @@ records.correct("dr_3f2a…_3", by="ann", reason="the amount was …", outputs={
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import Any, Self
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid, RunNotFound
+from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.records import DecisionRecord, RecordStatus
 from cinatra_sdk.governance.recording import format_time, seal_record
@@ -28,9 +28,8 @@ from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import check_reason, read_actor
 from cinatra_sdk.store.arguments import check_names
-from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, write_cursor
-
-FORMAT = "oasflow-records/1"
+from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, read_rows, write_cursor
+from cinatra_sdk.store.record_export import ExportTally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +79,9 @@ class DecisionRecords:
     ) -> Page[StoredRecord]:
         """The newest first, a page of at most `limit`.
 
-        Raises: `InputInvalid` for another list's cursor; `GovernanceRefused` (RECORD_INVALID) where a
-        row was changed so that it is no record.
+        A row that is no record is no item, and is named in `unreadable`.
+
+        Raises: `InputInvalid` for another list's cursor.
         """
         at, (run, seq) = read_cursor(after, names=2)
         given = {
@@ -94,7 +94,10 @@ class DecisionRecords:
                 limit,
                 lambda row: write_cursor(row["created_at"], row["run_id"], str(row["seq"])),
             )
-        return Page(items=[StoredRecord.of(row) for row in rows], next=following)
+        items, unreadable = read_rows(
+            rows, StoredRecord.of, lambda row: f"record {row['record_id']}"
+        )
+        return Page(items=items, unreadable=unreadable, next=following)
 
     def get(self, record_id: str, *, tenant: str | None = None) -> StoredRecord:
         """With its transcript.  Raises: `RunNotFound` where there is no such record."""
@@ -115,34 +118,15 @@ class DecisionRecords:
     ) -> Iterator[str]:
         """Whole chains as JSON Lines, with a manifest at the end; `governance/verifier.py` verifies them.
 
+        The manifest tells what has to be there, and is signed where there is a signer.
         transcripts: with what each record was made from.
         """
-        digest, count = hashlib.sha256(), 0
-        heads: dict[str, str] = {}
+        tally = ExportTally(tenant=tenant, run=run_id, transcripts=transcripts)
         for run in [run_id] if run_id is not None else self._list_runs(tenant):
             for row in self._list_chain(run, tenant):
-                made = {
-                    "format": FORMAT,
-                    "run_id": row["run_id"],
-                    "seq": row["seq"],
-                    "tenant": row["tenant"],
-                    "run_status": row["run_status"],
-                    "created_at": format_time(row["created_at"]),
-                    "record": json.loads(row["record"]),
-                }
-                if transcripts:
-                    made["transcript"] = json.loads(row["transcript"])
-                line = json.dumps(made) + "\n"
-                digest.update(line.encode())
-                count += 1
-                heads[row["run_id"]] = row["record_hash"]
-                yield line
-        manifest = {
-            "records": count,
-            "heads": heads,
-            "lines_sha256": f"sha256:{digest.hexdigest()}",
-        }
-        yield json.dumps({"manifest": manifest}) + "\n"
+                yield tally.add(row)
+        made_at = format_time(self._database.now())
+        yield tally.end(made_at, self._signer)
 
     def _list_runs(self, tenant: str | None) -> Iterator[str]:
         after = ""
@@ -181,6 +165,7 @@ class DecisionRecords:
             raise AnswerInvalid(
                 "a correction says who makes it, and why", hint="give by=…, reason=…"
             )
+        check_answer_value([outcome, status, thaw(outputs)])
         wrong = self._load(record_id, tenant)
         with self._database.connection() as connection, connection.transaction():
             one(connection, "lock_run_row", {"run_id": wrong["run_id"]})

@@ -97,7 +97,7 @@ def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
         on_effect=host.door.told,
         tell=host.tell,
     )
-    return replace(activated, files=host.files)
+    return replace(activated, files=host.files, started_by=row["started_by"] or "")
 
 
 def ending_of(stop: Stop) -> dict[str, Any]:

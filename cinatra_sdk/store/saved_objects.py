@@ -21,6 +21,7 @@ from pydantic import JsonValue
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.text.bounds import describe_fault
 
 JSON_MIME: Final = "application/json"
 MOST_BYTES: Final = 32 * 2**20
@@ -111,8 +112,10 @@ class SavedObjects:
         object_id: a name that the caller makes; where there is such an object, this is its next
                    version.  Empty: a new one.
 
-        Raises: `ValueRefused` for more bytes than one object may have; `KeyReused`; `StoreError`.
+        Raises: `ValueRefused` for more bytes than one object may have, and for a name that is missing or
+        too long; `KeyReused`; `StoreError`.
         """
+        _refuse_unfit(content, object_id, org_id=org_id, run_id=run_id, key=key)
         named = {"id": object_id or str(uuid.uuid4()), "org_id": org_id, "key": key}
         with self.database.connection() as connection, connection.transaction():
             made = one(connection, "insert_saved_object", {**named, "run_id": run_id})
@@ -133,6 +136,7 @@ class SavedObjects:
 
         Raises: as `save`.
         """
+        _refuse_unfit(content, object_id, org_id=org_id, run_id=run_id, key=key)
         with self.database.connection() as connection, connection.transaction():
             locked = one(connection, "lock_saved_object", {"id": object_id, "org_id": org_id})
             if locked is None:
@@ -194,6 +198,20 @@ class SavedObjects:
         asked = {"id": object_id, "org_id": org_id, "version": version, "key": key}
         row = one(connection, "load_saved_object", asked)
         return None if row is None else SavedObject.of(row)
+
+
+def _refuse_unfit(
+    content: ObjectContent, object_id: str, *, org_id: str, run_id: str, key: str
+) -> None:
+    """Raises: `ValueRefused`."""
+    problem = describe_fault(
+        {
+            "id of an object": object_id, "type of an object": content.type,
+            "media type": content.mime, "tenant": org_id, "run": run_id, "key of an object": key,
+        }
+    )  # fmt: skip
+    if problem:
+        raise ValueRefused(problem)
 
 
 def _require_same(found: SavedObject | None, content: ObjectContent) -> SavedObject:

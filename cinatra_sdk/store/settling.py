@@ -27,6 +27,7 @@ from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import read_actor
 from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.known_flows import KnownFlows
+from cinatra_sdk.store.paging import read_objects
 from cinatra_sdk.store.rows import load_row
 from cinatra_sdk.store.work.ledger import list_result
 from cinatra_sdk.text.people import reason_text, recorded_name
@@ -52,13 +53,17 @@ class UnknownEffect:
     begun_at: datetime
     error: Mapping[str, Any]
     """`{"code": …, "message": …}`: why nobody knows."""
+    unreadable: tuple[str, ...] = ()
+    """What is wrong with an error that cannot be read, and is empty here."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        return cls(**{**row, "error": row["error"] or {}})
+        objects, problems = read_objects(dict(row), "error")
+        return cls(**{**row, **objects, "unreadable": problems})
 
     def to_json(self) -> dict[str, JsonValue]:
-        return {**asdict(self), "begun_at": self.begun_at.isoformat()}
+        told = {"begun_at": self.begun_at.isoformat(), "unreadable": list(self.unreadable)}
+        return {**asdict(self), **told}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +78,16 @@ class Settlement:
     reason: str
     at: datetime
     value: Mapping[str, JsonValue] | None
-    """The outputs of the node; None where the call did not happen."""
+    """The outputs of the node; None where the call did not happen, or they cannot be read."""
+    unreadable: tuple[str, ...] = ()
+    """What is wrong with outputs that cannot be read."""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        result = row["result"]
+        objects, problems = read_objects(dict(row), "result")
+        value = objects["result"].get("value")
+        if value is not None and not isinstance(value, Mapping):
+            value, problems = None, ("result: it is of another form",)
         return cls(
             key=row["key"],
             capability=row["capability"],
@@ -86,11 +96,12 @@ class Settlement:
             by=recorded_name(row["settled_by"]),
             reason=row["reason"],
             at=row["settled_at"],
-            value=None if result is None else result["value"],
+            value=value,
+            unreadable=problems,
         )
 
     def to_json(self) -> dict[str, JsonValue]:
-        return {**asdict(self), "at": self.at.isoformat()}
+        return {**asdict(self), "at": self.at.isoformat(), "unreadable": list(self.unreadable)}
 
 
 def list_settlements(database: Database, run_id: str, tenant: str | None) -> list[Settlement]:

@@ -1,15 +1,30 @@
-"""The answers that a test gives, matched with the gates that ask."""
+"""The answers that a test gives, matched with the gates that ask.
+
+A key names a gate as `result.gates` prints it, with as much of its place as the test needs:
+
+    review             every visit of the node `review`, at any depth
+    sub/review         every visit of it in `sub`
+    each/ask           each element of a map or branch of a parallel node; `each[3]/ask`: of one
+    sub/review#2       its second visit; the most exact key counts
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from pydantic import JsonValue
 
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.flow.nodes.start import Start
+from cinatra_sdk.flow.plan import FlowPlan, NodePlan, walk_plan_paths
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.gates.gate import Gate, label
+from cinatra_sdk.text.spelling import did_you_mean
 
+_VISIT: Final = re.compile(r"#\d+")
+_ITEM: Final = re.compile(r"\[\d+\]")
 AnswerLike: TypeAlias = "Decision | JsonValue"
 """A Decision, True, False, or a JSON value to approve with."""
 
@@ -25,6 +40,20 @@ class Answering:
         self._used: dict[str, int] = {}
         self.asked: list[Gate] = []
         """Every gate, in order."""
+
+    def require_known_keys(self, plan: FlowPlan) -> None:
+        """Raise `AnswerInvalid` for a key that names no gate of the flow, and none that has asked."""
+        if not isinstance(self._answers, Mapping):
+            return
+        asked = {name for gate in self.asked for name in _list_names(gate)}
+        known = {*_list_planned(plan), *asked}
+        for key in self._answers:
+            name = str(key)
+            if name not in known and _without_place(name) not in known:
+                raise AnswerInvalid(
+                    f"answers names '{name[:200]}', and no gate of the flow is called so",
+                    hint=did_you_mean(name, known) or _describe_gates(known),
+                )
 
     def __call__(self, gate: Gate) -> Mapping[str, JsonValue] | None:
         if not self.asked or self.asked[-1].id != gate.id:
@@ -44,10 +73,11 @@ class Answering:
             return True, answers(gate)
         if not isinstance(answers, Mapping):
             return self._take_next_answer("", answers)
-        if gate.node not in answers:
+        key = next((name for name in _list_names(gate) if name in answers), None)
+        if key is None:
             return False, None
-        mine = answers[gate.node]
-        return self._take_next_answer(gate.node, mine) if isinstance(mine, list) else (True, mine)
+        mine = answers[key]
+        return self._take_next_answer(key, mine) if isinstance(mine, list) else (True, mine)
 
     def _take_next_answer(self, key: str, answers: Sequence[Any]) -> tuple[bool, Any]:
         position = self._used.get(key, 0)
@@ -55,3 +85,31 @@ class Answering:
             return False, None
         self._used[key] = position + 1
         return True, answers[position]
+
+
+def _list_names(gate: Gate) -> tuple[str, ...]:
+    """What a test may call the gate, the most exact name first."""
+    return gate.id, _VISIT.sub("", gate.id), _without_place(gate.id), gate.node
+
+
+def _without_place(name: str) -> str:
+    """An id without visits and items; those of a node's own id are escaped."""
+    return _ITEM.sub("", _VISIT.sub("", name))
+
+
+def _list_planned(plan: FlowPlan) -> Iterator[str]:
+    """The names of every node that may ask: its id, and its path without visits and items."""
+    for path, node in walk_plan_paths(plan):
+        if _may_ask(node):
+            yield node.id
+            yield "/".join(label(part, 1) for part in path if not _ITEM.fullmatch(part))
+
+
+def _may_ask(node: NodePlan) -> bool:
+    """Whether the node is a gate, or acts: then a person may have to confirm it."""
+    work = node.work
+    return work.asks or work.asks_person or work.acts or isinstance(work, Start)
+
+
+def _describe_gates(known: set[str]) -> str:
+    return f"its gates: {', '.join(sorted(known)[:10])}" if known else "it has no gate"

@@ -73,13 +73,17 @@ def drive(
 ) -> Result:
     """Run `flow` in memory, answering its gates.
 
-    answers:  in order; or by node id (one answer for every visit, or a list of them); or a
-              function of the gate.  None, or a gate without an answer, leaves the run waiting.
+    answers:  in order; or by node id (one answer for every visit, or a list of them), or by the id
+              that a gate of `result.gates` has; or a function of the gate.  None, or a gate without
+              an answer, leaves the run waiting.
     platform: answers the calls; by default a simulation.  In a simulation, inputs that only a
               caller can supply are sampled where `params` lacks them.
     stubs:    responses of the simulation, by node id, path or url suffix.
 
-    Raises: `InputInvalid` for parameters, `AnswerInvalid` for an answer that does not fit.
+    What acts at most once is kept in a ledger in memory, unless `context` has another one.
+
+    Raises: `InputInvalid` for parameters, `AnswerInvalid` for an answer that does not fit, and for one
+    whose key names no gate.
     """
     ready = _Drive.of(flow, params, answers, platform, stubs)
     return ready.result(ready.graph, context, on_event)
@@ -138,6 +142,9 @@ class _Drive:
             platform = simulation(flow, stubs)
         recorder = Recorder(platform)
         tools = {name: recorder.tool(name, tool) for name, tool in flow.tools.items()}
+        answering = Answering(answers)
+        if not tools:  # else their own code may ask, by a gate that no plan knows
+            answering.require_known_keys(flow.plan)
         driven = flow.with_host(platform=recorder, tools=tools)
         return cls(
             flow=driven,
@@ -145,7 +152,7 @@ class _Drive:
             start=driven.input(params),
             run_id=f"drive-{uuid.uuid4().hex[:12]}",
             recorder=recorder,
-            answering=Answering(answers),
+            answering=answering,
         )
 
     def result(self, graph: Graph, context: HostContext | None, on_event: OnEvent | None) -> Result:
@@ -163,6 +170,7 @@ class _Drive:
             raise  # a mistake of the test, not a failure of the run
         except (FlowError, PlatformError) as error:
             return self._build_failed_result(graph.get_state(config, subgraphs=True), error)
+        self.answering.require_known_keys(self.flow.plan)
         return Result(
             status=stop.status,
             outputs=stop.outputs,

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from cinatra_sdk.advancing import Graph
 from cinatra_sdk.contract import RUN_ID_INPUTS
 from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.flow.plan import FlowPlan
 from cinatra_sdk.platform import (
     Platform,
     SimulatedPlatform,
@@ -22,6 +23,8 @@ from cinatra_sdk.values.schema_sample import sample
 class DrivableFlow(Protocol):
     """The members of a flow that `drive` needs; `oas_compiler.Flow` implements this protocol."""
 
+    @property
+    def plan(self) -> FlowPlan: ...
     @property
     def tools(self) -> Mapping[str, Callable[..., Any]]: ...
     @property

@@ -19,6 +19,8 @@ from cinatra_sdk import FlowError, RunStore
 
 HERE = Path(__file__).parent
 TENANT = "tenant_acme_prod"
+CUSTOMER_DESK = "usr_771"
+"""Whoever is signed in at the desk: the request has to be for this very person."""
 LEAD = "user_finance_lead_77"
 
 
@@ -27,7 +29,8 @@ def main(run_id: str = "refund-881") -> int:
     request = json.loads((HERE / "request.json").read_text(encoding="utf-8"))
     try:
         with RunStore.open(host=parts) as store:
-            run = store.start(parts.graphs[0], {"request": request}, run_id, tenant=TENANT)  # type: ignore[arg-type]  # a flow
+            about = {"tenant": TENANT, "by": CUSTOMER_DESK}
+            run = store.start(parts.graphs[0], {"request": request}, run_id, **about)  # type: ignore[arg-type]  # a flow
     except FlowError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from cinatra_sdk.governance.admission import make_claim
+from cinatra_sdk.governance.contracts.identity import UserDelegation
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.planning import ScriptedPlanner
@@ -24,13 +25,30 @@ sys.path.insert(0, str(HERE))
 from tools import eval_returns_policy, issue_refund, lookup_order  # noqa: E402
 
 FINANCE = {"user_finance_lead_77", "finance@example.org"}
+DELEGATED = {"usr_771": ("orders.read", "payments.refund")}
+"""What each person has let the agent do, as the directory of this host keeps it."""
+
+
+def find_delegation(user: str, _asked: UserDelegation) -> UserDelegation | str:
+    """The host's own word: whatever scopes a request brings, only these count."""
+    scopes = DELEGATED.get(user)
+    if scopes is None:
+        return ""
+    return UserDelegation(
+        auth_type="oauth2", scopes=scopes, subject=f"u:user:{user}", token_ref=f"tok_{user}"
+    )
+
+
+def still_holds(user: str, delegation: UserDelegation) -> bool:
+    """Asked before each call: a person who takes a delegation back is taken at their word at once."""
+    return user in DELEGATED and bool(delegation.token_ref)
 
 
 def lend() -> HostParts:
     ports = GovernancePorts(
         evidence={"kg": lambda ref, run: Evidence(ref, tenant=run.tenant_id, text="order 881")},
-        delegation_for=lambda user, _delegation: f"tok_{user}",
-        delegation_holds=lambda _user, delegation: bool(delegation.token_ref),
+        delegation_for=find_delegation,
+        delegation_holds=still_holds,
         claim_for=lambda run, tenant, urn: make_claim(
             run, tenant, urn, ("tools:read", "tools:write")
         ),

@@ -37,9 +37,10 @@ from cinatra_sdk import FlowError, RunStore  # noqa: E402 - after the path
 from cinatra_sdk.postgres.server import LocalServerError  # noqa: E402 - after the path
 
 TENANT = "tenant_acme_prod"
+CUSTOMER_DESK = "usr_771"
 LEAD = "user_finance_lead_77"
 OASFLOW = Path(sys.executable).with_name("oasflow")
-PATIENCE = 60.0
+PATIENCE = 600.0
 """Seconds that one process may take."""
 MOST_SHOWN = 12
 """Lines of a record that the story shows."""
@@ -54,7 +55,8 @@ def park(run_id: str) -> None:
     parts = host.lend()
     request = json.loads((HERE / "request.json").read_text(encoding="utf-8"))
     with RunStore.open(host=parts) as store:
-        run = store.start(parts.graphs[0], {"request": request}, run_id, tenant=TENANT)  # type: ignore[arg-type]  # a flow
+        about = {"tenant": TENANT, "by": CUSTOMER_DESK}
+        run = store.start(parts.graphs[0], {"request": request}, run_id, **about)  # type: ignore[arg-type]  # a flow
         print(run.status, flush=True)
         while True:
             signal.pause()
@@ -162,7 +164,8 @@ def tell(on: Stage) -> None:
     ]
     done = subprocess.run(verify, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     require(done.returncode == 0, f"the export holds; {done.stdout}{done.stderr}")
-    say(f"$ python verifier.py records.jsonl    {done.stdout.strip()}")
+    for number, line in enumerate(done.stdout.splitlines()):
+        say(f"{'' if number else '$ python verifier.py records.jsonl':<39} {line}")
     file.write_text(file.read_text(encoding="utf-8").replace("4200", "42"), encoding="utf-8")
     done = subprocess.run(verify, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
     require(done.returncode == 1, "a changed export is noticed")

@@ -295,7 +295,7 @@ def _is_offered(gate: Gate, letter: str) -> bool:
     if letter == "w":
         return form.text_field is not None
     if letter == "e":
-        return form.fields_schema is not None or form.text_field is not None
+        return form.fields_schema is not None or form.text_field is not None or gate.is_editable
     return True
 
 
@@ -334,6 +334,8 @@ def _to_edit(gate: Gate, in_words: bool) -> str:
     For a text, the text that the gate proposes, else an empty one; for JSON, an example that fits,
     filled with the values that the gate proposes.
     """
+    if gate.is_editable:
+        return json.dumps(gate.values["arguments"], indent=2, ensure_ascii=False)
     present = proposed(gate)
     if in_words:
         found = present.get(gate.form.text_field) if isinstance(present, Mapping) else present

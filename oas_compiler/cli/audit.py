@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -14,16 +15,19 @@ from cinatra_sdk.errors import FlowError, RunNotFound
 from cinatra_sdk.text.files import read_named, replace_file
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.hosting import find_parts
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.registry import PackRegistry
+    from cinatra_sdk.governance.signing import Signer
     from cinatra_sdk.store.records import DecisionRecords, StoredRecord
     from cinatra_sdk.store.run_store import RunStore
 
 MOST_BYTES: Final = 2_000_000_000
 """Of an export."""
+MOST_KEY_BYTES: Final = 100_000
 Named = Annotated[
     str, typer.Argument(metavar="[RECORD|RUN]", help="A record, or all records of a run.")
 ]
@@ -66,13 +70,24 @@ def records(
         bool,
         typer.Option("--verifier", help="Print the program that verifies exports by itself."),
     ] = False,
+    hmac: Annotated[
+        list[str] | None,
+        typer.Option("--hmac", metavar="KID=FILE", help="--verify: a shared secret of signatures."),
+    ] = None,
+    ed25519: Annotated[
+        list[str] | None,
+        typer.Option("--ed25519", metavar="KID=FILE", help="--verify: a public key of signatures."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 50,
     after: options.After = "",
+    host: options.Host = "",
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
 ) -> Exit:
     """List the decision records of governed runs, show one, export or verify them.
+
+    An export is signed by the signer of --host; --verify demands the tenant and the run that are given.
 
     A record says what a run came to, who approved it, on which evidence and under which rules.
     """
@@ -80,9 +95,13 @@ def records(
     if verifier:
         return _print_verifier(terminal)
     if verify is not None:
-        return _verify_export(terminal, verify)
+        keys = _read_keys({"--hmac": hmac or [], "--ed25519": ed25519 or []})
+        return _verify_export(terminal, verify, keys, {"tenant": tenant, "run": name})
+    if hmac or ed25519:
+        raise Halt("--hmac and --ed25519 are keys for --verify FILE")
+    signer = _find_signer(host) if export else None
     with opening.store(terminal, db) as store:
-        found = _open_records(store)
+        found = _open_records(store, signer)
         if export:
             run = store.find(name, tenant=tenant or None) if name else None
             lines = found.export(run_id=run, tenant=tenant or None, transcripts=transcripts)
@@ -100,19 +119,27 @@ def records(
         now = store.database.now()
     from oas_compiler.cli.audit_view import list_records, records_table
 
-    terminal.data({"records": list_records(page.items), "next": page.next or None}, of_run=True)
+    listed = {"records": list_records(page.items), "next": page.next or None}
+    terminal.data(listed | options.list_unreadable(page), of_run=True)
     if page.items:
         terminal.show(records_table(page.items, now))
-    else:
+    elif not page.unreadable:
         terminal.say("no decision records: only governed runs have them")
+    options.tell_unreadable(terminal, page)
     options.tell_more(terminal, page.next)
     return Exit.OK
 
 
-def _open_records(store: RunStore) -> DecisionRecords:
+def _open_records(store: RunStore, signer: Signer | None = None) -> DecisionRecords:
     from cinatra_sdk.store.records import DecisionRecords
 
-    return DecisionRecords(store.database)
+    return DecisionRecords(store.database, signer=signer)
+
+
+def _find_signer(host: str) -> Signer | None:
+    """That of `--host`, or of OASFLOW_HOST.  Raises: `HostRefused`."""
+    parts = find_parts(host)
+    return None if parts is None or parts.governance is None else parts.governance.ports.signer
 
 
 def _show_record(terminal: Terminal, stored: StoredRecord) -> Exit:
@@ -125,53 +152,110 @@ def _show_record(terminal: Terminal, stored: StoredRecord) -> Exit:
 
 def _write_export(terminal: Terminal, export: str, lines: Iterable[str]) -> Exit:
     if export == "-":
+        last = ""
         for line in lines:
+            last = line
             terminal.reveal(line.rstrip("\n"))
+        _tell_export(terminal, json.loads(last))
         return Exit.OK
     content = "".join(lines).encode()
     try:
         replace_file(export, content)
     except OSError as error:
-        raise Halt(f"{export} cannot be written: {error.strerror}") from None
-    count = content.count(b"\n") - 1
-    terminal.data({"records": count, "file": export})
-    terminal.show(f"{count} records in {clean(export)}")
+        raise Halt(f"{clean(export)} cannot be written: {error.strerror}") from None
+    last_line = json.loads(content.splitlines()[-1])
+    manifest = last_line["manifest"]
+    terminal.data({"records": manifest["records"], "file": export, "manifest": manifest})
+    terminal.show(f"{manifest['records']} records in {clean(export)}")
+    _tell_export(terminal, last_line)
     terminal.say("verify them with: oasflow records --verify FILE, or the program of --verifier")
     return Exit.OK
 
 
-def _print_verifier(terminal: Terminal) -> Exit:
-    from cinatra_sdk.governance import verifier
+def _tell_export(terminal: Terminal, last: dict[str, Any]) -> None:
+    """What an auditor will miss."""
+    for run in last["manifest"]["without_end"]:
+        terminal.say(f"run {clean(run)} has no record of its end")
+    if "signature" not in last:
+        terminal.say(
+            "the export is not signed, so it can be cut unseen: give --host MODULE:FACTORY (or "
+            "OASFLOW_HOST) whose GovernancePorts have a signer"
+        )
 
-    terminal.reveal(inspect.getsource(verifier).rstrip("\n"))
+
+def _print_verifier(terminal: Terminal) -> Exit:
+    terminal.reveal(make_verifier().rstrip("\n"))
     return Exit.OK
 
 
-def _verify_export(terminal: Terminal, file: Path) -> Exit:
-    from cinatra_sdk.governance.verifier import find_problems
+def make_verifier() -> str:
+    """The three files that verify, as one program."""
+    from cinatra_sdk.governance import exact_json, signatures, verifier
 
-    text = read_export(file)
-    lines = [f"{line}\n" for line in text.split("\n") if line]
-    problems = list(find_problems(lines, {}))
-    told = [{"line": at, "problem": problem} for at, problem in problems]
-    terminal.data({"records": max(0, len(lines) - 1), "problems": told})
-    for at, problem in problems:
-        terminal.show(f"line {at}: {clean(problem)}")
-    if not problems:
-        terminal.show(f"{len(lines) - 1} records: hashes and chains hold")
-    return Exit.FINDINGS if problems else Exit.OK
+    future = "from __future__ import annotations\n"
+    head, _, program = inspect.getsource(verifier).partition(future)
+    parts = (inspect.getsource(one).partition(future)[2] for one in (exact_json, signatures))
+    return "".join([head, future, *parts, program])
 
 
-def read_export(file: Path) -> str:
+def _read_keys(given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Raises: `Halt`."""
+    from cinatra_sdk.governance.verifier import add_key
+
+    keys: dict[str, Any] = {}
+    for option, names in given.items():
+        for one in names:
+            try:
+                add_key(keys, option, one, _read_key_file)
+            except ValueError as error:
+                raise Halt(clean(str(error))) from None
+    return keys
+
+
+def _read_key_file(name: str) -> bytes:
+    """Raises: `ValueError`."""
+    try:
+        return read_named(name, MOST_KEY_BYTES)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "no file can have this name"
+    raise ValueError(f"{name} cannot be read: {why}")
+
+
+def _verify_export(
+    terminal: Terminal, file: Path, keys: Mapping[str, Any], wanted: Mapping[str, str]
+) -> Exit:
+    from cinatra_sdk.governance.verifier import describe, list_unproved, split_lines, verify
+
+    found = verify(split_lines(read_export(file)), keys, **wanted)
+    terminal.data(
+        {
+            "records": found.records,
+            "runs": len(found.heads),
+            "tenant": found.manifest.get("tenant"),
+            "made_at": found.manifest.get("made_at"),
+            "without_end": found.without_end,
+            "not_proved": [] if found.problems else list(list_unproved(found)),
+            "problems": [{"line": at, "problem": problem} for at, problem in found.problems],
+        }
+    )
+    for at, problem in found.problems:
+        terminal.show(f"line {at}: {clean(problem)}")
+    for line in describe(found):
+        terminal.show(clean(line))
+    return Exit.FINDINGS if found.problems else Exit.OK
+
+
+def read_export(file: Path) -> bytes:
+    """Raises: `Halt`, also for what is no UTF-8."""
     try:
         content = read_named(file, MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise Halt(f"{clean(str(file))} has more than {MOST_BYTES:,} bytes", code="too_large")
-        return content.decode("utf-8")
+        content.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is no UTF-8"
-    raise Halt(f"{clean(str(file))} cannot be read: {why}")
+        raise Halt(f"{clean(str(file))} cannot be read: {why}") from None
+    return content
 
 
 def replay(

@@ -80,8 +80,8 @@ def gates(
     if as_json:  # this makes up an example of each answer, which is slow
         records = [waiting_record(need, now, given) for need in page.items if need.kind == "gate"]
         needs = [need_record(need, now, given) for need in page.items]
-        told = {"needs": needs, "gates": records, "next": page.next or None}
-        terminal.data(told, of_run=True)
+        listed = {"needs": needs, "gates": records, "next": page.next or None}
+        terminal.data(listed | options.list_unreadable(page), of_run=True)
     if page.items:
         terminal.say("what needs a person, the longest wait first:")
         terminal.show(needs_table(page.items, now, given))
@@ -145,22 +145,26 @@ def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: Giv
     """
     from cinatra_sdk.errors import AnswerInvalid
     from cinatra_sdk.gates.forms.selection import SelectionForm
-    from oas_compiler.cli.render import command_line, command_with_data
+    from oas_compiler.cli.render import command_line, command_with_data, seen_of
 
     form = gate.form
     if not form.needs_data:
         return
+    run_id = target.partition("/")[0]
+    answered = command_with_data(gate, run_id, given)
     try:
         gate.check(decision)
     except AnswerInvalid:
         if isinstance(form, SelectionForm):
             asks = f"which artifacts are chosen for the context slot '{form.selector.slot_id}'"
             way = "with --select ID or --select-none"
+        elif gate.is_question:
+            asks, way = "a question, and an approval has no words", "with --text"
+            answered = given.command("answer", f"{run_id}/{gate.id}", *seen_of(gate), "--text", "…")
         else:
             asks, way = "for data", "with --value, or at a terminal field by field"
-        answered = command_line(command_with_data(gate, target.partition("/")[0], given))
         raise Halt(
-            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}", then=[answered]
+            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}", then=[command_line(answered)]
         ) from None
 
 

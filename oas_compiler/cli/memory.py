@@ -32,8 +32,8 @@ def list_(
     terminal = Terminal.open(as_json=as_json)
     with opening.store(terminal, db) as store:
         memory = MemoryProposals(store.database)
-        read = memory.list_every if everything else memory.list_open
-        found = read(tenant=tenant or None)
+        page = memory.page(tenant=tenant or None, is_open=not everything)
+        found = page.items
         now = store.database.now()
     terminal.data(
         {
@@ -44,14 +44,16 @@ def list_(
                     "review": None if one.review is None else one.review.to_json(),
                 }
                 for one in found
-            ]
+            ],
+            **options.list_unreadable(page),
         },
         of_run=True,
     )
     if found:
         terminal.show(proposals_table(found, now))
-    else:
+    elif not page.unreadable:
         terminal.say("no proposals")
+    options.tell_unreadable(terminal, page)
     return Exit.OK
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict
 
 import typer
 
@@ -12,7 +12,11 @@ from oas_compiler.cli.hosting import find_parts
 from oas_compiler.cli.inputs import duration
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.opening import Own
+from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from cinatra_sdk.store.paging import Page
 
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout, nothing else.")
@@ -173,6 +177,17 @@ def tell_more(terminal: Terminal, cursor: str) -> None:
     """Say that a list goes on after a page, and how; cursor: empty for the last page."""
     if cursor:
         terminal.say(f"there are more; --limit shows more at once, --after {cursor} the next")
+
+
+def list_unreadable(page: Page[Any]) -> dict[str, list[dict[str, str]]]:
+    """The member of a list's JSON that names the rows which cannot be read."""
+    return {"unreadable": [one.to_json() for one in page.unreadable]}
+
+
+def tell_unreadable(terminal: Terminal, page: Page[Any]) -> None:
+    """A line for each row of a page that cannot be read."""
+    for one in page.unreadable:
+        terminal.note(clean(f"run {one.run_id}: cannot be read: {one.problem}"))
 
 
 class Filters(TypedDict, total=False):

@@ -34,6 +34,10 @@ BRIDGE_TOKEN: Final = "CINATRA_BRIDGE_TOKEN"  # noqa: S105 - the name of a varia
 ATTEST_KEY: Final = "CINATRA_CONTEXT_ATTEST_KEY"
 _USUAL: Final = "127.0.0.1:3000"
 _MOST_PORT: Final = 65_535
+_FULL_LENGTH: Final = 32
+"""Characters of a token that is served beyond this machine."""
+_FEWEST_LETTERS: Final = 8
+_MAKE_TOKEN: Final = 'python3 -c "import secrets; print(secrets.token_hex(32))"'  # noqa: S105 - a command
 
 
 def serve(
@@ -58,7 +62,7 @@ def serve(
     """Serve the platform that flows call: models, tools by name, context slots.
 
     Ends on Ctrl-C and SIGTERM.  Callers need CINATRA_BRIDGE_TOKEN, where it is set; beyond this
-    machine nothing is served without it.  GET /openapi.json describes the routes.
+    machine nothing is served without one of at least 32 characters.  GET /openapi.json describes the routes.
     """
     terminal = Terminal.open(as_json=as_json)
     address, port = read_bind(bind)
@@ -143,12 +147,31 @@ def read_bind(text: str) -> tuple[str, int]:
 
 
 def _require_token(address: str) -> None:
-    """Whoever reaches the platform may spend the key of the model, and act for every run."""
-    if not ipaddress.ip_address(address).is_loopback and not os.environ.get(BRIDGE_TOKEN):
+    """Whoever reaches the platform may spend the key of the model, and act for every run.
+
+    Raises: `Halt` beyond this machine, without a token that nobody can guess.
+    """
+    if ipaddress.ip_address(address).is_loopback:
+        return
+    flaw = find_flaw_of_token(os.environ.get(BRIDGE_TOKEN, ""))
+    if flaw:
         raise Halt(
             f"{address} can be reached from other machines, and nothing would keep strangers out: "
-            f"set {BRIDGE_TOKEN}, or bind 127.0.0.1"
+            f"{BRIDGE_TOKEN} {flaw}; set it to what this prints: {_MAKE_TOKEN}, or bind 127.0.0.1"
         )
+
+
+def find_flaw_of_token(token: str) -> str:
+    """Why a token keeps nobody out; empty for one of full length, as 16 random bytes in hex have it."""
+    if not token:
+        return "is not set"
+    if not token.isascii() or not token.isprintable() or " " in token:
+        return "holds a character that no header carries"
+    if len(token) < _FULL_LENGTH:
+        return f"has {len(token)} characters, and {_FULL_LENGTH} are the fewest"
+    if len(set(token)) < _FEWEST_LETTERS:
+        return f"is made of {len(set(token))} different characters, and is guessed"
+    return ""
 
 
 def _import_server() -> Any:

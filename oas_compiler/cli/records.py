@@ -131,6 +131,7 @@ def decision_record(row: Mapping[str, Any]) -> dict[str, Any]:
         "answer": row["answer"],
         "payload_sha256": row["payload_sha256"],
         "policy_sha256": row["policy_sha256"],
+        **({"unreadable": list(broken)} if (broken := getattr(row, "unreadable", ())) else {}),
     }
 
 

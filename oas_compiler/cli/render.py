@@ -171,7 +171,7 @@ def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
         return given.command(name, f"{run_id}/{gate.id}", *seen_of(gate), *more)
 
     reject = command("reject", "--reason", "…")
-    if gate.question:
+    if gate.is_question:
         lines = [command("answer", "--text", "…"), reject]
     elif gate.form.needs_data:
         lines = [command_with_data(gate, run_id, given), reject]

@@ -11,6 +11,7 @@ from cinatra_sdk.contract import ENDED
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.next_steps import GivenOptions
+from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -138,6 +139,11 @@ def show(
         settled=settled, usage=usage, asked=list_asked(found, source, given.own),
     )  # fmt: skip
     terminal.show(view)
+    broken = [(one.gate_id, problem) for one in decisions for problem in one.unreadable]
+    broken += [(one.key, problem) for one in unknown for problem in one.unreadable]
+    broken += [(one.key, problem) for one in settled for problem in one.unreadable]
+    for name, problem in broken:
+        terminal.note(clean(f"cannot be read: {name}: {problem}"))
     return Exit.OK
 
 

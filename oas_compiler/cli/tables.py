@@ -99,8 +99,14 @@ def _decision_cells(row: Mapping[str, Any], extent: Extent) -> list[Text]:
         Text(clean(recorded_name(row["decided_by"]))),
         Text(format_moment(row["decided_at"])),
         Text(extent.cut(clean(row["reason"]), 60)),
-        Text(cell(answer["value"], extent) if "value" in answer else ""),
+        Text(_format_given(answer, extent)),
     ]
+
+
+def _format_given(answer: Mapping[str, Any], extent: Extent) -> str:
+    """The value of an answer; of a call that a person edited its arguments before and after."""
+    given = cell(answer["value"], extent) if "value" in answer else ""
+    return f"{cell(answer['before'], extent)} → {given}" if "before" in answer else given
 
 
 def settlements_table(settled: Sequence[Settlement], extent: Extent) -> Listing:

@@ -6,9 +6,10 @@ lower_slug(LoweringSite(node=SlugNode(…), frame=…, …))   ->   NodeBody(run
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from cinatra_sdk.effects.quiet import refusing_effects
 from cinatra_sdk.errors import KindRefused
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
@@ -38,7 +39,7 @@ class LoweringSite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageWork(NodeWork):
-    """A node of a package; its kind, not its function, says whether it acts."""
+    """A node of a package; where its kind or its function says that it acts, it does."""
 
     component: NodeKind
     node: Node
@@ -75,11 +76,12 @@ class PackageWork(NodeWork):
         )
         body = self._call(place)
         kind = self.component
-        if body.acts and not kind.acts and not kind.flows:
-            raise refuse_lowering(kind, "its record says that it does not act, and it does")
-        if body.acts and body.computes:
-            raise refuse_lowering(kind, "it says that it acts, and that it only computes")
-        return body
+        _require_consistent(kind, body, is_ruled=site.wiring.rules is not None)
+        if body.contains:
+            return body
+        if kind.acts:
+            return replace(body, acts=True)  # whatever its function says
+        return _keep_quiet(body)
 
     def _call(self, place: LoweringSite) -> NodeBody:
         kind = self.component
@@ -92,6 +94,30 @@ class PackageWork(NodeWork):
             made = type(body).__name__
             raise refuse_lowering(kind, f"{kind.lowering} returns no NodeBody, but a {made}")
         return body
+
+
+def _require_consistent(kind: NodeKind, body: NodeBody, *, is_ruled: bool) -> None:
+    if body.acts and not kind.acts and not body.contains:
+        raise refuse_lowering(kind, "its record says that it does not act, and it does")
+    if kind.acts and body.contains and is_ruled:
+        why = "it acts itself and runs flows, and rules of packs are asked before one or the other"
+        raise refuse_lowering(kind, why)
+    if (body.acts or kind.acts) and body.computes:
+        raise refuse_lowering(kind, "it says that it acts, and that it only computes")
+
+
+def _keep_quiet(body: NodeBody) -> NodeBody:
+    """A function of which its kind says that it does not act: an effect that it makes is refused."""
+
+    def run(*given: Any) -> Any:
+        with refusing_effects():
+            return body.run(*given)
+
+    async def arun(*given: Any) -> Any:
+        with refusing_effects():
+            return body.run(*given) if body.arun is None else await body.arun(*given)
+
+    return replace(body, run=run, arun=None if body.arun is None else arun)
 
 
 def refuse_lowering(kind: NodeKind, why: str) -> KindRefused:

@@ -159,6 +159,17 @@ def test_row_24_an_approved_call_of_a_remote_tool_is_made_once(
     assert [(one.method, one.path) for one in server.seen] == [("POST", "/save/4")]
 
 
+def test_an_edited_call_of_a_remote_tool_goes_where_its_new_arguments_lead(
+    server: LoopbackServer, platform: HttpPlatform
+) -> None:
+    waiting = Waiting(remote(server), {"x": 4}, platform=platform)
+    with pytest.raises(ValueError, match="x: not of type 'integer'"):
+        waiting.resume({"approved": True, "value": {"x": "../9"}})
+    assert server.seen == []
+    assert waiting.resume({"approved": True, "value": {"x": 9}}) == {"y": "saved"}
+    assert [(one.method, one.path) for one in server.seen] == [("POST", "/save/9")]
+
+
 def test_row_25_a_denied_call_of_a_remote_tool_is_not_made(
     server: LoopbackServer, platform: HttpPlatform
 ) -> None:

@@ -8,6 +8,10 @@
 
 A control opens one door, by taking one defence away.  It must be caught: with the door open, the
 attack that it names no longer ends as the book says.  An attack that cannot succeed proves nothing.
+
+An attempt whose server, process or database did not get as far as the door raises (`require_start`, or
+whatever the harness raises): it is counted as one that did not start, never as refused or opened.  What
+`attempt` asserts of what came after the door is a door that opened.
 """
 
 from __future__ import annotations
@@ -43,6 +47,20 @@ class Place:
         return str(self.request.getfixturevalue("owner_database"))
 
 
+class DidNotStart(Exception):
+    """The harness of an attack did not get as far as the door."""
+
+
+def require_start(condition: object, why: str) -> None:
+    """Raises: `DidNotStart` where the condition does not hold."""
+    if not condition:
+        raise DidNotStart(why)
+
+
+DID_NOT_START = "did not start"
+"""Name of the property under which the tally finds such an attempt."""
+
+
 Attempt: TypeAlias = Callable[[Attack, Place], str]
 """Carries the attack out and says what came of it, in the words of the book."""
 
@@ -65,25 +83,38 @@ def tests_of(name: str, attempt: Attempt, controls: Mapping[str, Control]) -> tu
     @pytest.mark.parametrize("attack", list_params(family.attacks))
     def test_attack(attack: Attack, place: Place, record_property: Any) -> None:
         record_property("attack", name)
-        assert attempt(attack, place) == attack.expect
+        assert carry_out(attempt, attack, place, record_property) == attack.expect
 
     @pytest.mark.parametrize("twin", list_params(family.twins))
     def test_twin(twin: Attack, place: Place, record_property: Any) -> None:
         record_property("twin", name)
-        assert attempt(twin, place) == twin.expect
+        assert carry_out(attempt, twin, place, record_property) == twin.expect
 
     @pytest.mark.parametrize("control", [pytest.param(controls[key], id=key) for key in controls])
     def test_control(control: Control, place: Place, record_property: Any) -> None:
         record_property("control", name)
         attack = by_id[control.row]
         with control.open(place):
-            came = attempt(attack, place)
+            came = carry_out(attempt, attack, place, record_property)
         assert came != attack.expect, "the door was open and nobody noticed"
 
     return test_attack, test_twin, test_control
 
 
 tests_of.__test__ = False  # type: ignore[attr-defined]  # its name begins like a test's
+
+
+def carry_out(
+    attempt: Attempt, attack: Attack, place: Place, note: Callable[[str, Any], None]
+) -> str:
+    """What came of an attack; notes one that did not start.  Raises: whatever its harness raises."""
+    try:
+        return attempt(attack, place)
+    except AssertionError:
+        raise
+    except BaseException:  # a skip is none of Exception
+        note(DID_NOT_START, attack.family)
+        raise
 
 
 def list_params(rows: tuple[Attack, ...]) -> list[Any]:

@@ -52,19 +52,23 @@ insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, 
            ('done', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null),
            ('refused', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null),
            ('halted', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null);
+insert into work (run_id, events) select run_id, 1 from runs;
 update runs set status = 'waiting' where run_id = 'r1';
 update runs set status = 'completed', outputs = '{{"sent": false}}' where run_id = 'done';
 update runs set status = 'rejected' where run_id = 'refused';
 update runs set status = 'stopped', stopped_by = 'ann', stop_reason = 'no' where run_id = 'halted';
+insert into gates (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt, payload,
+                   response_schema)
+    values ('r1', 'g', 'p', 't1', 'g', 1, 1, 'i', '{{"values":1}}', '{{}}');
 insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by, reason,
                        payload_sha256, policy_sha256)
     values ('r1', 'g', 't1', 'g', 1, 1, 'rejected', '{{}}', 'ann', 'no', 'p', 'q');
-insert into gates (run_id, gate_id, payload_sha256, node, visit, step, interrupt, payload,
-                   response_schema, state)
-    values ('r1', 'g', 'p', 'g', 1, 1, 'i', '{{"values":1}}', '{{}}', 'decided');
+insert into gates (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt, payload,
+                   response_schema)
+    values ('r1', 'h', 'x', 't1', 'g', 1, 1, 'i', '{{"values":2}}', '{{}}');
 insert into run_events (run_id, seq, kind) values ('r1', 1, 'run');
-insert into effects (run_id, key, kind, status, result)
-    values ('r1', 'k', 'http', 'done', '{{"sent":true}}');
+insert into effects (run_id, key, tenant, kind, status) values ('r1', 'k', 't1', 'http', 'begun');
+update effects set status = 'done', result = '{{"sent":true}}' where run_id = 'r1';
 insert into objects (id, org_id, type, name, owner_id, owner_level, visibility)
     values ('a', 'o1', '@cinatra-ai/artifact:object', 'a', 'ann', 'user', 'org');
 insert into representations (id, org_id, artifact_id, revision, mime, content)
@@ -208,11 +212,12 @@ def _carried_out(address: str, tried: dict[str, Any]) -> str:
 def _deciding(tried: dict[str, Any]) -> list[str]:
     """Statements that add a decision, to the gate `g` of `r1` where the row does not say another."""
     said = {"run": "r1", "gate": "g", "tenant": "t1", "kind": "approved", **tried["decides"]}
+    skipped = said["kind"] == "auto_skipped"
     added = (
         "insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,"
         " reason, payload_sha256, policy_sha256) values ('{run}', '{gate}', '{tenant}', 'g', 1, 1,"
-        " '{kind}', '{{}}', 'eve', '', 'x', 'q')"
-    ).format(**said)
+        " '{kind}', '{{}}', '{by}', '', '{sha256}', 'q')"
+    ).format(**said, by="policy" if skipped else "eve", sha256="" if skipped else "x")
     return [*tried.get("before", []), added, *tried.get("after", [])]
 
 

@@ -23,7 +23,7 @@ from cinatra_sdk.platform import PlatformError, SimulatedPlatform
 from graphs import orchestrator_v1
 from tests.attacks import graphs
 from tests.attacks.book import Attack, read_family
-from tests.attacks.families import Control, Place, list_params, tests_of
+from tests.attacks.families import Control, Place, carry_out, list_params, require_start, tests_of
 from tests.attacks.graphs import ERROR, GRAPHS, Made
 from tests.attacks.nested import CONFIG
 
@@ -183,7 +183,7 @@ def _by_thread(run: Run, _old: Any) -> None:
     run.saver.writes.update({("t2", *rest): kept for (_thread, *rest), kept in writes.items()})
     run.saver.blobs.update({("t2", *rest): kept for (_thread, *rest), kept in blobs.items()})
     other: Any = {"configurable": {"thread_id": "t2"}}
-    assert run.graph.get_state(other).interrupts, "nothing was copied"
+    require_start(run.graph.get_state(other).interrupts, "nothing was copied")
     run.approve_all(other)
 
 
@@ -259,6 +259,9 @@ test_attack, test_twin, test_control = tests_of("forks", attempt, CONTROLS)
 
 
 @pytest.mark.parametrize("attack", list_params(read_family("forks").attacks))
-def test_attack_where_nodes_share_a_superstep(attack: Attack, place: Place) -> None:
+def test_attack_where_nodes_share_a_superstep(
+    attack: Attack, place: Place, record_property: Any
+) -> None:
     place.monkeypatch.setattr(graphs, "FUSE", True)
-    assert attempt(attack, place) == attack.expect
+    record_property("attack", "forks")
+    assert carry_out(attempt, attack, place, record_property) == attack.expect

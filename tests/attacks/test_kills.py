@@ -21,7 +21,7 @@ from cinatra_sdk.errors import FlowError
 from cinatra_sdk.testing import simulation
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
-from tests.attacks.families import Control, Place, tests_of
+from tests.attacks.families import Control, Place, require_start, tests_of
 from tests.attacks.test_rows import FLOWS
 from tests.warm import FORKED
 
@@ -37,7 +37,7 @@ def attempt(attack: Attack, place: Place) -> str:
     )
     process.start()
     process.join(60)
-    assert process.exitcode in (0, -signal.SIGKILL), process.exitcode
+    require_start(process.exitcode in (0, -signal.SIGKILL), f"the process: {process.exitcode}")
     return went_on(how, place.database, flow, calls, gate, died=process.exitcode != 0)
 
 

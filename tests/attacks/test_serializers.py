@@ -26,7 +26,7 @@ from graphs import orchestrator_v1
 from oas_compiler import compile_flow
 from tests.attacks import bait
 from tests.attacks.book import Attack
-from tests.attacks.families import Control, Place, tests_of
+from tests.attacks.families import Control, Place, require_start, tests_of
 from tests.attacks.graphs import GRAPHS
 from tests.attacks.nested import CONFIG, answer
 from tests.flows import api, end, flow_of, gate, start
@@ -173,7 +173,7 @@ def poison(place: Place, how: Any) -> None:
             f"update {table} set type = %s, blob = %s",
             (kind, blob),  # type: ignore[arg-type]
         )
-        assert changed.rowcount > 0, "there was nothing to poison"
+        require_start(changed.rowcount > 0, "there was nothing to poison")
 
 
 READERS: Any = {

@@ -16,7 +16,7 @@ import pytest
 from langgraph_sdk import get_sync_client
 
 from tests.attacks.book import Attack
-from tests.attacks.families import Control, Place, tests_of
+from tests.attacks.families import Control, Place, require_start, tests_of
 from tests.attacks.nested import around
 from tests.flows import api, end, flow_of, gate, message, start
 from tests.platform.loopback_server import LoopbackServer
@@ -138,9 +138,11 @@ def attempt(attack: Attack, place: Place) -> str:
     result = thread.run(FIRST if thread.flow in BY_HAND else {"inputs": {}})
     if how.get("refused_at_start"):
         return said(result)
+    require_start(said(result) == "no error", f"the run to attack: {said(result)}")
     came = ATTACKS[how["by"]](thread, how) if "by" in how else None
     if server.sent > before:
         return "sent"
+    require_start(server.http.get("/ok").status_code == 200, "the server is gone")
     return said(came) if how.get("tells") else "nothing sent"
 
 
@@ -221,7 +223,7 @@ def _steps(thread: Thread, how: Any) -> Any:
         body = _filled(step["json"], ids) if "json" in step else None
         answered = thread.server.http.request(verb.upper(), _filled(path, ids), json=body)
         if step.get("takes"):  # the thread that the server made
-            assert answered.status_code == 200, answered.text
+            require_start(answered.status_code == 200, f"the thread to take: {answered.text}")
             ids["thread"] = thread.id = answered.json()["thread_id"]
     return None
 

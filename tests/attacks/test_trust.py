@@ -24,7 +24,7 @@ from cinatra_sdk.platform.stubs import StubError, read_stubs
 from oas_compiler import compile_flow
 from tests.attacks import families, trust_lending
 from tests.attacks.book import Attack
-from tests.attacks.families import Control, Place
+from tests.attacks.families import Control, Place, require_start
 from tests.attacks.trust_runs import (
     LOCAL,
     SECRET,
@@ -63,7 +63,7 @@ def _variable(value: Any, place: Place) -> str:
         place.monkeypatch.setenv(name, SECRET)
     with RunStore.open(place.database) as store:
         flow = compile_flow(_using(name, value["place"]), env={name: "mine"}, platform=_quiet())
-        assert store.start(flow, run_id="r1").status == "waiting"
+        require_start(store.start(flow, run_id="r1").status == "waiting", "the run to attack")
     lent = {key: held.get(text, text) for key, text in value.get("lent", {}).items()}
     platform = SimulatedPlatform()
     with RunStore.open(place.database, platform=platform, env=lent) as store:
@@ -350,7 +350,7 @@ def _two_processes(value: Any, place: Place) -> str:
         written = _using("AWS_SECRET_ACCESS_KEY", "body") if kind == "variable" else SENDING
         flow.write_text(json.dumps(written))
         begun = program("run", str(flow), *platform, "--run-id", "r1", "--detach")
-        assert begun.code == 3, begun.err
+        require_start(begun.code == 3, begun.err)
         held = {
             "variable": {"AWS_SECRET_ACCESS_KEY": SECRET},
             "token": {"CINATRA_RUN_TOKEN": SECRET},

@@ -11,7 +11,7 @@ from cinatra_sdk.errors import FlowError
 from cinatra_sdk.host.settings import read_settings
 from cinatra_sdk.host.standalone import standalone
 from oas_compiler import compile_flow
-from tests.attacks.families import Place
+from tests.attacks.families import Place, require_start
 from tests.attacks.trust_runs import LOCAL, SECRET, Servers, everything_kept, go_on, servers
 from tests.flows import api, end, flow_of, gate, port, start
 from tests.platform.loopback_server import LoopbackServer
@@ -93,7 +93,7 @@ def _begin(
     ):
         local = standalone(store.database, read_settings({"kind": "local", **LOCAL}), beyond=http)
         made = compile_flow(flow, platform=local if beyond else http, env=env)
-        assert store.start(made, run_id="r1").status == "waiting"
+        require_start(store.start(made, run_id="r1").status == "waiting", "the run to attack")
 
 
 def _set(place: Place, there: Servers, value: Any) -> None:

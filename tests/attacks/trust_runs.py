@@ -19,6 +19,7 @@ from cinatra_sdk.host.settings import read_settings
 from cinatra_sdk.host.standalone import standalone
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app_for
+from tests.attacks.families import require_start
 from tests.flows import api, end, flow_of, gate, start
 from tests.platform.loopback_server import LoopbackServer
 
@@ -82,13 +83,13 @@ def begin(dsn: str, base_url: str, *, beyond: bool = False) -> None:
     with RunStore.open(dsn) as store, HttpPlatform(base_url, retries=0) as http:
         local = standalone(store.database, read_settings({"kind": "local", **LOCAL}), beyond=http)
         flow = compile_flow(SENDING, platform=local if beyond else http)
-        assert store.start(flow, run_id="r1").status == "waiting"
+        require_start(store.start(flow, run_id="r1").status == "waiting", "the run to attack")
 
 
 def begin_simulated(dsn: str, platform: SimulatedPlatform | None = None) -> None:
     with RunStore.open(dsn) as store:
         flow = compile_flow(SENDING, platform=platform or SimulatedPlatform())
-        assert store.start(flow, run_id="r1").status == "waiting"
+        require_start(store.start(flow, run_id="r1").status == "waiting", "the run to attack")
 
 
 def rewrite(dsn: str, column: str, value: Any) -> None:

@@ -89,6 +89,48 @@ def test_an_export_is_verified(cli: Any, run_id: str, tmp_path: Path) -> None:
     assert "Verifies an export" in cli("records", "--verifier").stdout
 
 
+SIGNING = """
+from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.ports import GovernancePorts
+from cinatra_sdk.governance.registry import MemoryRegistry
+from cinatra_sdk.governance.signing import Signer
+from cinatra_sdk.lending.host_parts import HostParts
+
+def make():
+    ports = GovernancePorts(signer=Signer.hmac("k1", b"s" * 32))
+    return HostParts(governance=Governance(registry=MemoryRegistry(), ports=ports))
+"""
+
+
+def test_an_export_is_signed_by_the_host_and_verified_with_its_key(
+    cli: Any, run_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "signing_host.py").write_text(SIGNING)
+    (tmp_path / "key").write_bytes(b"s" * 32 + b"\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    file, key = tmp_path / "export.jsonl", ("--hmac", f"k1={tmp_path / 'key'}")
+    none = cli("records", "--export", str(file), "--tenant", "beta", "--host", "signing_host:make")
+    assert (none.exit_code, "0 records" in none.stdout) == (Exit.OK, True)
+    assert "is not signed" not in none.stderr
+    held = cli("records", "--verify", str(file), *key, "--tenant", "beta")
+    assert (held.exit_code, "hashes and chains hold, signed by k1" in held.stdout) == (0, True)
+    other = cli("records", "--verify", str(file), *key, *OF_ACME)
+    assert other.exit_code == Exit.FINDINGS
+    assert f"the export is of the tenant beta, and not of {TENANT}" in " ".join(
+        other.stdout.split()
+    )
+    unknown = json.loads(cli("records", "--verify", str(file), "--json").stdout)
+    assert unknown["not_proved"] == ["the signatures by k1: give its key, --hmac k1=FILE"]
+    plain = cli("records", "--export", str(file), *OF_ACME)
+    assert "the export is not signed, so it can be cut unseen" in " ".join(plain.stderr.split())
+    told = cli("records", "--verify", str(file)).stdout
+    assert "not proved: who wrote it: nothing is signed" in " ".join(told.split())
+    refused = cli("records", "--verify", str(file), "--hmac", f"k1={file.parent}")
+    assert (refused.exit_code, "cannot be read" in refused.stderr) == (Exit.USAGE, True)
+    alone = cli("records", *key)
+    assert (alone.exit_code, "are keys for --verify FILE" in alone.stderr) == (Exit.USAGE, True)
+
+
 def test_a_record_is_replayed(cli: Any, run_id: str) -> None:
     name = f"dr_{run_id}_3"
     folder = str(EXAMPLE / "packs")

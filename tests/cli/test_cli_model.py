@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from oasflow_process import Oasflow
 
-from oas_compiler.cli.platform import _end_on_signals
+from oas_compiler.cli.platform import _end_on_signals, _require_token, read_bind
 from tests.flows import api, end, flow_of, gate, port, start
 
 BRIDGE = "{{CINATRA_BASE_URL}}/api/llm-bridge"
@@ -139,6 +139,58 @@ def test_a_platform_is_not_served_to_strangers_nor_at_no_address(offline, monkey
     refused = offline("platform", "serve", "--bind", bind)
     assert refused.exit_code == 2
     assert about in refused.output
+
+
+FULL = "0123456789abcdef0123456789abcdef"
+BEYOND = ["0.0.0.0:0", "[::]:0", ":::0", "[::ffff:127.0.0.1]:0", "192.168.0.9:0", "[fe80::1]:0"]
+SHORT: Any = {
+    "not set": (None, "is not set"),
+    "empty": ("", "is not set"),
+    "one character": ("x", "has 1 characters, and 32 are the fewest"),
+    "one too few": (FULL[1:], "has 31 characters, and 32 are the fewest"),
+    "blanks alone": (" " * 40, "holds a character that no header carries"),
+    "a blank in it": (f"{FULL} {FULL}", "holds a character that no header carries"),
+    "a line break": (f"{FULL}\n", "holds a character that no header carries"),
+    "one letter": ("a" * 64, "is made of 1 different characters"),
+    "letters beyond ASCII": ("\u00e9" * 40, "holds a character that no header carries"),
+}
+
+
+@pytest.mark.parametrize("bind", BEYOND)
+@pytest.mark.parametrize("token", SHORT)
+def test_beyond_this_machine_a_token_has_its_full_length(offline, monkeypatch, bind, token):
+    given, about = SHORT[token]
+    if given is None:
+        monkeypatch.delenv("CINATRA_BRIDGE_TOKEN", raising=False)
+    else:
+        monkeypatch.setenv("CINATRA_BRIDGE_TOKEN", given)
+    refused = offline("platform", "serve", "--bind", bind)
+    told = " ".join(refused.output.split())
+    assert refused.exit_code == 2
+    assert about in told
+    assert "secrets.token_hex(32)" in told
+    assert not given or len(given) < 8 or given not in refused.output
+
+
+@pytest.mark.parametrize(
+    "bind", [":3000", "here:80", "*:80", "0:80", "[]:80", "localhost.evil.example:80"]
+)
+def test_what_is_no_address_is_served_nowhere(offline, monkeypatch, bind):
+    monkeypatch.setenv("CINATRA_BRIDGE_TOKEN", FULL)
+    refused = offline("platform", "serve", "--bind", bind)
+    assert (refused.exit_code, "--bind is an address" in refused.output) == (2, True)
+
+
+@pytest.mark.parametrize("bind", BEYOND)
+def test_a_token_of_full_length_is_enough(monkeypatch, bind):
+    monkeypatch.setenv("CINATRA_BRIDGE_TOKEN", FULL)
+    _require_token(read_bind(bind)[0])
+
+
+@pytest.mark.parametrize("bind", ["127.0.0.1:0", "127.9.9.9:0", "[::1]:0", "localhost:0"])
+def test_on_this_machine_no_token_is_asked_for(monkeypatch, bind):
+    monkeypatch.delenv("CINATRA_BRIDGE_TOKEN", raising=False)
+    _require_token(read_bind(bind)[0])
 
 
 def test_a_signal_that_comes_before_the_server_listens_ends_it() -> None:

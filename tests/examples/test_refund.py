@@ -18,7 +18,7 @@ def test_the_story_of_the_refund_is_true(tmp_path: Path) -> None:
     }
     done = subprocess.run(
         [sys.executable, str(story)], capture_output=True, text=True, check=False, cwd=tmp_path,
-        env={**environment, "OASFLOW_HOME": str(tmp_path / "home")}, timeout=240,
+        env={**environment, "OASFLOW_HOME": str(tmp_path / "home")},
     )  # fmt: skip
     try:
         assert done.returncode == 0, done.stdout + done.stderr

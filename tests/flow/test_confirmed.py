@@ -93,7 +93,7 @@ def gate_of_mail(flow: Flow) -> Gate:
     "answer",
     [
         {"approved": True, "denied": True},
-        {"approved": True, "value": {"to": "eve"}},
+        {"approved": True, "value": "send it to eve"},
         {"approved": False, "denied": "yes"},
         {"denied": True},
         {"approved": False, "denied": True, "value": 1},

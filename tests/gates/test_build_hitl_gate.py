@@ -147,6 +147,41 @@ def test_no_gate_pauses_where_a_rejection_would_be_lost() -> None:
     assert "sent" not in graph.get_state(CONFIG).values
 
 
+def rejected_before(_state: Any) -> dict[str, Any]:
+    return {"rejected_at": "2026-11-27T00:00:00Z", "status": "rejected"}
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_after_a_rejection_no_gate_asks_whatever_its_policy_says(always: bool) -> None:
+    gate = build_hitl_gate(step_number=1, output="note", always=always)
+    graph = chain(State, ("host", host), ("no", rejected_before), ("review", gate))
+    ended = graph.invoke({"drafts": 1}, CONFIG)
+    assert "__interrupt__" not in ended
+    assert "note" not in ended
+    assert ended["rejected_at"] == "2026-11-27T00:00:00Z"
+
+
+def test_after_a_rejection_a_gate_of_a_send_class_without_an_entry_is_no_error() -> None:
+    gate = build_hitl_gate(step_number=9, risk_class="email_send")
+    graph = chain(State, ("host", host), ("no", rejected_before), ("review", gate))
+    assert graph.invoke({"drafts": 1}, CONFIG)["status"] == "rejected"
+
+
+@pytest.mark.parametrize("output", ["", "note"])
+def test_a_rejection_stands_in_the_state_and_no_later_gate_asks(output: str) -> None:
+    first = build_hitl_gate(step_number=1, output=output)
+    graph = chain(
+        State, ("host", host), ("first", first), ("second", build_hitl_gate(step_number=1))
+    )
+    graph.invoke({"drafts": 1}, CONFIG)
+    no = {"approved": False, "reason": "too long", "by": "ann"}
+    ended = graph.invoke(Command(resume={the_gate(graph).interrupt: no}), CONFIG)
+    assert "__interrupt__" not in ended
+    assert ended["status"] == "rejected"
+    assert ended["rejected_at"]
+    assert "note" not in ended
+
+
 @pytest.mark.parametrize("key", sorted(GOVERNED_KEYS))
 def test_a_governed_key_is_refused_among_the_names_when_the_gate_is_built(key: str) -> None:
     with pytest.raises(ValueError, match=f"the key '{key}'"):

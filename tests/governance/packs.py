@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cinatra_sdk.governance.admission import Admitted, HostWord, admit, make_claim
+from cinatra_sdk.governance.contracts.identity import UserClaims
 from cinatra_sdk.governance.contracts.packs import ContextPack, DecisionCatalog
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.facts import make_run_facts
@@ -21,6 +22,7 @@ from tests.sources import ROOT
 
 EXAMPLE = ROOT / "examples" / "refund"
 TENANT = "tenant_acme_prod"
+USER = "usr_771"
 RUN = "run_a1b2c3d4e5f60718"
 NOW = datetime(2026, 5, 4, 9, 31, 42, tzinfo=UTC)
 ORDER_REF = "kg:order:ord_881#snapshot_kg_2026_05_03_T0930"
@@ -74,6 +76,7 @@ def make_registry(pack: Mapping[str, Any] | None = None, *others: Any) -> Memory
 def make_ports(**changed: Any) -> GovernancePorts:
     given: dict[str, Any] = {
         "evidence": {"kg": lambda ref, run: Evidence(ref, tenant=run.tenant_id)},
+        "claim_holds": lambda _claim: True,
         "delegation_for": lambda user, _delegation: f"tok_{user}",
         "delegation_holds": lambda _user, _delegation: True,
         "roles_of": lambda _tenant, person: {"finance_lead"} if "finance" in person else (),
@@ -92,6 +95,14 @@ def make_request(**changed: Any) -> dict[str, Any]:
     return made
 
 
+def make_word(**said: Any) -> HostWord:
+    """What the host of the example says of whoever asks: it vouches for the user of the request."""
+    given: dict[str, Any] = {
+        "tenant": TENANT, "run_id": RUN, "user": UserClaims(user_id=USER), "started_by": USER,
+    }  # fmt: skip
+    return HostWord(**{**given, **said})
+
+
 def admit_example(
     pack: Mapping[str, Any] | None = None,
     ports: GovernancePorts | None = None,
@@ -99,7 +110,7 @@ def admit_example(
     word: HostWord | None = None,
     **changed: Any,
 ) -> Admitted:
-    host = word or HostWord(tenant=TENANT, run_id=RUN)
+    host = word or make_word()
     return admit(make_request(**changed), host, make_registry(pack), ports or make_ports())
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cinatra_sdk.governance.admission import make_claim
+from cinatra_sdk.governance.contracts.identity import UserClaims
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.planning import ScriptedPlanner
 from cinatra_sdk.governance.registry import MemoryRegistry
@@ -17,7 +18,7 @@ from cinatra_sdk.governance.results import ToolOutput
 from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.platform import SimulatedPlatform
 from graphs.governed_run import flow
-from tests.governance.packs import TENANT, make_ports, make_registry, read_example
+from tests.governance.packs import TENANT, USER, make_ports, make_registry, read_example
 
 FINANCE = "user_finance_lead_77"
 
@@ -66,6 +67,7 @@ def lend_refund(
     governance = Governance(
         registry=registry or make_registry(),
         planner=ScriptedPlanner(plans or [read_example("plan.json")]),
+        user_for=lambda _run: UserClaims(user_id=USER),
         ports=replace(make_ports(clock=make_clock), **{**own, **ports}),
     )
     parts = HostParts(

@@ -51,7 +51,7 @@ def make_small_pack(
                     }
                 ]
             },
-            "decision_layer": {},
+            "decision_layer": {"catalog": "none"},
             "memory_layer": {},
             "evaluation_layer": {},
             "tone_and_comms": {},

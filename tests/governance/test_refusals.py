@@ -16,7 +16,7 @@ from cinatra_sdk import host_context
 from cinatra_sdk.advancing import advance
 from cinatra_sdk.governance.admission import HostWord, admit, make_claim
 from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope
-from cinatra_sdk.governance.contracts.identity import AgentIdentity
+from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
 from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.deadlines import call_within
 from cinatra_sdk.governance.delegating import narrow
@@ -41,6 +41,7 @@ from tests.governance.packs import (
     make_refund,
     make_registry,
     make_request,
+    make_word,
     put,
     read_example,
     read_pack,
@@ -105,7 +106,7 @@ def _child(**changed: Any) -> Any:
 
 
 def _write_record(outcome: str | None) -> Any:
-    from cinatra_sdk.governance.admission import HostWord, describe_admitted
+    from cinatra_sdk.governance.admission import describe_admitted
     from cinatra_sdk.governance.compiling import compile_context
     from cinatra_sdk.governance.story import begin_transcript, read_story
 
@@ -167,8 +168,16 @@ CASES: dict[str, tuple[Case, Case]] = {
     ),
     "IDENTITY_INVALID": (
         lambda: admit_example(agent__identity_claim=...),
+        lambda: admit_example(word=make_word(governed=False), agent__identity_claim=...),
+    ),
+    "INTENT_UNKNOWN": (
+        lambda: admit_example(input__intent="support.refunds"),
+        lambda: admit_example(input__intent="support.refund"),
+    ),
+    "USER_UNVOUCHED": (
+        lambda: admit_example(user__user_id="usr_772"),
         lambda: admit_example(
-            word=HostWord(tenant=TENANT, run_id=RUN, governed=False), agent__identity_claim=...
+            word=make_word(user=UserClaims(user_id="usr_772")), user__user_id="usr_772"
         ),
     ),
     "SESSION_REQUIRED": (
@@ -253,11 +262,11 @@ CASES: dict[str, tuple[Case, Case]] = {
     ),
     "RECORD_INVALID": (
         lambda: _write_record("maybe"),
-        lambda: _write_record("approved"),
+        lambda: _write_record("declined"),
     ),
 }
 """Code → what is refused for it, and what is not."""
-OF_THE_LOOP = {"GATE_REJECTED", "IDEMPOTENCY_CONFLICT"}
+OF_THE_LOOP = {"GATE_REJECTED", "IDEMPOTENCY_CONFLICT", "PLAN_REFUSED"}
 """Codes that only a whole run comes to; below."""
 
 
@@ -310,7 +319,7 @@ def test_a_key_with_other_arguments_is_a_conflict(tmp_path: Path) -> None:
             graph, {"request": read_example("request.json")}, config, context=context,
             answer=lambda _gate: None,
         )  # fmt: skip
-    assert caught.value.code == "BUDGET_EXCEEDED"  # type: ignore[attr-defined]  # of replans
+    assert caught.value.code == "IDEMPOTENCY_CONFLICT"  # type: ignore[attr-defined]  # why no plan was taken
     calls = graph.get_state(config).values["loop"]["calls"]
     (conflict,) = {one["result"]["error"]["code"] for one in calls if one["result"]["error"]}
     assert conflict == "IDEMPOTENCY_CONFLICT"
@@ -319,8 +328,9 @@ def test_a_key_with_other_arguments_is_a_conflict(tmp_path: Path) -> None:
 
 def test_a_plan_that_nobody_may_carry_out_ends_the_run(tmp_path: Path) -> None:
     plan = {**read_example("plan.json"), "outcome": "perhaps"}
-    with pytest.raises(Exception, match="the outcome is none of approved, declined"):
+    with pytest.raises(Exception, match="the outcome is none of approved, declined") as caught:
         _run_loop(tmp_path, plans=[plan])
+    assert caught.value.code == "PLAN_REFUSED"  # type: ignore[attr-defined]  # not that of the budget
     assert not (tmp_path / "refunds").exists()
 
 
@@ -429,7 +439,7 @@ def test_a_request_is_refused_before_a_pack_is_read() -> None:
     with pytest.raises(GovernanceRefused) as caught:
         admit(
             make_request(tenant_id="x"),
-            HostWord(tenant=TENANT, run_id=RUN),
+            make_word(),
             Nowhere(),
             make_ports(),
         )

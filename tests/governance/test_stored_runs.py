@@ -487,6 +487,11 @@ def test_signed_records_and_corrections(fresh_database: str, ledger: Path) -> No
         lines = list(records.export(run_id=done.id))
         assert list(find_problems(lines, {"kid_1": secret})) == []
         assert list(find_problems(lines, {"kid_1": b"y" * 32})) != []
+        nobody = list(records.export(run_id=done.id, tenant="beta"))
+        assert list(find_problems(nobody, {"kid_1": secret})) == []
+        unsigned = list(DecisionRecords(store.database).export(run_id=done.id))
+        told = [problem for _, problem in find_problems(unsigned, {})]
+        assert told == ["the records are signed, and the manifest is not: the export may be cut"]
         packet = make_replay_packet(last, records.get(last.record_id).transcript)
         assert packet.expected.decision_record_hash == last.record_hash
 

@@ -18,15 +18,27 @@ import rfc8785
 from cinatra_sdk.governance import verifier
 from cinatra_sdk.governance.contracts.records import DecisionRecord
 from cinatra_sdk.governance.verifier import find_problems, hash_of, write_canonical, write_number
+from oas_compiler.cli.audit import make_verifier
 from tests.effort import tries
+from tests.governance.record_exports import (
+    MADE_AT,
+    SECRET,
+    make_chain,
+    make_export,
+    make_pem,
+    make_signer,
+)
 from tests.governance.test_generated_runs import read_record
 
 FILE = Path(verifier.__file__)
+BESIDE = ("exact_json.py", "signatures.py")
+"""What it reads from its own folder."""
 
 
-def test_it_imports_the_standard_library_only() -> None:
+@pytest.mark.parametrize("file", [FILE, *(FILE.with_name(name) for name in BESIDE)], ids=str)
+def test_it_imports_the_standard_library_only(file: Path) -> None:
     names: set[str] = set()
-    for found in ast.walk(ast.parse(FILE.read_text(encoding="utf-8"))):
+    for found in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(found, ast.Import):
             names |= {alias.name.partition(".")[0] for alias in found.names}
         elif isinstance(found, ast.ImportFrom):
@@ -55,7 +67,11 @@ def test_values_are_written_as_the_library_writes_them() -> None:
 
 def _make_export(tmp_path: Path) -> Path:
     record = DecisionRecord.read({**read_record(), "sequence": 1}).sealed()
-    line = {"run_id": "r1", "seq": 1, "record": {**record.to_json(), "previous_record_hash": None}}
+    line: dict[str, Any] = {
+        "run_id": "r1",
+        "seq": 1,
+        "record": {**record.to_json(), "previous_record_hash": None},
+    }
     line["record"]["record_hash"] = verifier.hash_of(
         {key: one for key, one in line["record"].items() if key not in verifier.LEFT_OUT}
     )
@@ -71,10 +87,10 @@ def _make_export(tmp_path: Path) -> Path:
     return file
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, file: Path = FILE) -> subprocess.CompletedProcess[str]:
     """As an auditor would, without this project on the path."""
     return subprocess.run(
-        [sys.executable, "-I", "-S", str(FILE), *arguments],
+        [sys.executable, "-I", "-S", str(file), *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -84,7 +100,10 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_it_runs_alone(tmp_path: Path) -> None:
     file = _make_export(tmp_path)
     done = run(str(file))
-    assert (done.returncode, done.stdout) == (0, "1 records: hashes and chains hold\n")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0] == "1 record of 1 run: no problem is found"
+    assert "not proved: who wrote it: nothing is signed" in done.stdout
+    assert "hold" not in done.stdout
     file.write_text(file.read_text().replace("4200", "4201"))
     done = run(str(file))
     assert done.returncode == 1
@@ -92,6 +111,8 @@ def test_it_runs_alone(tmp_path: Path) -> None:
     assert run().returncode == 2
     assert "cannot be read" in run(str(tmp_path / "nothing")).stderr
     assert run(str(file), "--what").returncode == 2
+    assert run(str(file), "--hmac").returncode == 2
+    assert run("-h").stdout.startswith("Verifies an export")
     lacking = run(str(file), "--hmac", f"k={tmp_path / 'nokey'}")
     assert (lacking.returncode, lacking.stdout) == (2, "")
     assert lacking.stderr == f"{tmp_path / 'nokey'} cannot be read: No such file or directory\n"
@@ -149,3 +170,95 @@ def _end(lines: list[str], record: dict[str, Any]) -> list[str]:
         "records": len(lines), "heads": {"r": hash_of(record)}, "lines_sha256": f"sha256:{digest}",
     }  # fmt: skip
     return [*(f"{line}\n" for line in lines), json.dumps({"manifest": manifest})]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The program that `oasflow records --verifier` prints, in a folder of its own."""
+    file = tmp_path_factory.mktemp("auditor") / "verify_records.py"
+    file.write_text(make_verifier(), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("kind", ["hmac", "ed25519"])
+def test_the_printed_program_verifies_both_kinds_of_signatures(
+    kind: str, printed: Path, tmp_path: Path
+) -> None:
+    export, key = tmp_path / "records.jsonl", tmp_path / "key"
+    signer = make_signer(kind)
+    lines = make_export([make_chain(signer=signer)], signer=signer)
+    export.write_text("".join(lines))
+    key.write_bytes(SECRET + b"\n" if kind == "hmac" else make_pem()[1])
+    whole = f"3 records of 1 run of tenant acme, written {MADE_AT}: hashes and chains hold, signed by k1\n"
+    for file in (printed, FILE):
+        done = run(str(export), f"--{kind}", f"k1={key}", file=file)
+        assert (done.returncode, done.stdout, done.stderr) == (0, whole, "")
+    export.write_text("".join([*lines[:2], lines[-1]]))
+    done = run(str(export), f"--{kind}", f"k1={key}", file=printed)
+    assert done.returncode == 1
+    assert "line 3: the manifest counts 3 records, and 2 are there" in done.stdout
+    assert "run r1 has no record of its end" in done.stdout
+    assert "hold" not in done.stdout
+
+
+def test_the_file_alone_says_what_has_to_lie_beside_it(tmp_path: Path) -> None:
+    alone = tmp_path / "verifier.py"
+    alone.write_bytes(FILE.read_bytes())
+    done = run("x", file=alone)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert (
+        "exact_json.py has to lie beside this file; or use: oasflow records --verifier"
+        in done.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--hmac", "k1=SHORT"], "is shorter than the 32 bytes of a shared secret"),
+        (["--hmac", "k1=PEM"], "is PEM, and no shared secret; a public key is given with --ed25519"),
+        (["--ed25519", "k1=PRIVATE"], "is a private key"),
+        (["--ed25519", "k1=NONE"], "cannot be read"),
+        (["--ed25519", "k1=PEM", "--hmac", "k1=SECRET"], "each key has a name of its own"),
+        (["--hmac", "=SECRET"], "each key has a name of its own"),
+        (["--hmac", "SECRET"], "unknown argument --hmac, or it lacks its value"),
+        (["--tenant"], "unknown argument --tenant, or it lacks its value"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_key_that_does_not_fit_is_named_before_anything_is_read(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    private, public = make_pem()
+    contents = {"SHORT": b"x", "PEM": public, "PRIVATE": private, "SECRET": SECRET}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    made = [
+        f"{kid}={tmp_path / name}" if name.isupper() else one
+        for one in arguments
+        for kid, _, name in [one.partition("=")]
+    ]
+    assert verifier.main([str(tmp_path / "none"), *made]) == 2
+    told = capsys.readouterr()
+    assert (said in told.err, told.out) == (True, "")
+
+
+def test_the_end_of_a_run_is_that_before_its_corrections() -> None:
+    rows = make_chain(statuses=["IN_FLIGHT", "DECIDED", "IN_FLIGHT"])
+    record = json.loads(rows[2]["record"])
+    record["corrects"] = "dr_r1_1"
+    record["record_hash"] = hash_of(
+        {key: one for key, one in record.items() if key not in verifier.LEFT_OUT}
+    )
+    corrected = {**rows[2], "record": json.dumps(record), "record_hash": record["record_hash"]}
+    for last, without_end in ((corrected, []), (rows[2], ["r1"])):
+        lines = make_export([[*rows[:2], last]])
+        found = verifier.verify(lines, {})
+        assert found.problems == []
+        assert (found.without_end, found.manifest["without_end"]) == (without_end, without_end)
+
+
+def test_a_row_that_is_no_json_is_exported_and_named() -> None:
+    rows = make_chain()
+    lines = make_export([[*rows[:2], {**rows[2], "record": "no record"}]])
+    assert (3, "holds no record") in list(find_problems(lines, {}))

@@ -386,6 +386,13 @@ BAD_BODIES = {
     "an empty id": body(parentRunId=""),
     "a project that is a number": body(projectId=3),
     "an id without end": body(slotId="x" * 2000),
+    "a run without end": body(parentRunId="r" * 2000),
+    "a package without end": body(parentPackageName="@" + "p" * 2000),
+    "a project without end": body(projectId="p" * 2000),
+    "a run with NUL": body(parentRunId="r1\0"),
+    "a package with NUL": body(parentPackageName="@x\0/y"),
+    "a project with NUL": body(projectId="p\0"),
+    "half of a pair": body(parentRunId="\ud800"),
 }
 
 
@@ -396,11 +403,24 @@ def test_a_body_that_is_not_the_contracts_is_refused(artifacts, content):
     assert "o2" not in answer["message"]
 
 
-@pytest.mark.parametrize("changes", [{"userResponse": {}}, {"selectionMode": ...}, {"wrote": True}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"userResponse": {}}, {"selectionMode": ...}, {"wrote": True}, {"allocationToken": "t\0"},
+        {"userResponse": "\0"},
+    ],
+)  # fmt: skip
 def test_finalizing_reads_its_own_keys_strictly_too(artifacts, changes):
     given = {"selectionMode": "interactive", "userResponse": envelope([])} | changes
     status, answer = ask(app(artifacts), "context-finalize", body(**given))
     assert (status, answer["error"]) == (400, "invalid_body")
+
+
+def test_a_ref_that_no_database_takes_is_no_candidate(artifacts):
+    odd = {"artifactId": "a\0", "representationRevisionId": "r", "semanticAssertionId": "s"}
+    given = {"selectionMode": "interactive", "userResponse": envelope([odd])}
+    status, answer = ask(app(artifacts), "context-finalize", body(**given))
+    assert (status, answer["error"]) == (422, "ref_not_in_candidates")
 
 
 def test_other_paths_methods_and_sizes_are_refused_and_parts_are_put_together(artifacts):

@@ -177,3 +177,20 @@ def test_a_refusal_does_not_carry_the_parsers_error_that_quotes_the_url(url):
         read_url(url)
     assert caught.value.__context__ is None
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "user", ["@", ":@", "@@", "user@", "user:@", ":word@", "user:word@", "other.example@", "%40@"]
+)
+@pytest.mark.parametrize("end", ["", "/", "/v1", ":443/", "?a=b", "#a"])
+def test_what_stands_before_the_host_is_refused_even_if_it_is_empty(user, end):
+    for scheme in ("http", "https"):
+        with pytest.raises(RefusalError, match="user name or a password"):
+            read_url(f"{scheme}://{user}host.example{end}")
+    with pytest.raises(RefusalError):
+        AllowEntry.parse(f"https://{user}host.example{end}")
+
+
+@pytest.mark.parametrize("url", ["http://host/@x", "http://host/?to=a@b.example", "http://host/#@"])
+def test_an_at_sign_behind_the_host_names_nobody(url):
+    assert read_url(url).origin.host == "host"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import statistics
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec
@@ -114,17 +112,15 @@ async def test_many_runs_at_once_lose_none_and_keep_to_the_connections(
 ) -> None:
     platform = SimulatedPlatform()
     flow = compile_flow(flow_of(start(), api("work"), gate("ok"), end()), platform=platform)
-    waits: list[float] = []
-    most = 0
+    lists = most = 0
     async with await RunStore.aopen(fresh_database, platform=platform) as store:
         work = asyncio.gather(
             *(store.astart(flow, run_id=f"r{number:03}") for number in range(RUNS))
         )
         with psycopg.connect(superuser_database, autocommit=True) as rows:
             while not work.done():
-                begun = time.monotonic()
                 await store.alist(limit=10)
-                waits.append(time.monotonic() - begun)
+                lists += 1
                 found: Any = rows.execute(
                     "select count(*) from pg_stat_activity where application_name = 'oasflow'"
                     " and datname = current_database()"
@@ -140,8 +136,8 @@ async def test_many_runs_at_once_lose_none_and_keep_to_the_connections(
     assert Counter(run.status for run in answered) == {"completed": RUNS}
     assert Counter(call.node for call in platform.calls) == {"work": RUNS}
     assert most <= 8 + 8  # short ones, and one for each run that is worked on
-    assert len(waits) > 5
-    print(f"lists meanwhile: median {statistics.median(waits) * 1000:.0f} ms, {most} connections")
+    assert lists > 5
+    print(f"{lists} lists meanwhile, {most} connections")
 
 
 @in_a_loop

@@ -311,3 +311,87 @@ def test_a_problem_names_the_rule_and_never_the_value(
     schema: str, value: Any, problem: str
 ) -> None:
     assert first_problem(schema, value) == problem
+
+
+# ------------------------------------------------------------------ keys of answers
+
+
+def _twice_around(asked: Json) -> Flow:
+    """`sub` holds the gate `review`; the flow goes through it twice, by two FlowNodes."""
+    inner = flow_of(start(), asked, end(), id_="sub-flow")
+    return compile_flow(flow_of(start(), flow_node("sub", inner), flow_node("again", inner), end()))
+
+
+@both
+def test_a_key_that_names_no_gate_is_refused_before_anything_runs(driven: Driven) -> None:
+    flow = compile_flow(flow_of(start(), api("read"), gate("review"), end()))
+    platform = SimulatedPlatform({})
+    with pytest.raises(AnswerInvalid, match=r"'reveiw'.*did you mean \"review\"\?"):
+        driven(flow, answers={"reveiw": True}, platform=platform)
+    assert platform.calls == []
+
+
+@pytest.mark.parametrize(
+    "key", ["end", "sub", "sub/reviews", "review/sub", "", "review!", "again/sub/review", "revi#2"]
+)
+def test_a_key_of_no_gate_at_all_is_refused(key: str) -> None:
+    with pytest.raises(AnswerInvalid, match="no gate of the flow is called so"):
+        drive(_twice_around(gate("review")), answers={key: True})
+
+
+@both
+def test_every_id_that_the_result_prints_is_a_key(driven: Driven) -> None:
+    flow = _twice_around(gate("review"))
+    answers: dict[str, Any] = {}
+    for number in range(2):
+        result = driven(flow, answers=answers)
+        assert result.status == "waiting"
+        answers[result.gates[-1].id] = f"answer {number}"
+    assert list(answers) == ["sub/review", "again/review"]
+    result = driven(flow, answers=answers)
+    assert result.status == "completed"
+    assert [one["gate"] for one in result.decisions] == list(answers)
+
+
+def test_a_visit_is_named_by_its_number_and_the_most_exact_key_counts() -> None:
+    again = branching("again", port("said"), {"yes": "more"})
+    flow = compile_flow(
+        flow_of(
+            start(), gate("review", output=port("said")), again, end(),
+            edges=[("review", "said", "again", "said")],
+            routes=[("start", None, "review"), ("review", None, "again"),
+                    ("again", "more", "review"), ("again", "default", "end")],
+        )
+    )  # fmt: skip
+    result = drive(flow, answers={"review": "yes", "review#3": "no"})
+    assert [gate.id for gate in result.gates] == ["review", "review#2", "review#3"]
+    assert result.status == "completed"
+    assert drive(flow, answers={"review": ["yes", "no"]}).status == "completed"
+    assert drive(flow, answers={"review#2": "no"}).status == "waiting"
+
+
+def test_branches_and_elements_are_named_with_and_without_their_place() -> None:
+    inner = flow_of(start(port("x")), gate("ask"), end(), id_="item")
+    each = node(
+        "MapNode", "each", subflow=inner, inputs=[port("iterated_x", "array")], outputs=[],
+        reducers={},
+    )  # fmt: skip
+    whole = start(port("xs", "array", default=["a", "b"]))
+    flow = compile_flow(flow_of(whole, each, end(), edges=[("start", "xs", "each", "iterated_x")]))
+    (first,) = drive(flow).gates[:1]
+    assert first.id.startswith("each[")
+    for answers in ({"ask": True}, {"each/ask": True}, {"each[0]/ask": True, "each[1]/ask": True}):
+        assert drive(flow, answers=answers).status == "completed"
+    assert drive(flow, answers={"each[0]/ask": True}).status == "waiting"
+
+
+def test_a_flow_without_gates_takes_no_answers() -> None:
+    with pytest.raises(AnswerInvalid, match="no gate of the flow is called so"):
+        drive(compile_flow(flow_of(start(), message("say", "hi"), end())), answers={"say": True})
+
+
+def test_a_gate_inside_of_a_tools_own_code_is_answered_by_its_name() -> None:
+    from langgraph.types import interrupt
+
+    result = drive(tool_flow(lambda a: interrupt("how many?")), answers={"compute": 3})
+    assert (result.status, result.outputs) == ("completed", {"n": 3})

@@ -297,3 +297,40 @@ def test_a_schema_that_nests_deeper_than_a_value_may_is_told() -> None:
     assert first_problem('{"items":' * 100_000 + "{}" + "}" * 100_000, 1).endswith(
         "it nests too deeply to be read"
     )
+
+
+# ------------------------------------------------------------------ members that no keyword names
+
+
+CLOSED: Any = {
+    "properties": {"a": {}},
+    "patternProperties": {"^x_": {}},
+    "additionalProperties": False,
+}
+TEXTS: Any = {**CLOSED, "additionalProperties": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "fits"),
+    [
+        (CLOSED, {}, True),
+        (CLOSED, {"a": 1}, True),
+        (CLOSED, {"x_1": 1, "x_2": []}, True),  # a pattern names them
+        (CLOSED, {"a": 1, "x_1": 1, "b": 1}, False),
+        (CLOSED, {"b": 1}, False),
+        (CLOSED, {"bx_1": 1}, False),
+        (CLOSED, ["b"], True),  # no object
+        (TEXTS, {"x_1": 1, "a": 1}, True),
+        (TEXTS, {"b": "text"}, True),
+        (TEXTS, {"b": 1}, False),
+        ({"additionalProperties": False}, {"a": 1}, False),
+        ({"additionalProperties": False}, {}, True),
+        ({"patternProperties": {"^x_": {"type": "string"}}, "additionalProperties": False}, {"x_1": 1}, False),
+        ({"patternProperties": {"^x_": {}}, "additionalProperties": False}, {"x_1": 1}, True),
+        ({"unevaluatedProperties": False, "patternProperties": {"^x_": {}}}, {"x_1": 1}, True),
+        ({"unevaluatedProperties": False, "patternProperties": {"^x_": {}}}, {"y": 1}, False),
+    ],
+)  # fmt: skip
+def test_members_that_no_keyword_names(schema: Any, value: Any, *, fits: bool) -> None:
+    assert (first_problem(schema, value) == "") is fits
+    assert Draft202012Validator(schema).is_valid(value) is fits

@@ -31,6 +31,7 @@ from cinatra_sdk.effects import Effect
 from cinatra_sdk.effects.calls import aperform_call, effect_of, perform_call
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.edited import open_to_edits
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
 from cinatra_sdk.flow.plan import NodeWork
@@ -99,9 +100,10 @@ class RemoteToolCall(ApiCall):
         return self.confirmed
 
     def make_body(self, site: NodeSite) -> NodeBody:
-        frame, body = site.frame, make_api(site, self)
         if not self.confirmed:
-            return body
+            return make_api(site, self)
+        site = open_to_edits(site)
+        frame, body = site.frame, make_api(site, self)
         prepare = make_prepare_call(self, site)
 
         def describe(state: Mapping[str, Any]) -> Effect:
@@ -111,7 +113,14 @@ class RemoteToolCall(ApiCall):
             arguments = frame.gather(state)
             return {"call": self.tool, "arguments": arguments, "request": effect.capability}
 
-        return make_confirmed(frame, body, name=site.plan.name, effect=describe, show=show)
+        return make_confirmed(
+            frame,
+            body,
+            name=site.plan.name,
+            effect=describe,
+            show=show,
+            inputs=site.plan.inputs,
+        )
 
 
 def make_api(site: NodeSite, work: ApiCall) -> NodeBody:

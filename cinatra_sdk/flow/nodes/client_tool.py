@@ -9,18 +9,19 @@ The caller has the tool and the network; the flow has the question and the answe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from langgraph.runtime import get_runtime
 
-from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
+from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER, QUESTION_TOOL
 from cinatra_sdk.effects import Effect
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import ShownDiffers
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.edited import open_to_edits
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import DECISIONS
@@ -33,6 +34,7 @@ from cinatra_sdk.gates.forms.result import ResultForm, result_schema
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.state import seal
+from cinatra_sdk.values.ports import TypedPort
 
 State = Mapping[str, Any]
 _RESULT: Final = ":result"
@@ -58,16 +60,24 @@ class ClientTool(NodeWork):
         return self.confirmed
 
     def make_body(self, site: NodeSite) -> NodeBody:
-        name = site.plan.name
-        return make_client_tool(site.frame, tool=self.tool, name=name, confirmed=self.confirmed)
+        if not self.confirmed:
+            return make_client_tool(site.frame, tool=self.tool, name=site.plan.name)
+        site = open_to_edits(site)
+        return make_client_tool(
+            site.frame, tool=self.tool, name=site.plan.name, confirmed=site.plan.inputs
+        )
 
 
-def make_client_tool(frame: Frame, *, tool: str, name: str, confirmed: bool) -> NodeBody:
+def make_client_tool(
+    frame: Frame, *, tool: str, name: str, confirmed: Sequence[TypedPort] | None = None
+) -> NodeBody:
     """The node that asks its caller for the result of `tool`.
 
-    name: of the node, for people.  confirmed: whether a person confirms the call first.
+    name: of the node, for people.  confirmed: the inputs of a call that a person confirms first; None:
+    nobody confirms it.
     """
-    ask_result = _make_result_gate(frame, tool=tool, name=name, confirmed=confirmed)
+    asks_first = confirmed is not None
+    ask_result = _make_result_gate(frame, tool=tool, name=name, confirmed=asks_first)
 
     def describe(state: State) -> Effect:
         held = context_of(get_runtime(HostContext).context).credentials
@@ -80,7 +90,7 @@ def make_client_tool(frame: Frame, *, tool: str, name: str, confirmed: bool) -> 
         )
 
     def run(state: State, _runtime: object) -> Any:
-        if confirmed:
+        if asks_first:
             effect = describe(state)
             if effect.request_sha256 != frame.shown(state):
                 raise ShownDiffers(
@@ -91,7 +101,9 @@ def make_client_tool(frame: Frame, *, tool: str, name: str, confirmed: bool) -> 
         return ask_result(state)
 
     body = NodeBody(run=run, reads=GATE_READS, asks=True, chooses=True)
-    return make_confirmed(frame, body, name=name, effect=describe) if confirmed else body
+    if confirmed is None:
+        return body
+    return make_confirmed(frame, body, name=name, effect=describe, inputs=confirmed)
 
 
 def _make_result_gate(
@@ -101,7 +113,7 @@ def _make_result_gate(
         {port.title: port.schema.mapping() for port in frame.outputs},
         required=[port.title for port in frame.outputs if port.default is None],
     )
-    form = ResultForm(answer_schema=schema)
+    form = ResultForm(answer_schema=schema, is_question=tool == QUESTION_TOOL)
 
     def own_id(state: State) -> str:
         asked = gate_id(state, frame.id, frame.visit(state))

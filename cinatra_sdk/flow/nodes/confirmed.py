@@ -1,6 +1,7 @@
 """A node that asks a person before it acts: confirm, then act, each in a superstep of its own.
 
     asks → approved → acts                  with the arguments that were shown
+         → edited   → acts                  with the arguments that the person gave
          → denied   → its outputs say so    the run goes on without the call
          → rejected                         the run ends
 
@@ -11,7 +12,8 @@ node asks again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -21,18 +23,21 @@ from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
 from cinatra_sdk.effects import Effect
 from cinatra_sdk.errors import ShownDiffers
 from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.edited import CHANGED, EDITED, find_edited, make_edit_schema
 from cinatra_sdk.flow.frame import SHOWN, Frame
-from cinatra_sdk.flow.names import DECISIONS, MESSAGES
+from cinatra_sdk.flow.names import CURSOR, DECISIONS, MESSAGES
 from cinatra_sdk.flow.nodes.deciding import GATE_READS, decision_record, rejection
 from cinatra_sdk.flow.talk import REFUSED_TEXTS, Asked, discuss, has_open_call
 from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.secrets import redact
-from cinatra_sdk.governed.state import seal
+from cinatra_sdk.governed.state import seal, unseal
+from cinatra_sdk.values.ports import TypedPort
 from cinatra_sdk.values.types import STRING
 
 State = Mapping[str, Any]
+EDITED_TEXT: Final = "[Changed by operator]"
 DENIED: Final = "denied"
 """Of the record of a node whose call a person denied: what they said."""
 
@@ -44,14 +49,18 @@ def make_confirmed(
     name: str,
     effect: Callable[[State], Effect],
     show: Callable[[State, Effect], dict[str, JsonValue]] | None = None,
+    inputs: Sequence[TypedPort] | None = None,
 ) -> NodeBody:
     """`body`, which acts by one effect, after a person has confirmed the effect.
 
     name:   of the node, for people.
     effect: the effect that the body would make now.
     show:   what the gate shows of the effect; None: what is called, and the arguments.
+    inputs: of the tool, which a person may edit; None: they may not.  The frame has to be one of
+            `open_to_edits` then.
     """
-    confirmation = _Confirmation(frame, effect, show or _show_call)
+    schema = None if inputs is None else make_edit_schema(inputs)
+    confirmation = _Confirmation(frame, effect, show or _show_call, schema)
     gate = build_hitl_gate(
         step_number=CALL_STEP,
         node=frame.id,
@@ -67,7 +76,7 @@ def make_confirmed(
         if not frame.shown(state):
             return gate(state)
         try:
-            return body.run(state, *rest)
+            return confirmation.tell_edit(state, body.run(state, *rest))
         except ShownDiffers:
             return confirmation.ask_again(state)
 
@@ -75,7 +84,8 @@ def make_confirmed(
         if not frame.shown(state):
             return gate(state)
         try:
-            return body.run(state, *rest) if body.arun is None else await body.arun(state, *rest)
+            made = body.run(state, *rest) if body.arun is None else await body.arun(state, *rest)
+            return confirmation.tell_edit(state, made)
         except ShownDiffers:
             return confirmation.ask_again(state)
 
@@ -90,13 +100,19 @@ class _Confirmation:
     frame: Frame
     effect: Callable[[State], Effect]
     show: Callable[[State, Effect], dict[str, JsonValue]]
+    schema: Mapping[str, JsonValue] | None
+    """Of the arguments that a person may edit."""
 
     def ask(self, state: State) -> Question:
         about = self.effect(state)
         visit = self.frame.visit(state)
+        values = self.show(state, about)
+        form = ConfirmationForm(
+            output=self.frame.id, call=str(values["call"]), arguments_schema=self.schema
+        )
         return Question(
-            values=self.show(state, about),
-            form=ConfirmationForm(output=self.frame.id),
+            values=values,
+            form=form,
             schema=CONFIRMATION_SCHEMA,
             renderer=FALLBACK_RENDERER,
             gate_id=gate_id(state, self.frame.id, visit),
@@ -107,6 +123,12 @@ class _Confirmation:
         frame = self.frame
         decided = decision_record(frame, state, CALL_STEP, outcome)
         call = self.effect(state)
+        edit = self._find_edit(state, outcome)
+        if edit is not None:
+            decided["edited"] = edit
+            outcome = replace(
+                outcome, value=f"{EDITED_TEXT} {json.dumps(edit['after'], ensure_ascii=False)}"
+            )
         question = Asked(text=f"Call {call.capability}", implied=True)
         # The result of a model's call says that it was denied.
         is_told = outcome.denied and has_open_call(state[MESSAGES])
@@ -118,10 +140,31 @@ class _Confirmation:
             return update
         if not outcome.approved:
             return rejection(frame, state, outcome, decided, talk)
-        shown = call.request_sha256
         # Not a visit of its own: what acts now is the visit that was asked about.
-        asked = {"visits": frame.visit(state) - 1, SHOWN: shown}
-        return frame.go_on(state, asked, more)
+        asked: dict[str, Any] = {"visits": frame.visit(state) - 1}
+        if edit is not None:
+            asked[EDITED] = edit["after"]
+            # What the person approved is the call as they edited it.
+            passed = frame.go_on(state, asked)
+            turn = {CURSOR: unseal(passed[CURSOR])}
+            call = self.effect({**state, frame.channel: passed[frame.channel], **turn})
+        return frame.go_on(state, {**asked, SHOWN: call.request_sha256}, more)
+
+    def tell_edit(self, state: State, update: Any) -> Any:
+        """The update of the node that has acted, with what its asker is told of an edit."""
+        edited = find_edited(self.frame, state)
+        if edited is not None and isinstance(update, dict) and self.frame.channel in update:
+            arguments = json.dumps(dict(edited), ensure_ascii=False)
+            told = f"{EDITED_TEXT} The call was made with {arguments}"
+            update[self.frame.channel][CHANGED] = redact(told)
+        return update
+
+    def _find_edit(self, state: State, outcome: Outcome) -> dict[str, JsonValue] | None:
+        """The arguments before and after an edit; None where the person changed nothing."""
+        if not outcome.approved or not isinstance(outcome.value, dict):
+            return None
+        before = self.frame.gather(state)
+        return None if before == outcome.value else {"before": before, "after": outcome.value}
 
     def ask_again(self, state: State) -> Any:
         """The next visit asks, about what would be sent now."""

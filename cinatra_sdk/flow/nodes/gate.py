@@ -57,6 +57,8 @@ class HumanGate(NodeWork):
     """JSON Schema of the document that a text output carries."""
     shows: tuple[str, ...] = ()
     """The nodes before it, of which the last one that ran is shown."""
+    is_question: bool = False
+    """Whether it asks for a text that the flow goes on with, to which a yes is no answer."""
     again: tuple[str, ...] = ()
     """The nodes that may come back to it, and say why."""
     max_visits: int | None = None
@@ -73,6 +75,7 @@ class HumanGate(NodeWork):
             answer_schema=None if self.schema is None else self.schema.mapping(),
             output_schema=None if output.type == STRING else output.schema.mapping(),
             document_schema=None if self.document is None else self.document.mapping(),
+            question=self.is_question,
         )
 
     def make_body(self, site: NodeSite) -> NodeBody:

@@ -17,11 +17,11 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import FALLBACK_RENDERER, RUN_ID_INPUTS, SETUP_STEP
-from cinatra_sdk.engine.runtime_context import HostContext, _Derived, context_of
+from cinatra_sdk.engine.runtime_context import HostContext, _Derived, context_of, name_ledger
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
-from cinatra_sdk.flow.inputs import SetupInputs, accepted_inputs
+from cinatra_sdk.flow.inputs import SetupInputs, accepted_inputs, require_no_stray
 from cinatra_sdk.flow.names import CURSOR, DECISIONS, INPUTS, node_name
 from cinatra_sdk.flow.nodes.deciding import decision_record, rejection
 from cinatra_sdk.flow.plan import NodeWork
@@ -123,8 +123,11 @@ def make_start(
         if isinstance(governing, _Derived):
             governing = policy()
         require_entries(parse_policy(governing), guards)
-        given = accepted_inputs(
-            setup.inputs, state.get(INPUTS) or {}, ids_of_run=RUN_ID_INPUTS
+        caller = state.get(INPUTS)
+        given = require_no_stray(
+            accepted_inputs(
+                setup.inputs, {} if caller is None else caller, ids_of_run=RUN_ID_INPUTS
+            )
         ).values
         given |= {p.title: run_id for p in setup.inputs if p.title in RUN_ID_INPUTS}
         identity = {
@@ -134,6 +137,7 @@ def make_start(
             "digest": digest,
             "pin": frame.pin,
             "scope": host.scope,
+            **name_ledger(host),
         }
         sealed = {
             "bearer_token": seal(""),

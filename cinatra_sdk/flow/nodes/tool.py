@@ -27,11 +27,13 @@ from cinatra_sdk.effects import Effect, EffectResult, aperform, perform
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.casting import CastError
+from cinatra_sdk.flow.edited import open_to_edits
 from cinatra_sdk.flow.effects import effect_of
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.nodes.confirmed import make_confirmed
 from cinatra_sdk.flow.plan import NodeWork
+from cinatra_sdk.flow.results import cast_result
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
@@ -62,7 +64,7 @@ class ToolCall(NodeWork):
                 f"node '{site.frame.where}' calls the tool '{self.tool}', which this process was not given",
                 hint="give it with tools=…, or HostParts(tools=…); at the command line, --host MODULE:FACTORY",
             )
-        return _make_tool(site, self)
+        return _make_tool(open_to_edits(site) if self.confirmed else site, self)
 
 
 def _make_tool(site: NodeSite, work: ToolCall) -> NodeBody:
@@ -93,7 +95,8 @@ def _make_tool(site: NodeSite, work: ToolCall) -> NodeBody:
         host = context_of(get_runtime(HostContext).context)
         return tool.effect(state, frame.gather(state), host)
 
-    return make_confirmed(frame, body, name=site.plan.name, effect=describe)
+    inputs = site.plan.inputs
+    return make_confirmed(frame, body, name=site.plan.name, effect=describe, inputs=inputs)
 
 
 def _configure(function: Callable[..., Any], work: ToolCall) -> Callable[..., Any]:
@@ -250,6 +253,6 @@ def _read_output_value(frame: Frame, tool: str, port: TypedPort, given: Mapping[
             return port.default.value()
         raise frame.failed(f"tool '{tool}' did not return output '{port.title}'")
     try:
-        return cast(given[port.title], port.type)
+        return cast_result(port, given[port.title])
     except CastError as error:
         raise frame.failed(f"tool '{tool}', output '{port.title}': {error}") from None

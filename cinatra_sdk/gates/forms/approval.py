@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.gates.answers import Answer, Given, envelope_schema, read_envelope
 from cinatra_sdk.gates.decisions import UNSET, Unset
+from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.checks import check_typed
 from cinatra_sdk.gates.forms.form import make_record
 
@@ -36,7 +37,8 @@ class ApprovalForm:
 
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
-        return read_envelope(raw, output=self.output, read_value=self.read_value)
+        given = read_dialect(raw, asks="yes")
+        return read_envelope(given, output=self.output, read_value=self.read_value)
 
     def read_value(self, given: Given) -> JsonValue:
         """The given value; for a yes its text, which a flow may read as any type of output."""
@@ -53,6 +55,10 @@ class ApprovalForm:
     @property
     def needs_data(self) -> bool:
         return self.document_schema is not None
+
+    @property
+    def needs_words(self) -> bool:
+        return False
 
     @property
     def plain_yes(self) -> JsonValue | Unset:

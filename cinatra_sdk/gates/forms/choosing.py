@@ -1,6 +1,7 @@
 """Picks the form of a gate's answers from what is known of the gate.
 
 form_of(output="note")                                          ->  TextForm
+form_of(output="city", question=True)                           ->  TextForm that takes no yes
 form_of(output="count", text_output=False)                      ->  ApprovalForm
 form_of(output="setupJson", answer_schema={"type": "object"})   ->  SchemaForm
 form_of(output="userResponse", selector=selector)               ->  SelectionForm around a TextForm
@@ -33,9 +34,11 @@ def form_of(
     document_schema: Mapping[str, JsonValue] | None = None,
     bare: bool = False,
     confirms: bool = False,
+    call: str = "",
     foreign: bool = False,
     actions: int = 0,
     result: bool = False,
+    question: bool = False,
     selector: Selector | None = None,
 ) -> AnswerForm:
     """The form that fits a gate.
@@ -46,17 +49,19 @@ def form_of(
     document_schema:     JSON Schema of the document inside the answer's string.
     bare:                see `SchemaForm.bare`.
     confirms:            whether the gate stands before a call that a person can deny.
+    call:                the name of that call; `answer_schema` is then of its arguments.
     foreign, actions:    see `ForeignForm`.
     result:              whether the answer is the result of a tool, which `answer_schema` describes.
+    question:            whether the gate asks for a text, to which a yes is no answer.
     selector:            the allowed selection, at a gate that asks for a context selection.
     """
     form: AnswerForm
     if confirms:
-        return ConfirmationForm(output=output)
+        return ConfirmationForm(output=output, call=call, arguments_schema=answer_schema)
     if foreign:
         return ForeignForm(output=output, actions=actions)
     if result:
-        return ResultForm(answer_schema=answer_schema or {})
+        return ResultForm(answer_schema=answer_schema or {}, is_question=question)
     if answer_schema is not None:
         form = SchemaForm(
             answer_schema=answer_schema,
@@ -67,7 +72,7 @@ def form_of(
             bare=bare,
         )
     elif text_output:
-        form = TextForm(output=output, document_schema=document_schema)
+        form = TextForm(output=output, document_schema=document_schema, is_question=question)
     else:
         form = ApprovalForm(
             output=output, output_schema=output_schema, document_schema=document_schema

@@ -56,6 +56,10 @@ class AnswerForm(Protocol):
         """Whether an approval needs data, not only a yes."""
 
     @property
+    def needs_words(self) -> bool:
+        """Whether an approval needs a text: the gate asks a question, and a yes is no answer to it."""
+
+    @property
     def plain_yes(self) -> JsonValue | Unset:
         """The value of a plain yes: no value, unless the author's schema contains the yes."""
 

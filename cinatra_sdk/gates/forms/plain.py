@@ -24,6 +24,10 @@ class WithoutFields:
         return False
 
     @property
+    def needs_words(self) -> bool:
+        return False
+
+    @property
     def plain_yes(self) -> JsonValue | Unset:
         return UNSET
 

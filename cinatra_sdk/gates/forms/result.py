@@ -18,7 +18,8 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import Answer, Given, read_envelope, said_name
+from cinatra_sdk.gates.answers import Answer, Given, NoWords, has_words, read_envelope, said_name
+from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.checks import find_schema_problem
 from cinatra_sdk.gates.forms.schema import SchemaForm
 
@@ -39,16 +40,32 @@ class ResultForm(SchemaForm):
 
     output: str = ""
     text_output: bool = False
+    is_question: bool = False
+    """Whether a model asks a person: the result is what they say, and a yes says nothing."""
+
+    @property
+    def needs_words(self) -> bool:
+        return self.is_question
 
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
+        if self.is_question:
+            raw = read_dialect(raw, asks="words")
         is_decision = isinstance(raw, Mapping) and "approved" in raw
+        if self.is_question and not is_decision and not self._is_named(raw):
+            raise AnswerInvalid(
+                "the answer to a question is a text", hint='send it alone, or {"approved": false}'
+            )
         given = raw if is_decision else {"approved": True, "value": _make_lists(raw)}
         return read_envelope(given, output="result", read_value=self.read_value)
 
     def read_value(self, given: Given) -> JsonValue:
         """The outputs by title, each of a type that can become the output's own."""
         parts, needed = self._parts, self.answer_schema.get("required")
+        if self.is_question and given.is_yes:
+            raise NoWords(
+                "a question is approved without words", hint="send the words as the value"
+            )
         named = self._name_outputs(given.value) if given.has_value else {}
         unknown = [said_name(title) for title in named if title not in parts]
         if unknown:
@@ -60,11 +77,18 @@ class ResultForm(SchemaForm):
             problem = _find_cast_problem(parts[title], value)
             if problem:
                 raise AnswerInvalid(f"the output '{title}' does not fit: {problem}")
+            if self.is_question and not has_words(value):
+                raise NoWords("the answer has no words", hint="send the words as the value")
         return named
 
     def to_record(self) -> dict[str, JsonValue]:
         # Not by `super()`: the dataclass is made anew for its slots.
-        return {**SchemaForm.to_record(self), "result": True}
+        record = {**SchemaForm.to_record(self), "result": True}
+        return {**record, "question": True} if self.is_question else record
+
+    def _is_named(self, raw: object) -> bool:
+        """Whether an object names the outputs of the tool."""
+        return isinstance(raw, Mapping) and bool(raw) and raw.keys() <= self._parts.keys()
 
     @property
     def _parts(self) -> Mapping[str, Any]:

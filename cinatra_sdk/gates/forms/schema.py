@@ -20,8 +20,16 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import Answer, Given, envelope_schema, read_envelope
+from cinatra_sdk.gates.answers import (
+    Answer,
+    Given,
+    NoWords,
+    envelope_schema,
+    has_words,
+    read_envelope,
+)
 from cinatra_sdk.gates.decisions import UNSET, Unset
+from cinatra_sdk.gates.dialects import Asks, read_dialect
 from cinatra_sdk.gates.forms.checks import (
     UNDECODED,
     check_typed,
@@ -82,12 +90,17 @@ class SchemaForm:
 
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
-        return read_envelope(raw, output=self.output, read_value=self.read_value)
+        asks: Asks = "words" if self.needs_words or self._lists_texts else "yes"
+        given = read_dialect(raw, asks=asks, yes=self.plain_yes)
+        return read_envelope(given, output=self.output, read_value=self.read_value)
 
     def read_value(self, given: Given) -> JsonValue:
         """The given value, taken out of its title, as the type of the output."""
         if given.has_value:
-            return self._check_value(given.value)
+            value = self._check_value(given.value)
+            if self.needs_words:
+                self._require_words(value)
+            return value
         # An approval without a value is valid where the schema requires no value.
         if self.is_titled and not find_schema_problem(self.answer_schema, {}):
             return given.yes_text if self.text_output else self._fill_output(None)
@@ -109,6 +122,14 @@ class SchemaForm:
     @property
     def needs_data(self) -> bool:
         return self.fields_schema is not None
+
+    @property
+    def needs_words(self) -> bool:
+        """Whether the schema asks for one text, without which no approval fits."""
+        if self.text_field is None:
+            return False
+        named = bool(properties_of(self.answer_schema))
+        return not named or bool(find_schema_problem(self.answer_schema, {}))
 
     @property
     def plain_yes(self) -> JsonValue | Unset:
@@ -144,6 +165,23 @@ class SchemaForm:
         )
 
     # ------------------------------------------------------------------ reading a value
+
+    @property
+    def _lists_texts(self) -> bool:
+        """Whether the whole answer is one of some texts."""
+        parts = properties_of(self.answer_schema)
+        part = self.answer_schema if not parts else next(iter(parts.values()))
+        listed = part.get("enum") if isinstance(part, Mapping) and len(parts) < 2 else None
+        return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+
+    def _require_words(self, value: JsonValue) -> None:
+        """Raise `AnswerInvalid` for an empty text, unless the author lists it among the answers."""
+        field = self.text_field
+        part = properties_of(self.answer_schema).get(field) if field else self.answer_schema
+        listed = isinstance(part, Mapping) and ("enum" in part or "const" in part)
+        said = value.get(field) if isinstance(value, Mapping) and field else value
+        if not listed and not has_words(said):
+            raise NoWords("the answer has no words", hint=self._format_question())
 
     def _check_value(self, given: JsonValue) -> JsonValue:
         problem = find_schema_problem(self.answer_schema, given)

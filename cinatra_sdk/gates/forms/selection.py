@@ -19,8 +19,9 @@ from pydantic import JsonValue
 from cinatra_sdk.context.errors import ContextError
 from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import Answer, Given, read_envelope
+from cinatra_sdk.gates.answers import Answer, Given, NoWords, read_envelope
 from cinatra_sdk.gates.decisions import Unset
+from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.form import AnswerForm, takes
 from cinatra_sdk.gates.forms.schema import SchemaForm
 
@@ -50,7 +51,8 @@ class SelectionForm:
 
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
-        return read_envelope(raw, output=self.output, read_value=self.read_value)
+        given = read_dialect(raw, asks="yes")
+        return read_envelope(given, output=self.output, read_value=self.read_value)
 
     def read_value(self, given: Given) -> JsonValue:
         """The envelope, as the carrier reads it; a yes alone chooses nothing."""
@@ -60,7 +62,13 @@ class SelectionForm:
                 "and the answer chooses none",
                 hint="send the userResponse envelope; oasflow answer takes --select ID",
             )
-        value = self.carrier.read_value(given)
+        try:
+            value = self.carrier.read_value(given)
+        except NoWords:
+            # told of the selection, and not of the text that carries it
+            said = given.value
+            self._check_selection(said if isinstance(said, str) else json.dumps(said))
+            raise
         self._check_selection(value if self.text_output else json.dumps(value))
         return value
 
@@ -87,6 +95,10 @@ class SelectionForm:
     @property
     def needs_data(self) -> bool:
         return True
+
+    @property
+    def needs_words(self) -> bool:
+        return False
 
     @property
     def plain_yes(self) -> JsonValue | Unset:

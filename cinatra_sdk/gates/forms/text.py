@@ -1,22 +1,37 @@
-"""The form of a gate without a schema whose output is a text: a yes, or any text.
+"""The form of a gate without a schema whose output is a text: a yes, or any text; of a question a text.
 
 form = TextForm(output="note")
 form.read({"approved": True})                        ->  … value="[Approved by operator]"
 form.read({"approved": True, "value": "Shorter"})    ->  … value="Shorter"
+
+question = TextForm(output="city", is_question=True)
+question.read({"approved": True})                    ->  AnswerInvalid: "… without words"
+question.read("Lyon")                                ->  … value="Lyon"
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.gates.answers import Answer, Given, envelope_schema, read_envelope
+from cinatra_sdk.gates.answers import (
+    Answer,
+    Given,
+    NoWords,
+    envelope_schema,
+    has_words,
+    read_envelope,
+)
 from cinatra_sdk.gates.decisions import UNSET, Unset
+from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.checks import make_text
 from cinatra_sdk.gates.forms.form import make_record
+
+QUESTION_SCHEMA: Final[dict[str, JsonValue]] = {"type": "string", "minLength": 1}
+_HOW: Final = "send the words as the value: Decision.approve(value=…), oasflow answer --text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,33 +42,53 @@ class TextForm:
     """Title of the gate's output."""
     document_schema: Mapping[str, JsonValue] | None = None
     """JSON Schema of the JSON document in the text, where the author gave a schema."""
+    is_question: bool = False
+    """Whether the gate asks for the text itself, so that a yes is no answer."""
     text_output: ClassVar[bool] = True
 
     def schema(self) -> dict[str, JsonValue]:
         """JSON Schema of the JSON that resumes the gate."""
-        return envelope_schema({})
+        return envelope_schema({**QUESTION_SCHEMA} if self.is_question else {})
 
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
-        return read_envelope(raw, output=self.output, read_value=self.read_value)
+        given = read_dialect(raw, asks="words" if self.is_question else "yes")
+        return read_envelope(given, output=self.output, read_value=self.read_value)
 
     def read_value(self, given: Given) -> JsonValue:
-        """The given text; for a yes the note to the flow, else Cinatra's words for a yes."""
+        """The given text; for a yes the note to the flow, else Cinatra's words for a yes.
+
+        Raises: `AnswerInvalid` for a value without words, and for a yes to a question.
+        """
         if given.is_yes:
+            if self.is_question and not has_words(given.note):
+                raise NoWords(
+                    "the gate asks a question whose answer the flow uses, and is approved without words",
+                    hint=_HOW,
+                )
             return given.yes_text
+        if self.document_schema is None and not has_words(given.value):
+            raise NoWords(
+                "the answer has no words",
+                hint=_HOW if self.is_question else "leave the value out, or send a text",
+            )
         return make_text(given.value, output=self.output, document_schema=self.document_schema)
 
     def example(self) -> JsonValue:
         """True, or a document that fits its schema; raises `ValueError`."""
-        if self.document_schema is None:
+        if self.document_schema is None and not self.is_question:
             return True
         from cinatra_sdk.values.schema_sample import sample  # for examples only
 
-        return sample(self.document_schema, name=self.output)
+        return sample(self.fields_schema or {}, name=self.output)
 
     @property
     def needs_data(self) -> bool:
-        return self.document_schema is not None
+        return self.fields_schema is not None
+
+    @property
+    def needs_words(self) -> bool:
+        return self.is_question
 
     @property
     def plain_yes(self) -> JsonValue | Unset:
@@ -61,7 +96,10 @@ class TextForm:
 
     @property
     def fields_schema(self) -> Mapping[str, JsonValue] | None:
-        return self.document_schema
+        """Of a question its text: it is filled in like a form of one field."""
+        if self.document_schema is not None:
+            return self.document_schema
+        return QUESTION_SCHEMA if self.is_question else None
 
     @property
     def text_field(self) -> str | None:
@@ -71,6 +109,7 @@ class TextForm:
         return value
 
     def to_record(self) -> dict[str, JsonValue]:
-        return make_record(
+        record = make_record(
             output=self.output, text_output=True, document_schema=self.document_schema
         )
+        return {**record, "question": True} if self.is_question else record

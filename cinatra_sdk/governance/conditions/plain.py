@@ -97,6 +97,17 @@ def _contains(*values: Any) -> bool:
     raise Undecided(f"'in' needs a list or two texts, not {name_kind(needle)} and {name_kind(hay)}")
 
 
+def _at_end(name: str, holds: Callable[[str, str], bool]) -> Callable[..., bool]:
+    def compare(*values: Any) -> bool:
+        text, part = values
+        if not isinstance(text, str) or not isinstance(part, str):
+            kinds = " and ".join(map(name_kind, values))
+            raise Undecided(f"'{name}' needs two texts, not {kinds}")
+        return holds(text, part)
+
+    return compare
+
+
 def _join(*values: Any) -> str:
     for one in values:
         if name_kind(one) not in {"a text", "a number"}:
@@ -137,6 +148,8 @@ PLAIN: Final[Mapping[str, tuple[int, int | None, Callable[..., Any]]]] = {
     "min": (1, None, lambda *values: min(_numbers("min", values))),
     "max": (1, None, lambda *values: max(_numbers("max", values))),
     "in": (2, 2, _contains),
+    "startsWith": (2, 2, _at_end("startsWith", str.startswith)),
+    "endsWith": (2, 2, _at_end("endsWith", str.endswith)),
     "cat": (1, None, _join),
     "substr": (2, 3, _part),
     "merge": (0, None, _merge),

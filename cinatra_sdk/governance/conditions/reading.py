@@ -3,7 +3,7 @@
     read_condition({">": [{"var": "args.amount"}, 2000]}).holds({"args": {"amount": 4200}})    True
     …                                                   .holds({"args": {}})                   Undecided
 
-The operators are those of jsonlogic.com without `log`.  Where JavaScript would turn one kind of value
+The operators are those of jsonlogic.com without `log`, and `startsWith` and `endsWith` of two texts.  Where JavaScript would turn one kind of value
 into another to compare or to add, a policy would be guessing (`null < 5` and `"9" > 10` both hold
 there), so such a condition is `Undecided`; whoever asks takes the stricter way.  `and` and `or` are
 decided by the operand that decides them, whatever stands before it.

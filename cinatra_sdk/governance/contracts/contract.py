@@ -141,7 +141,10 @@ def describe_problems(error: ValidationError, record: type[BaseModel] | None = N
 def _describe_problem(one: ErrorDetails, record: type[BaseModel] | None) -> str:
     *path, last = one["loc"] or ("it",)
     if one["type"] == _UNKNOWN_MEMBER:
-        meant = did_you_mean(str(last), _list_members(record, path))
+        known = _list_members(record, path)
+        # One that holds all of it lacks only a word: `approver_role` is `required_approver_role`.
+        whole = [one for one in known if str(last) in one]
+        meant = did_you_mean(str(last), whole or known)
         problem = f'there is no member "{str(last)[:200]}"' + (f"; {meant}" if meant else "")
         return ": ".join([*(["/".join(map(str, path))] if path else []), problem])
     place = "/".join(map(str, [*path, last]))

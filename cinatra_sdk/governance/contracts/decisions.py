@@ -18,17 +18,30 @@ from cinatra_sdk.governance.contracts.identifiers import (
 )
 
 
+class OutcomeSpec(Contract):
+    """What must have been carried out, and what must not, where a decision ends in an outcome."""
+
+    requires: tuple[str, ...] = ()
+    """Capabilities, each of which a call was made of: `adp_payments.issue_refund`."""
+    forbids: tuple[str, ...] = ()
+    """Capabilities of which no call was made, nor one whose end nobody knows; `*` for every one that changes something."""
+
+
 class DecisionSpec(Contract):
     """A decision of the catalog."""
 
     decision_key: Id = Field(validation_alias=AliasChoices("decision_key", "decision_id"))
     version: Semver
     intents: tuple[str, ...] = ()
-    """Intents that end in this decision; empty: the key begins with the intent, `support.refund.execute`."""
+    """Intents that end in this decision; empty: the one that is spelt as the key."""
     owner_role: str | None = None
     required_evidence: tuple[str, ...] = ()
     """Beginnings of references to evidence."""
     allowed_outcomes: tuple[str, ...] = ()
+    outcomes: dict[str, OutcomeSpec] = Field(default_factory=dict)
+    """By outcome, what it claims.  An outcome that stands here only with what it claims, another only
+    as the planner's word.
+    """
     approval_mode: ApprovalMode = "read_only"
     """The riskiest mode of its steps."""
     inputs_schema_ref: str | None = None
@@ -72,7 +85,9 @@ class Plan(Contract):
     outcome: str | None = None
     """The outcome that the steps lead to, of those that the decision allows."""
     outputs: JsonObject = Field(default_factory=dict)
-    """What the decision gives; values may be taken from steps, as params are."""
+    """What the decision gives: every value is taken from a step, `{"$from": "tool_1/output/id"}`."""
+    statements: JsonObject = Field(default_factory=dict)
+    """What the planner says besides, in its own words; a record marks it as that."""
     subject_ids: tuple[Id, ...] = ()
     strategy: str = ""
     alternatives_considered: tuple[Alternative, ...] = ()

@@ -118,6 +118,10 @@ class ToolingLayer(_Open):
 
 
 class DecisionLayer(_Open):
+    catalog: Literal["none"] | None = None
+    """`none`: the pack has no catalog of decisions, and takes every intent.  Absent: its decisions
+    stand here, or in a catalog that a run names beside it.
+    """
     decisions: tuple[DecisionSpec, ...] = ()
 
 

@@ -100,6 +100,8 @@ class DecisionRecord(Contract):
     subject_ids: tuple[str, ...]
     inputs_refs: JsonObject
     outputs: JsonObject
+    statements: JsonObject = Field(default_factory=dict)
+    """The planner's own words, which no result says; absent where there are none."""
     evidence_refs: tuple[EvidenceRef, ...]
     policy_decisions: tuple[RecordPolicyDecision, ...]
     approvals: tuple[RecordApproval, ...]

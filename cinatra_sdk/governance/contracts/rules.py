@@ -85,6 +85,8 @@ class ApprovalGate(Contract):
     gate_id: Id
     when: Condition = True
     required_approver_role: str | None = None
+    approver: Literal["anyone", "not_requester"] = "anyone"
+    """`not_requester`: whoever started the run, and the person for whom it acts, may not approve."""
     capabilities: tuple[str, ...] = ()
     """Calls that the gate stands before where `when` holds; empty: those that a rule sends there."""
     description: Words = ""

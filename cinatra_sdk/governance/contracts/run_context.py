@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
@@ -10,6 +10,10 @@ from cinatra_sdk.governance.contracts.contract import Contract, JsonObject
 from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, Id, TraceId
 from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
 
+STARTED_BY: Final = "started_by"
+"""Member of `metadata`: whoever started the run, as the host says; absent from runs of earlier releases."""
+VOUCHED: Final = "agent_vouched_by"
+"""Member of `metadata`: who vouches for the agent, `host`, `claim` or nobody (empty)."""
 Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
 Cents = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
 

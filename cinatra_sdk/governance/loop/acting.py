@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ from cinatra_sdk.gates.forms.confirmation import CONFIRMATION_SCHEMA, Confirmati
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question
 from cinatra_sdk.governance.admission import list_defaults
+from cinatra_sdk.governance.call_facts import describe_declared
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
@@ -51,6 +53,7 @@ from cinatra_sdk.governance.proposed import GovernedCall
 from cinatra_sdk.governance.recording import format_time
 from cinatra_sdk.governance.references import Unresolved, fill_references
 from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.requester import NOT_REQUESTER
 from cinatra_sdk.governance.results import (
     cite_call,
     make_failed_result,
@@ -96,6 +99,9 @@ def take_step(case: LoopCase, parts: HostParts) -> dict[str, Any]:
     examined = case.gateway.examine(call, list_recorded(loop))
     pending = examined.list_pending(list_approvals(loop))
     if examined.refusal is None and pending:
+        lacking = case.gateway.find_lacking(examined)
+        if lacking is not None:
+            return _act(case, parts, step, replace(examined, refusal=lacking))
         asked = {
             "step": step.id,
             "gate": pending[0],
@@ -129,6 +135,7 @@ def make_call(case: LoopCase, step: PlanStep) -> GovernedCall:
         evidence_refs=step.evidence_refs,
         gates=step.requires,
         metadata={"step": step.id},
+        about={} if declared is None else describe_declared(declared),
     )
 
 
@@ -347,9 +354,11 @@ def ask_person(case: LoopCase) -> Question:
     values["intent"] = case.envelope.input.intent
     if gate.required_approver_role:
         values["approver_role"] = gate.required_approver_role
+    if gate.approver == NOT_REQUESTER:
+        values["approver"] = NOT_REQUESTER
     return Question(
         values=values,
-        form=ConfirmationForm(output=GATE),
+        form=ConfirmationForm(output=GATE, call=str(asked["capability"])),
         schema=CONFIRMATION_SCHEMA,
         renderer=FALLBACK_RENDERER,
         gate_id=gate_id(case.state, GATE, visit),

@@ -11,18 +11,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cinatra_sdk.governance.admission import Admitted, load_packs
+from cinatra_sdk.governance.admission import Admitted, HostWord, follow_word, load_packs
 from cinatra_sdk.governance.budgets import follow_budget
 from cinatra_sdk.governance.contracts.compiled import CompiledContext
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan
 from cinatra_sdk.governance.contracts.invoke import InvokeAgent
 from cinatra_sdk.governance.contracts.run_context import RunBudget, RunContext
-from cinatra_sdk.governance.critic import Case, list_evidence
+from cinatra_sdk.governance.critic import Case, list_carried, list_evidence
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.facts import make_run_facts
 from cinatra_sdk.governance.gateway import Gateway
 from cinatra_sdk.governance.parts import GovernanceParts
 from cinatra_sdk.governance.rulebook import Rulebook, make_rulebook
+from cinatra_sdk.governance.starter import name_starter
 from cinatra_sdk.governance.usage import RunUsage
 
 
@@ -45,15 +46,23 @@ class LoopCase:
 
     @cached_property
     def run(self) -> RunContext:
-        """With less where the host gives less now, and more where it has raised its limit since."""
+        """As the host's word is now: less where it gives less, and more of the budget where it has raised
+        its limit since.  Raises: `GovernanceRefused` where it vouches for another user, or tenant.
+        """
         admitted = self.state["admitted"]
         run, limit = RunContext.read(admitted["run"]), admitted.get("host_budget")
+        word = self.word
         budget = follow_budget(
             run.run_budget,
             then=None if limit is None else RunBudget.read(limit),
-            now=self.governance.read_word(self.state["run"]).budget,
+            now=word.budget,
         )
-        return run.model_copy(update={"run_budget": budget})
+        followed = follow_word(run, self.envelope.user, word, self.governance.ports)
+        return followed.model_copy(update={"run_budget": budget})
+
+    @cached_property
+    def word(self) -> HostWord:
+        return self.governance.read_word(name_starter(self.state["run"]))
 
     @cached_property
     def book(self) -> Rulebook:
@@ -108,6 +117,7 @@ class LoopCase:
             used=self.usage.read(),
             done=self.loop["done"],
             evidence=self.list_evidence(),
+            carried=list_carried(self.loop["calls"], self.book),
         )
 
     def list_evidence(self) -> tuple[str, ...]:

@@ -127,10 +127,17 @@ def tell_transcript(
         "approvals": [_describe_approval(one) for one in loop["approvals"]],
         **{name: loop[name] for name in ("verify", "score", "outcome", "reason", "retries")},
         "plan": _redact_plan(loop["plan"], book),
+        **_tell_statements(loop, book),
         "outputs": book.redact(loop["outputs"]),
         "status": loop["status"] or OPEN,
         "used": dict(used),
     }
+
+
+def _tell_statements(loop: Mapping[str, Any], book: Rulebook) -> dict[str, Any]:
+    """The planner's own words of a plan that led to a decision; nothing where there are none."""
+    said = (loop["plan"] or {}).get("statements") if loop["status"] == "DECIDED" else None
+    return {"statements": book.redact(said)} if said else {}
 
 
 def _redact_plan(plan: Mapping[str, Any] | None, book: Rulebook) -> dict[str, Any] | None:
@@ -141,8 +148,8 @@ def _redact_plan(plan: Mapping[str, Any] | None, book: Rulebook) -> dict[str, An
         {**one, "params": book.redact(one["params"])} if "params" in one else dict(one)
         for one in plan["steps"]
     ]
-    outputs = {"outputs": book.redact(plan["outputs"])} if "outputs" in plan else {}
-    return {**plan, "steps": steps, **outputs}
+    said = {name: book.redact(plan[name]) for name in ("outputs", "statements") if name in plan}
+    return {**plan, "steps": steps, **said}
 
 
 def _describe_approval(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,9 +172,11 @@ def stay_escalated(case: LoopCase) -> dict[str, Any]:
     """
     loop = case.loop
     code, _, why = str(loop["reason"]).partition(": ")
-    if code == "BUDGET_EXCEEDED" and _has_more(case):
+    lacks = code == "BUDGET_EXCEEDED" or loop.get("lacks_budget")
+    if lacks and _has_more(case):
         back = "step" if loop["plan"] and (loop["verify"] or {}).get("verdict") == "ok" else "plan"
-        return go_to(loop, back, status="", reason="", score=None)
+        again = {"status": "", "reason": "", "score": None, "lacks_budget": False}
+        return go_to(loop, back, **again)
     raise NodeFailed(
         f"the run was escalated: {why or code}",
         node="escalated",

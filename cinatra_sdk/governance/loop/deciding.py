@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 
 from cinatra_sdk.effects import Effect, EffectResult, perform
 from cinatra_sdk.effects.effect import Usage as EffectUsage
+from cinatra_sdk.effects.failures import read_failure
 from cinatra_sdk.engine.runtime_context import HostContext, context_of
-from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.errors import (
+    EffectDiffers,
+    EffectRefused,
+    EffectUnknown,
+    FenceLost,
+    NotConfigured,
+    RunBusy,
+    RunEnded,
+)
 from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.packs import ContextPack
@@ -19,13 +29,26 @@ from cinatra_sdk.governance.critic import describe_calls, score, verify
 from cinatra_sdk.governance.deadlines import call_within
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.state import go_to
-from cinatra_sdk.governance.planning import Planned, PlanRequest
+from cinatra_sdk.governance.planning import NoPlan, PlanRequest, read_planned
 from cinatra_sdk.governance.references import Unresolved, fill_references
-from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.refusals import REASONS, GovernanceRefused
 
 PLAN_TIMEOUT_MS = 15_000
 """Where neither pack nor request says less."""
 LONGEST_PLAN_MS = 30_000
+_CAUSES: Final[Mapping[str, str]] = {
+    "missing_evidence": "EVIDENCE_MISSING",
+    "approval_mode_mismatch": "MODE_EXCEEDS_DECLARED",
+    "capability_unsurfaced": "CAPABILITY_UNSURFACED",
+    "arguments_invalid": "ARGUMENTS_INVALID",
+    "budget_exceeded": "BUDGET_EXCEEDED",
+}
+"""Codes of what the critic finds; PLAN_REFUSED for the rest."""
+_STOPS: Final = (
+    GraphBubbleUp, EffectUnknown, EffectRefused, EffectDiffers, RunBusy, RunEnded, FenceLost,
+    NotConfigured,
+)  # fmt: skip
+"""What is no answer of the planner: the run itself stops, or the host has to mend it."""
 
 
 def make_plan(case: LoopCase) -> dict[str, Any]:
@@ -39,11 +62,15 @@ def make_plan(case: LoopCase) -> dict[str, Any]:
     request = _make_request(case, attempt)
 
     def ask() -> EffectResult:
-        made = call_within(_choose_timeout(case), planner, request)
-        planned = made if isinstance(made, Planned) else Planned(plan=made)
+        try:
+            plan, tokens = read_planned(call_within(_choose_timeout(case), planner, request))
+        except NoPlan as problem:
+            # An answer of the planner, too: kept, counted, and not asked for twice.
+            value: dict[str, Any] = {"problem": str(problem), "tokens": problem.tokens}
+            return EffectResult(value=value, usage=EffectUsage(input_tokens=problem.tokens))
         return EffectResult(
-            value={"plan": planned.plan.to_json(), "tokens": planned.tokens},
-            usage=EffectUsage(input_tokens=planned.tokens),
+            value={"plan": plan.to_json(), "tokens": tokens},
+            usage=EffectUsage(input_tokens=tokens),
         )
 
     try:
@@ -53,8 +80,19 @@ def make_plan(case: LoopCase) -> dict[str, Any]:
         )
     except GovernanceRefused as refused:
         return _escalate(case, refused, attempt=attempt)
+    except _STOPS:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a planner raises, its words may hold secrets
+        held = context_of(get_runtime(HostContext).context).credentials
+        code = read_failure(error, (held.run_token, held.bearer_token)).code
+        said = f"the planner failed ({type(error).__name__}, {code})"
+        return ask_again(case, [said], cause="PLAN_REFUSED", attempt=attempt)
     assert isinstance(made.value, dict)  # made by `ask`, or stored from it
     case.usage.add(tokens=int(str(made.value["tokens"])))
+    problem = made.value.get("problem")
+    if problem:
+        said = f"the planner gave no plan: {problem}"
+        return ask_again(case, [said], cause="PLAN_REFUSED", attempt=attempt)
     return go_to(loop, "verify", attempt=attempt, plan=made.value["plan"], findings=[])
 
 
@@ -85,9 +123,10 @@ def _make_plan_effect(case: LoopCase, request: PlanRequest) -> Effect:
 
 
 def _escalate(case: LoopCase, refused: GovernanceRefused, **changed: Any) -> dict[str, Any]:
+    if refused.code not in {"BUDGET_EXCEEDED", "TIMEOUT"}:
+        said = f"the planner failed: {refused.code}"
+        return ask_again(case, [said], cause="PLAN_REFUSED", **changed)
     reason = f"{refused.code}: {refused.message}"
-    if refused.code == "INVALID_ENVELOPE":
-        return ask_again(case, [f"the plan is malformed: {refused.message}"], **changed)
     return go_to(case.loop, "record", status="ESCALATED", reason=reason, **changed)
 
 
@@ -129,17 +168,32 @@ def verify_plan(case: LoopCase) -> dict[str, Any]:
     reasons = [f"{found.kind}: {reason}" for reason in found.reasons]
     if found.verdict == "reject":
         return go_to(case.loop, "record", status="REJECTED", reason="; ".join(reasons), **kept)
-    return ask_again(case, reasons, **kept)
+    cause = _CAUSES.get(str(found.kind), "PLAN_REFUSED")
+    return ask_again(case, reasons, cause=cause, **kept)
 
 
-def ask_again(case: LoopCase, findings: list[str], **changed: Any) -> dict[str, Any]:
-    """Another plan, as far as the budget allows one; else a person has to look."""
+def ask_again(case: LoopCase, findings: list[str], *, cause: str, **changed: Any) -> dict[str, Any]:
+    """Another plan, as far as the budget allows one; else a person has to look.
+
+    cause: the code of why this plan was not taken, with which a run ends that may not plan again.
+    """
+    used, budget = case.usage.read(), case.run.run_budget
     try:
-        case.usage.reserve(case.run.run_budget, replans=1)
+        case.usage.reserve(budget, replans=1)
     except GovernanceRefused as refused:
-        reason = f"{refused.code}: {refused.message}; the last plan: {'; '.join(findings)}"
-        return go_to(case.loop, "record", status="ESCALATED", reason=reason, **changed)
+        is_last = used.replans >= budget.max_replan_attempts
+        code = cause if is_last else refused.code
+        told = f"no further plan is asked for ({refused.message})"
+        reason = f"{code}: {'; '.join(findings)}; {told}"
+        ended = {"status": "ESCALATED", "reason": reason, "lacks_budget": True}
+        return go_to(case.loop, "record", **{**changed, **ended})
     return go_to(case.loop, "plan", findings=findings, pending=None, **changed)
+
+
+def _name_cause(reasons: Sequence[str]) -> str:
+    """The code at the beginning of the critic's first reason, of a step that was not made."""
+    code = (reasons[0] if reasons else "").partition(":")[0]
+    return code if code in REASONS else _CAUSES.get(code, "PLAN_REFUSED")
 
 
 def score_results(case: LoopCase) -> dict[str, Any]:
@@ -169,7 +223,7 @@ def score_results(case: LoopCase) -> dict[str, Any]:
             place = [one.id for one in plan.steps].index(step)
             return go_to(loop, "step", cursor=place, retries=retries, **kept)
         case "replan":
-            return ask_again(case, list(found.reasons), **kept)
+            return ask_again(case, list(found.reasons), cause=_name_cause(found.reasons), **kept)
         case _:
             reason = "; ".join(found.reasons)
             return go_to(loop, "record", status="ESCALATED", reason=reason, **kept)

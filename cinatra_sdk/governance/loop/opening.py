@@ -12,12 +12,13 @@ from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.state import REQUEST, go_to
 from cinatra_sdk.governance.parts import GovernanceParts
 from cinatra_sdk.governance.recording import format_time
+from cinatra_sdk.governance.starter import name_starter
 from cinatra_sdk.governed.state import seal
 
 
 def admit_request(state: Mapping[str, Any], governance: GovernanceParts) -> dict[str, Any]:
     """Raises: `GovernanceRefused`; then nothing of the run is kept but the refusal."""
-    word = governance.read_word(state["run"])
+    word = governance.read_word(name_starter(state["run"]))
     made = admit(state["input_params"][REQUEST], word, governance.registry, governance.ports)
     kept = describe_admitted(made, word, format_time(governance.ports.clock()))
     return {"admitted": seal(kept), **go_to(state["loop"], "compile")}

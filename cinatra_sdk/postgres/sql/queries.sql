@@ -262,7 +262,7 @@ released as (
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
     select %(run_id)s, r.events_before + n.number, n.kind, n.name, n.path, n.visit, n.data
-    from released r, numbered n
+    from released r, numbered n order by n.number
 ),
 skipped as (
     insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
@@ -422,7 +422,7 @@ counted as (
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
     select %(run_id)s, c.events_before + n.number, n.kind, n.name, n.path, n.visit, n.data
-    from counted c, numbered n
+    from counted c, numbered n order by n.number
 )
 select run_id, pg_notify('oasflow_events', %(run_id)s) from stopped;
 
@@ -457,7 +457,7 @@ counted as (
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
     select %(run_id)s, c.events_before + n.number, n.kind, n.name, n.path, n.visit, n.data
-    from counted c, numbered n
+    from counted c, numbered n order by n.number
 )
 select run_id, pg_notify('oasflow_events', %(run_id)s) from rejected;
 
@@ -489,7 +489,7 @@ told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
     select %(run_id)s, ours.events_before + row_number() over (order by n.place),
            n.kind, n.name, n.path, n.visit, n.data
-    from ours, news n
+    from ours, news n order by n.place
 ),
 skipped as (
     insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
@@ -848,8 +848,8 @@ order by since, run_id limit %(limit)s;
 
 -- name: list_dead_letters
 -- Runs that failed and are not tried again until a person resumes them, the oldest first.
-select r.run_id, r.tenant, r.updated_at as since, coalesce(r.error->>'code', '') as code,
-       count(*) over () as total
+-- The error as it is: to take its code out of it here would fail for all rows where it fails for one.
+select r.run_id, r.tenant, r.updated_at as since, r.error, count(*) over () as total
 from runs r
 where r.status = 'failed' and r.retry_at is null and r.archived_at is null
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
@@ -1550,19 +1550,23 @@ order by l.place;
 -- ------------------------------------------------------------------ governed runs
 
 -- name: insert_pack
--- No row where the reference is taken.
+-- No row where the tenant has the reference already.
 insert into context_packs (tenant, ref, content, sha256, published_by)
 values (%(tenant)s, %(ref)s, %(content)s, %(sha256)s, %(published_by)s)
-on conflict (ref) do nothing
+on conflict (tenant, ref) do nothing
 returning ref;
 
 -- name: load_pack
-select tenant, ref, content, sha256, published_by, published_at from context_packs where ref = %(ref)s;
+-- The tenant's own before that of every tenant ('*'); else another's, of which nothing but that is told.
+select tenant, ref, content, sha256, published_by, published_at from context_packs
+where ref = %(ref)s
+order by case tenant when %(tenant)s then 0 when '*' then 1 else 2 end, tenant
+limit 1;
 
 -- name: list_packs
 select tenant, ref, sha256, published_by, published_at from context_packs
 where %(tenant)s::text is null or tenant in (%(tenant)s, '*')
-order by ref;
+order by ref, tenant;
 
 -- name: insert_record
 insert into decision_records (run_id, seq, tenant, record_id, status, run_status, record, record_hash,

@@ -7,6 +7,7 @@ an approval.
 from __future__ import annotations
 
 from cinatra_sdk.flow.nodes.gate import HumanGate
+from oas_compiler.control.questions import asks_question
 from oas_compiler.control.shown import shown_at
 from oas_compiler.ir import InputMessageNode, Json
 from oas_compiler.lower.registry import PlanSite
@@ -26,6 +27,7 @@ def lower_gate(site: PlanSite) -> HumanGate:
         message=node.message,
         schema=node.answer_schema,
         document=_find_document_schema(node),
+        is_question=asks_question(site.flow, node, spec),
         shows=tuple(shown_at(site.flow, node.id)),
         again=leading_back_to(site.flow, node.id),
         max_visits=node.max_visits,

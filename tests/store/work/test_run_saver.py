@@ -60,7 +60,6 @@ def place(fresh_database: str) -> Iterator[Place]:
         store.stop("r1")
         with store.database.own_connection() as rows:
             rows.execute("insert into runs (run_id, tenant, digest, input, lowering) select 'r2', 'acme', digest, input, lowering from runs")  # fmt: skip
-            rows.execute("insert into work (run_id) values ('r2')")
             rows.execute("update work set fence = 7 where run_id = 'r2'")
             events = EventBuffer()
             yield Place(rows, events, RunSaver(rows, run_id="r2", tenant="acme", fence=7, events=events))  # fmt: skip
@@ -461,26 +460,36 @@ def test_a_gate_is_open_with_the_first_flush_after_its_branch_parked(place: Plac
     assert row["opened_at"].tzinfo is not None
 
 
+DECIDE = """
+insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
+                       payload_sha256, policy_sha256)
+select run_id, gate_id, tenant, node, visit, step, 'approved', '{}', 'ann', payload_sha256, 'p' from gates where run_id = 'r2'
+"""
+
+
 def test_a_gate_that_parks_again_keeps_what_it_showed_and_its_decision(place: Place) -> None:
     own = put(place.saver)
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked(),))], "t")
     place.saver.flush()
     first = place.fetch("select * from gates where run_id = 'r2'")
-    place.rows.execute("update gates set state = 'closed', settled_at = clock_timestamp()")
+    place.rows.execute("update gates set state = 'closed' where run_id = 'r2'")
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked("i2"), asked("i2")))], "t")
     place.saver.flush()
     (again,) = place.fetch("select * from gates where run_id = 'r2'")
     assert again == {**first[0], "interrupt": "i2"}
-    place.rows.execute("update gates set state = 'decided', settled_at = clock_timestamp()")
+    place.rows.execute(DECIDE)
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked("i3"),))], "t")
     place.saver.flush()
     (decided,) = place.fetch("select state, interrupt from gates where run_id = 'r2'")
-    assert decided == {"state": "decided", "interrupt": "i3"}
+    assert decided == {"state": "decided", "interrupt": "i2"}  # the one under which it was decided
 
 
-def test_a_gate_of_a_run_that_has_ended_is_closed(place: Place) -> None:
+def test_a_run_that_was_stopped_while_its_process_has_it_parks_no_gate(place: Place) -> None:
     own = put(place.saver)
+    place.rows.execute(
+        "update work set worker = 'w', lease_until = now() + interval '1 minute' where run_id = 'r2'"
+    )
     place.rows.execute("update runs set status = 'stopped' where run_id = 'r2'")
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked(),))], "t")
     place.saver.flush()
-    assert place.fetch("select state from gates where run_id = 'r2'") == [{"state": "closed"}]
+    assert place.fetch("select state from gates where run_id = 'r2'") == []

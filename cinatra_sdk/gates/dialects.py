@@ -1,0 +1,177 @@
+"""Answers in the words of other clients, as answers of this project: one reader for all of them.
+
+In: what a client sends to a gate, and what the gate asks for.  Out: the JSON that `answers.py` reads.
+
+    at a question                                         ->  {"approved": True, "value": "Ann"}
+        "Ann"                                                   a text alone
+        {"userResponse": "Ann"}                                 Cinatra
+        [{"type": "response", "args": "Ann"}]                   agent-inbox
+        {"decisions": [{"type": "respond", "message": "Ann"}]}  LangChain
+    at a gate that asks for a yes
+        [{"type": "accept", "args": …}], {"decisions": [{"type": "approve"}]}   ->  {"approved": True}
+        [{"type": "ignore"}], {"decisions": [{"type": "reject"}]}               ->  {"approved": False}
+    at a gate before a call
+        {"decisions": [{"type": "reject"}]}               ->  {"approved": False, "denied": True}
+        [{"type": "edit", "args": {"action": "send", "args": {"to": "bob"}}}],
+        {"decisions": [{"type": "edit", "edited_action": {"name": "send", "args": {"to": "bob"}}}]}
+                                                          ->  {"approved": True, "value": {"to": "bob"}}
+
+Words that mean one thing at one gate and its opposite at another are refused: some clients send
+`response` where a person rejects with a remark, so it never approves.  What is in no dialect comes out
+as it went in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, TypeAlias
+
+from pydantic import JsonValue
+
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.answers import said_name
+from cinatra_sdk.gates.decisions import UNSET, Unset
+
+Asks: TypeAlias = Literal["words", "yes", "call"]
+"""What a gate asks for: a text, a yes (with or without data), or whether a call is made."""
+
+AS_SHOWN: Final = (
+    "the call is made as it was shown, or not at all, or with the arguments of an edit"
+)
+_ACCEPTS: Final = frozenset({"accept", "approve"})
+_REFUSES: Final = frozenset({"ignore", "reject"})
+_SPEAKS: Final = frozenset({"response", "respond"})
+_INBOX: Final = frozenset({"accept", "ignore", "response", "edit"})
+_LANGCHAIN: Final = frozenset({"approve", "reject", "respond", "edit"})
+_LANGCHAIN_KEYS: Final = {"reject": {"message"}, "respond": {"message"}, "edit": {"edited_action"}}
+
+
+def read_dialect(
+    raw: object, *, asks: Asks, yes: JsonValue | Unset = UNSET, call: str = ""
+) -> object:
+    """What a client sent, in the words of `answers.py`; what is in no dialect as it is.
+
+    yes:  the value of a plain yes, where the author's schema asks for one.
+    call: name of the call before which the gate stands.
+
+    Raises: `AnswerInvalid` for a dialect's word that does not fit this gate, for several decisions,
+    and for keys that the dialect does not have.
+    """
+    if isinstance(raw, str) and asks == "words":
+        return {"approved": True, "value": raw}
+    if isinstance(raw, list) and any(_has_type(one) for one in raw):
+        return _Said(asks, yes, call).read(_take_one(raw), _INBOX, by={})
+    if not isinstance(raw, Mapping):
+        return raw
+    by = {"by": raw["by"]} if "by" in raw else {}
+    if "userResponse" in raw and asks == "words" and raw.keys() <= {"userResponse", "by"}:
+        return {"approved": True, **raw}
+    if "decisions" in raw and "approved" not in raw:
+        unknown = sorted(said_name(key) for key in raw if key not in {"decisions", "by"})
+        if unknown:
+            raise AnswerInvalid(f"the answer has unknown keys: {', '.join(unknown)[:200]}")
+        return _Said(asks, yes, call).read(_take_one(raw["decisions"]), _LANGCHAIN, by=by)
+    return raw
+
+
+def _has_type(one: object) -> bool:
+    return isinstance(one, Mapping) and "type" in one
+
+
+def _take_one(listed: object) -> Mapping[Any, Any]:
+    """The one decision of a list; one gate is answered by one."""
+    if not isinstance(listed, list) or not listed or not all(map(_has_type, listed)):
+        raise AnswerInvalid(
+            "the decisions are no list of objects with a type",
+            hint="give one decision for one gate",
+        )
+    if len(listed) > 1:
+        raise AnswerInvalid(
+            f"there are {len(listed)} decisions for one gate",
+            hint="give one decision; each gate is answered by itself",
+        )
+    first: Mapping[Any, Any] = listed[0]
+    return first
+
+
+class _Said:
+    """One decision of a list, at one gate."""
+
+    def __init__(self, asks: Asks, yes: JsonValue | Unset, call: str) -> None:
+        self._asks, self._yes, self._call = asks, yes, call
+
+    def read(
+        self, said: Mapping[Any, Any], words: frozenset[str], *, by: dict[str, Any]
+    ) -> dict[str, Any]:
+        """words: the types of the dialect.  by: who decides, where the client says it."""
+        word = said["type"]
+        if not isinstance(word, str) or word not in words:
+            raise AnswerInvalid(
+                f"a decision is of the type '{said_name(word)}'",
+                hint=f"the types are {', '.join(sorted(words))}",
+            )
+        keys = {"args"} if words is _INBOX else _LANGCHAIN_KEYS.get(word, set())
+        unknown = ", ".join(sorted(said_name(key) for key in said if key not in {"type", *keys}))
+        if unknown:
+            raise AnswerInvalid(
+                f"the decision '{word}' has unknown keys: {unknown[:200]}",
+                hint=AS_SHOWN if self._asks == "call" else "",
+            )
+        if word in _REFUSES:
+            return {**self._refuse(word, said), **by}
+        if word in _ACCEPTS:
+            return {**self._accept(word), **by}
+        if word in _SPEAKS:
+            return {**self._speak(word, said), **by}
+        return {**self._edit(said), **by}
+
+    def _refuse(self, word: str, said: Mapping[Any, Any]) -> dict[str, Any]:
+        # LangChain's rejection of a call lets the run go on, as a denial does here.
+        denied = {"denied": True} if word == "reject" and self._asks == "call" else {}
+        reason = {"reason": _read_text(said, "message")} if "message" in said else {}
+        return {"approved": False, **denied, **reason}
+
+    def _accept(self, word: str) -> dict[str, Any]:
+        if self._asks == "words":
+            raise AnswerInvalid(
+                f"the gate asks a question, and '{word}' has no words",
+                hint="send the answer as a text",
+            )
+        value = {} if isinstance(self._yes, Unset) else {"value": self._yes}
+        return {"approved": True, **value}
+
+    def _speak(self, word: str, said: Mapping[Any, Any]) -> dict[str, Any]:
+        if self._asks != "words":
+            raise AnswerInvalid(
+                f"'{word}' neither approves nor rejects, and this gate asks for one of the two",
+                hint='send {"approved": true} or {"approved": false, "reason": "…"}',
+            )
+        return {
+            "approved": True,
+            "value": _read_text(said, "args" if word == "response" else "message"),
+        }
+
+    def _edit(self, said: Mapping[Any, Any]) -> dict[str, Any]:
+        if self._asks != "call":
+            raise AnswerInvalid(
+                "this gate stands before no call, so there are no arguments to edit",
+                hint="approve it, with a value where it takes one, or reject it",
+            )
+        edited, name = (said.get("args"), "action") if "args" in said else (None, "name")
+        edited = said.get("edited_action") if edited is None else edited
+        if not isinstance(edited, Mapping) or set(edited) != {name, "args"}:
+            raise AnswerInvalid(f"the edited call is no object with {name} and args")
+        if edited[name] != self._call:
+            raise AnswerInvalid(
+                f"the edited call is of '{said_name(edited[name])}', and the gate stands before "
+                f"'{self._call}'",
+                hint="only the arguments of a call can be edited; deny it to have another made",
+            )
+        return {"approved": True, "value": edited["args"]}
+
+
+def _read_text(said: Mapping[Any, Any], key: str) -> str:
+    text = said.get(key)
+    if not isinstance(text, str):
+        raise AnswerInvalid(f"the {key} of the decision is not a string")
+    return text

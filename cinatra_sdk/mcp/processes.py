@@ -1,0 +1,167 @@
+"""An MCP server that is a program of this machine, asked over its standard input and output.
+
+    async with run_program(server, exchange) as (reading, writing):
+
+What it writes is bounded, as a whole and so line by line; what it says besides goes nowhere.  When the
+connection ends, so do the program and what it has started.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+from cinatra_sdk.mcp.server import McpServer
+from cinatra_sdk.remote.exchange import Exchange
+from cinatra_sdk.remote.messages import BrokenOff, is_json, judge_answer
+
+END_SECONDS: Final = 2.0
+"""Given to a program to end by itself when its input ends, and again when it is told to."""
+_LOOK_SECONDS: Final = 0.01
+
+
+@asynccontextmanager
+async def run_program(server: McpServer, exchange: Exchange) -> AsyncIterator[tuple[Any, Any]]:
+    """The streams of messages that `mcp.Client` takes.
+
+    Raises: `OSError` where the program cannot be started.
+    """
+    import anyio
+    from mcp.client.stdio import get_default_environment
+
+    process = await anyio.open_process(
+        [server.command, *server.args],
+        stderr=subprocess.DEVNULL,
+        env={**get_default_environment(), **server.env},
+        cwd=server.cwd or None,
+        start_new_session=True,
+    )
+    heard, reading = anyio.create_memory_object_stream[Any](0)
+    writing, said = anyio.create_memory_object_stream[Any](0)
+    program = _Program(process, exchange)
+    async with anyio.create_task_group() as group:
+        group.start_soon(program.read, heard)
+        group.start_soon(program.write, said, heard)
+        try:
+            yield reading, writing
+        finally:
+            # Also where whoever waits is cancelled: a program that is left would run for ever.
+            with anyio.CancelScope(shield=True):
+                reading.close()
+                writing.close()
+                await program.end()
+            group.cancel_scope.cancel()
+
+
+class _Program:
+    """The process, and the messages to it and from it."""
+
+    def __init__(self, process: Any, exchange: Exchange) -> None:
+        self._process, self._exchange = process, exchange
+        self._is_silent = False
+
+    async def read(self, heard: Any) -> None:
+        """Its lines, as messages; what no message can be made of is left out, as noise of a program."""
+        import anyio
+
+        size, rest = 0, bytearray()
+        with suppress(
+            anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError
+        ):
+            async with heard:
+                while not self._exchange.broken:
+                    chunk = await self._process.stdout.receive()
+                    size += len(chunk)
+                    await self._take(heard, rest, chunk, size)
+        with suppress(
+            anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError, OSError
+        ):
+            while True:  # it may not be able to end before it has written everything
+                await self._process.stdout.receive()
+        self._is_silent = True
+
+    async def _take(self, heard: Any, rest: bytearray, chunk: bytes, size: int) -> None:
+        with suppress(BrokenOff):
+            self._exchange.require_size(size)
+            *ends, last = chunk.split(b"\n")
+            for end in ends:
+                line, rest[:] = bytes(rest) + end, b""
+                message = self._understand(line)
+                if message is not None:
+                    await heard.send(message)
+            rest += last
+
+    def _understand(self, line: bytes) -> Any:
+        from mcp.shared.message import SessionMessage
+        from mcp_types import jsonrpc_message_adapter
+
+        if not line.strip() or not is_json(line):
+            return None
+        try:
+            value = judge_answer(line, None)
+        except BrokenOff as problem:
+            self._exchange.break_off(str(problem))
+        try:
+            return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValueError:
+            if isinstance(value, dict) and ("result" in value or "error" in value):
+                self._exchange.break_off("what it answered is no answer of the protocol")
+            return None
+
+    async def write(self, said: Any, heard: Any) -> None:
+        import anyio
+
+        try:
+            async with said:
+                async for one in said:
+                    text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    await self._process.stdin.send(text.encode() + b"\n")
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
+            await heard.aclose()
+
+    async def end(self) -> None:
+        """Its input ends, then it is told to end, then it is ended, with all that it has started."""
+        await self._close(self._process.stdin)
+        if not await self._has_ended():
+            self._signal(signal.SIGTERM)
+            await self._has_ended()
+        if self._process.returncode is None or not await self._falls_silent():
+            self._signal(signal.SIGKILL)
+            await self._has_ended()
+        await self._close(self._process.stdout)
+        # A pipe that somebody else still holds would keep the transport of the loop open.
+        inner = getattr(getattr(self._process, "_process", None), "_transport", None)
+        if inner is not None:
+            with suppress(PermissionError):
+                inner.close()
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    async def _has_ended(self) -> bool:
+        return await self._waits_for(lambda: self._process.returncode is not None, END_SECONDS)
+
+    async def _falls_silent(self) -> bool:
+        """Whether nobody holds its output any more: a program that it has started may."""
+        return await self._waits_for(lambda: self._is_silent, 20 * _LOOK_SECONDS)
+
+    async def _waits_for(self, look: Any, seconds: float) -> bool:
+        import anyio
+
+        until = anyio.current_time() + seconds
+        while not look():
+            if anyio.current_time() >= until:
+                return False
+            await anyio.sleep(_LOOK_SECONDS)
+        return True
+
+    async def _close(self, pipe: Any) -> None:
+        import anyio
+
+        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await pipe.aclose()

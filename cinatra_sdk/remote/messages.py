@@ -1,0 +1,101 @@
+r"""JSON-RPC as it comes from a server: read strictly, and an answer to what was asked.
+
+judge_answer(b'{"jsonrpc": "2.0", "id": 1, "result": {"n": NaN}}', asked=1)   BrokenOff: NaN is not JSON
+judge_answer(b'{"jsonrpc": "2.0", "id": 7, "result": {}}', asked=1)           BrokenOff: another request
+
+EventJudge(asked=1).feed(b"data: {…}\n\n")   the same events, as they were understood
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, TypeAlias
+
+from cinatra_sdk.values.strict_json import NotStrictJson, read_json
+
+RequestId: TypeAlias = int | str | None
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+
+
+class BrokenOff(Exception):
+    """What a server sends is not taken; says why, in words that quote nothing of it."""
+
+
+def is_json(text: bytes) -> bool:
+    """Whether the text is JSON in anybody's reading."""
+    try:
+        json.loads(text)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    return True
+
+
+def judge_answer(text: bytes, asked: RequestId) -> Any:
+    """The value of what came; asked: the id of the request, None where there was none.
+
+    Raises: `BrokenOff` for what is no strict JSON, and for the answer to another request.
+    """
+    problem = ""
+    try:
+        value = read_json(text.decode("utf-8"), to_keep=False)
+    except UnicodeDecodeError:
+        problem = "it is not UTF-8"
+    except NotStrictJson as error:
+        problem = str(error)
+    if problem:
+        raise BrokenOff(f"its answer is no JSON: {problem}")
+    if is_foreign(value, asked):
+        raise BrokenOff("it answered another request")
+    return value
+
+
+def is_foreign(value: Any, asked: RequestId) -> bool:
+    """Whether a message is the answer to another request; without an id it may be an error to any."""
+    if not isinstance(value, dict) or "method" in value or asked is None:
+        return False
+    said = value.get("id")
+    return ("result" in value or said is not None) and str(said) != str(asked)
+
+
+class EventJudge:
+    """Server-sent events, each judged when it is whole; what goes on is only what was understood."""
+
+    def __init__(self, asked: RequestId) -> None:
+        self._asked = asked
+        self._rest = b""
+        self._data: list[bytes] = []
+        self._others: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The events that are whole now.  Raises: `BrokenOff`."""
+        text = self._rest + chunk
+        held = b"\r" if text.endswith(b"\r") else b""  # perhaps the half of an end of a line
+        *lines, rest = _LINE_END.split(text[: len(text) - len(held)])
+        self._rest = rest + held
+        return b"".join(map(self._take, lines))
+
+    def end(self) -> bytes:
+        """What is whole because nothing comes after it.  Raises: `BrokenOff`."""
+        return self.feed(b"\n") if self._rest == b"\r" else b""
+
+    def _take(self, line: bytes) -> bytes:
+        name, _, value = line.removeprefix(b"\xef\xbb\xbf").partition(b":")
+        if line:
+            if name == b"data":
+                self._data.append(value.removeprefix(b" "))
+            elif name in (b"event", b"id", b"retry"):
+                self._others.append(line)
+            return b""
+        data, others = b"\n".join(self._data), self._others
+        self._data, self._others = [], []
+        return self._judge(data, others)
+
+    def _judge(self, data: bytes, others: list[bytes]) -> bytes:
+        kind = next((one for one in others if one.startswith(b"event")), b"")
+        if data and kind.partition(b":")[2].strip() in (b"", b"message"):
+            data = json.dumps(judge_answer(data, self._asked), ensure_ascii=True).encode()
+        lines = [*others, *(b"data: " + one for one in data.split(b"\n") if data)]
+        return b"\n".join([*lines, b"", b""]) if lines else b""

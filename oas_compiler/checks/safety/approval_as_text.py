@@ -1,0 +1,52 @@
+"""An approval without words puts out a text of its own, and the flow goes on with it.
+
+    review (riskClass approval, output "note") ─note→ write      ->  OAS220 at "review"
+    the same with an inputMessageSchema that asks for the note
+    the same, and nothing reads "note"
+
+Cinatra's hosts answer a yes by `[Approved by operator]`; a prompt, a mail or an output of the run then
+holds these words where a person's were meant.  A question, to which a yes is no answer, is none; and
+an input with a default can do without a person's words.
+"""
+
+from __future__ import annotations
+
+from oas_compiler.checks.subject import Subject
+from oas_compiler.control.gates import is_selector
+from oas_compiler.control.questions import list_readers, takes_text
+from oas_compiler.findings.rules import Report, rule
+from oas_compiler.ir import InputMessageNode
+
+_MOST_NAMED = 3
+
+
+@rule(
+    code="OAS220",
+    name="approval-as-text",
+    severity="warning",
+    summary="An approval without words goes on as the text [Approved by operator].",
+    fix="Ask for the text by an inputMessageSchema, or lead the gate's output nowhere.",
+    source="Cinatra, gates",
+    needs="flow",
+    bad='"note" of the gate "review" → "note" of "write"',
+    good='the same, and "inputMessageSchema": {"type": "string", "minLength": 1} at "review"',
+)
+def approval_as_text(subject: Subject, report: Report) -> None:
+    for flow in subject.flows:
+        for node in flow.by_id.values():
+            if not isinstance(node, InputMessageNode) or not takes_text(node):
+                continue
+            if not node.cinatra.mapping() or is_selector(node.renderer):
+                continue
+            readers = list_readers(flow, node)
+            if readers:
+                named = ", ".join(f'"{one[:80]}"' for one in readers[:_MOST_NAMED])
+                more = (
+                    f" and {len(readers) - _MOST_NAMED} more" if len(readers) > _MOST_NAMED else ""
+                )
+                report(
+                    f'a person may approve "{node.id[:80]}" without words: {named}{more} then reads '
+                    "[Approved by operator]",
+                    subject.place(node.place.pointer),
+                    hint="ask for the text by inputMessageSchema where it is needed",
+                )

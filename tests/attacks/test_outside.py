@@ -1,0 +1,349 @@
+"""MCP servers, agents behind A2A and models that lie or fail, over real processes and connections."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cinatra_sdk.a2a import answers
+from cinatra_sdk.a2a.remote import RemoteAgent
+from cinatra_sdk.a2a.requesting import AgentFailed, AgentWay, Said, asay
+from cinatra_sdk.effects.failures import NotMade
+from cinatra_sdk.errors import NotConfigured, ValueRefused
+from cinatra_sdk.flow import results as flow_results
+from cinatra_sdk.flow.casting import CastError
+from cinatra_sdk.mcp import calling, processes
+from cinatra_sdk.mcp.calling import RequestFailed, ServerLink, acall, alist
+from cinatra_sdk.mcp.results import ResultUnusable, read_outputs
+from cinatra_sdk.mcp.server import McpServer
+from cinatra_sdk.remote import messages
+from cinatra_sdk.remote.bounds import RemoteBounds
+from cinatra_sdk.remote.exchange import Exchange
+from cinatra_sdk.remote.words import tell_problem
+from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.values.ports import port
+from cinatra_sdk.values.retry_policy import CallRetryPolicy
+from cinatra_sdk.values.types import ArrayType, ObjectType, ScalarType, UnionType
+from tests.attacks.book import Attack
+from tests.attacks.families import Control, Place, tests_of
+from tests.attacks.lies import TOKEN
+from tests.attacks.lying_hosts import served
+
+ROOT = Path(__file__).parents[2]
+BOUNDS = RemoteBounds(
+    answer_bytes=200_000, connect_seconds=20, pages=8, tools=50, name_letters=100, requests=40,
+    redirects=3, schema_bytes=50_000,
+)  # fmt: skip
+SHORT, LONG = 1.0, 20.0
+"""Seconds that an answer may take: where none comes, and where one does."""
+_WAITS = ("hang", "another id", "only notifications", "drips", "works for ever", "never reads", "no id",
+          "another task", "cancels it", "no JSON of", "null", "no end")  # fmt: skip
+_QUICK = RemoteBounds(
+    **{**{name: getattr(BOUNDS, name) for name in BOUNDS.__slots__}, "connect_seconds": 3}
+)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    log = tmp_path_factory.mktemp("outside") / "log"
+    with served(log) as address:
+        yield address, log
+
+
+def hosted(place: Place) -> tuple[str, Path]:
+    address, log = place.request.getfixturevalue("host")
+    log.write_text("", encoding="utf-8")
+    return address, log
+
+
+def made(log: Path) -> int:
+    return len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0
+
+
+# ------------------------------------------------------------------------ what came of it
+
+
+REASONS = {
+    "RemoteBounds(": "bound", "no JSON": "no JSON", "another request": "another's", "another task": "another's",
+    "another context": "another's", "what it was told": "another's", "back to where": "another's",
+    "names no task": "another's", "compressed": "compressed", "no answer within": "no answer",
+    "cannot be asked": "no answer", "leads back": "a page twice", "status ": "status",
+    "letters that nobody sees": "hidden letters", "its task is": "not done", "are for": "another origin", "redirected what": "redirected",
+}  # fmt: skip
+
+
+def tell(error: Exception) -> str:
+    """`surely not made: bound answer_bytes`, and `opened` where a text is not fit to be shown."""
+    shown = tell_problem(str(error), [TOKEN])
+    if TOKEN in shown or not shown.isprintable() or len(shown) > 400:
+        return "opened: what it says is shown"
+    if isinstance(error, NotConfigured):
+        return "not opened"
+    why = next((word for part, word in REASONS.items() if part in str(error)), "failed")
+    if why == "bound":
+        why += " " + str(error).partition("RemoteBounds(")[2].partition("=")[0]
+    return f"{'surely not made' if isinstance(error, NotMade) else 'unknown'}: {why}"
+
+
+def ask(link: ServerLink, log: Path) -> str:
+    try:
+        result = asyncio.run(acall(link, "send", {}, "key-1"))
+        check_value(result.get("structuredContent"), where="it")
+    except (RequestFailed, NotConfigured, ValueRefused) as error:
+        return f"{made(log)} call, {tell(error)}"
+    return f"{made(log)} call, answered"
+
+
+def list_tools(link: ServerLink, _log: Path) -> str:
+    try:
+        tools = asyncio.run(alist(link))
+    except (RequestFailed, NotConfigured) as error:
+        return tell(error).partition(": ")[2] or tell(error)
+    about = "".join(str(one.get("description")) + str(one["name"]) for one in tools)
+    return f"{len(tools)} tools" if about.isprintable() else "opened"
+
+
+# ------------------------------------------------------------------------ doors
+
+
+def make_link(server: McpServer, bounds: RemoteBounds, address: str = "") -> ServerLink:
+    return ServerLink(
+        server=server, rules=CallRetryPolicy(initial_retry_delay=0.01, max_attempts=1), bounds=bounds,
+        may_call=lambda url: bool(address) and url.startswith((f"{address}/mcp/", f"{address}/events/")),
+    )  # fmt: skip
+
+
+def timed(lie: str) -> tuple[float, RemoteBounds]:
+    return SHORT if any(
+        one in lie for one in _WAITS
+    ) else LONG, _QUICK if "begin" in lie or lie in STREAMS else BOUNDS
+
+
+STREAMS = (
+    "no address",
+    "comments",
+    "drips",
+    "the address elsewhere",
+    "another scheme",
+    "a huge address",
+    "closes",
+)
+
+
+def program(lie: str, place: Place, act: Callable[[ServerLink, Path], str]) -> str:
+    log = place.folder / "log"
+    place.monkeypatch.setattr(processes, "END_SECONDS", 0.5)
+    seconds, bounds = timed(lie)
+    bounds = _QUICK if lie == "never reads" else bounds
+    server = McpServer(
+        name="s", transport="stdio", command=sys.executable, cwd=str(ROOT), read_timeout=seconds,
+        args=("-m", "tests.attacks.lies", lie, str(log)),
+    )  # fmt: skip
+    return act(make_link(server, bounds), log)
+
+
+def web(kind: str, act: Callable[[ServerLink, Path], str]) -> Callable[[str, Place], str]:
+    def attempt_it(lie: str, place: Place) -> str:
+        address, log = hosted(place)
+        seconds, bounds = timed(lie)
+        url = f"{address}/{kind}/{lie}".replace(" ", "%20")
+        server = McpServer(
+            name="s", transport="sse" if kind == "sse" else "streamable_http", url=url, read_timeout=seconds,
+            sensitive_headers={"X-Key": TOKEN},
+        )  # fmt: skip
+        return act(make_link(server, bounds, address), log)
+
+    return attempt_it
+
+
+def tell_agent(lie: str, place: Place, said: Said = Said(text="Rome?")) -> str:
+    address, log = hosted(place)
+    waits = any(one in lie for one in ("hang", "works for ever", "drips"))
+    agent = RemoteAgent(
+        name="a", url=f"{address}/agent/{lie}/".replace(" ", "%20"), headers={"X-Key": TOKEN},
+        timeout=SHORT if waits else LONG, poll_interval=0.02, retries=1,
+        request_timeout=3.0 if lie == "card: drips" else LONG,
+    )  # fmt: skip
+    opened = (address, address.replace("127.0.0.1", "localhost"))
+    way = AgentWay(agent=agent, may_call=lambda url: url.startswith(opened), bounds=BOUNDS)
+    try:
+        answer = asyncio.run(asay(way, said, f"key-of-{lie}"))
+    except (AgentFailed, NotConfigured) as error:
+        return f"{made(log)} message, {tell(error)}"
+    done = "answered" if answer["state"] == "completed" and answer["text"] else "not done"
+    return f"{made(log)} message, {done}"
+
+
+def go_on(value: Any, place: Place) -> str:
+    """An answer within a task that has begun."""
+    lie, task, context = value
+    return tell_agent(lie, place, Said(text="The Grand", task=task, context=context))
+
+
+TYPES: dict[str, Any] = {
+    "integer": ScalarType("integer"), "number": ScalarType("number"), "boolean": ScalarType("boolean"),
+    "string": ScalarType("string"), "integers": ArrayType(ScalarType("integer")),
+    "object": ObjectType((("n", ScalarType("integer")),)), "any": ScalarType("any"),
+    "integer or null": UnionType((ScalarType("integer"), ScalarType("null"))),
+    "rows": ArrayType(ObjectType((("n", ScalarType("integer")),))),
+}  # fmt: skip
+SPECIAL = {
+    "nan": float("nan"),
+    "infinite": float("inf"),
+    "too large": 2**70,
+    "minus infinite": float("-inf"),
+}
+
+
+def read_value(value: Any, _place: Place) -> str:
+    """A value from a server, in an output of a type."""
+    kind, given = value
+    given = SPECIAL.get(given, given) if isinstance(given, str) else given
+    wanted = port("out", TYPES[kind])
+    try:
+        check_value(given, where="it")
+        # Of two outputs each is a member: a single one may take the whole result in other ways.
+        both = (wanted, port("more", TYPES["any"]))
+        found = read_outputs(both, {"structuredContent": {"out": given, "more": 1}})["out"]
+    except (ResultUnusable, ValueRefused, CastError):
+        return "refused"
+    return type(found).__name__
+
+
+DOORS: Mapping[str, Callable[[Any, Place], str]] = {
+    "a program is asked": lambda lie, place: program(lie, place, ask),
+    "a program lists its tools": lambda lie, place: program(f"list: {lie}", place, list_tools),
+    "a server is asked": web("mcp", ask),
+    "a server sends events": web("events", ask),
+    "a server lists its tools": lambda lie, place: web("mcp", list_tools)(f"list: {lie}", place),
+    "an older server is reached": web("sse", ask),
+    "an agent is told": tell_agent,
+    "an agent goes on": go_on,
+    "a value is read": read_value,
+}
+
+
+def attempt(attack: Attack, place: Place) -> str:
+    return DOORS[attack.door.partition(",")[0]](attack.value, place)
+
+
+# ------------------------------------------------------------------------ controls
+
+
+def patched(target: Any, name: str, value: Any) -> Callable[[Place], AbstractContextManager[Any]]:
+    @contextmanager
+    def opened(place: Place) -> Iterator[None]:
+        with place.monkeypatch.context() as patch:
+            patch.setattr(target, name, value)
+            yield
+
+    return opened
+
+
+async def asked_by_the_package(session: Any, tool: str, arguments: Any, key: str) -> Any:
+    found = await session.call_tool(tool, arguments, meta={calling.KEY: key})
+    return found.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def nothing_is_foreign(_value: Any, _asked: Any) -> bool:
+    return False
+
+
+def own_whatever(_conversation: Any, _task: Any) -> None:
+    """Takes any task."""
+
+
+def as_it_is(wanted: Any, value: Any) -> Any:
+    return value
+
+
+def any_size(_exchange: Any, _size: int) -> None:
+    """Takes any size."""
+
+
+def lenient(text: bytes, asked: Any) -> Any:
+    value = json.loads(text)
+    return messages.is_foreign(value, asked) and value
+
+
+async def package_reads(client: Any, _bounds: Any) -> Any:
+    page = await client.list_tools()
+    return [one.model_dump(mode="json", by_alias=True) for one in page.tools]
+
+
+def said_as_it_came(text: str, _secrets: Any) -> str:
+    return text
+
+
+def patched_here(name: str, value: Any) -> Callable[[Place], AbstractContextManager[Any]]:
+    return patched(sys.modules[__name__], name, value)
+
+
+def program_row(form: str) -> str:
+    return f"a_program_is_asked-{form}"
+
+
+CONTROLS = {
+    "the package makes the call, and asks for the list": Control(
+        open=patched(calling, "_call_tool", asked_by_the_package),
+        row=program_row("the_list_dies_after_the_answer"),
+    ),
+    "a schema of the server judges the answer": Control(
+        open=patched(calling, "_call_tool", asked_by_the_package),
+        row="a_server_is_asked-the_list_dies_after_the_answer",
+    ),
+    "answers to other requests count": Control(
+        open=patched(messages, "is_foreign", nothing_is_foreign),
+        row="an_agent_is_told-another_id",
+    ),
+    "answers to other requests count in events": Control(
+        open=patched(messages, "is_foreign", nothing_is_foreign),
+        row="a_server_sends_events-another_id",
+    ),
+    "tasks of others count": Control(
+        open=patched(answers.Conversation, "require_own", own_whatever),
+        row="an_agent_is_told-another_task",
+    ),
+    "any size is taken": Control(
+        open=patched(Exchange, "require_size", any_size), row="a_server_is_asked-huge"
+    ),
+    "any line is taken": Control(
+        open=patched(Exchange, "require_size", any_size), row=program_row("a_huge_line")
+    ),
+    "numbers that JSON lacks are read": Control(
+        open=patched(processes, "judge_answer", lenient), row=program_row("nan")
+    ),
+    "lists have no bounds": Control(
+        open=patched(calling, "read_list", package_reads),
+        row="a_server_lists_its_tools-too_many_tools",
+    ),
+    "null is a number": Control(
+        open=patched(flow_results, "_find_null", lambda *_: ""),
+        row="a_value_is_read-null_as_integer",
+    ),
+    "errors are shown as they came": Control(
+        open=patched_here("tell_problem", said_as_it_came),
+        row=program_row("escapes_in_its_error"),
+    ),
+    "secrets are shown as they came": Control(
+        open=patched_here("tell_problem", said_as_it_came),
+        row="an_agent_is_told-the_token_in_its_error",
+    ),
+    "any address may be called": Control(
+        open=patched(Exchange, "require_open", lambda *_: None),
+        row="an_agent_is_told-card:_another_origin",
+    ),
+    "redirects are followed for a question": Control(
+        open=patched(Exchange, "count_redirect", lambda *_: None),
+        row="a_server_is_asked-leads_in_a_circle",
+    ),
+}
+
+test_attack, test_twin, test_control = tests_of("outside", attempt, CONTROLS)

@@ -1,0 +1,250 @@
+"""Answers in the words of other clients: where they mean one thing they are read, else refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form import AnswerForm
+from cinatra_sdk.gates.forms.result import result_schema
+
+TO: dict[str, Any] = {
+    "type": "object",
+    "properties": {"to": {"type": "string"}, "copies": {"type": "integer"}},
+    "required": ["to", "copies"],
+    "additionalProperties": False,
+}
+YES: dict[str, Any] = {
+    "type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"],
+}  # fmt: skip
+QUESTION = form_of(output="city", question=True)
+MODELS_QUESTION = form_of(
+    result=True,
+    question=True,
+    answer_schema=result_schema({"answer": {"type": "string"}}, required=["answer"]),
+)
+CHOICE = form_of(output="choice", answer_schema={"type": "string", "enum": ["Lyon", "", "Nice"]})
+SETUP = form_of(
+    output="site", text_output=False, bare=True,
+    answer_schema={"type": "object", "properties": {"site": {"type": "string"}}, "required": ["site"]},
+)  # fmt: skip
+APPROVAL = form_of(output="userResponse")
+COUNT = form_of(output="count", text_output=False, output_schema={"type": "integer"})
+BUTTON = form_of(output="userResponse", answer_schema=YES)
+CALL = form_of(output="mail", confirms=True, call="send", answer_schema=TO)
+RULED_CALL = form_of(output="mail", confirms=True, call="send")
+QUESTIONS = {"question": QUESTION, "a model's": MODELS_QUESTION, "choice": CHOICE, "setup": SETUP}
+GATES = {"approval": APPROVAL, "count": COUNT, "button": BUTTON}
+CALLS = {"call": CALL, "ruled": RULED_CALL}
+
+
+def langchain(kind: str, **more: Any) -> dict[str, Any]:
+    return {"decisions": [{"type": kind, **more}]}
+
+
+def inbox(kind: str, args: Any = None) -> list[dict[str, Any]]:
+    return [{"type": kind, "args": args}]
+
+
+def said(form: AnswerForm, raw: Any) -> Any:
+    value = form.read(raw).value
+    return next(iter(value.values())) if isinstance(value, dict) else value
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "Lyon",
+        {"userResponse": "Lyon"},
+        inbox("response", "Lyon"),
+        langchain("respond", message="Lyon"),
+        {"approved": True, "value": "Lyon"},
+        {"approved": True, "userResponse": "Lyon"},
+    ],
+    ids=str,
+)
+def test_words_in_any_dialect_answer_a_question(name: str, raw: Any) -> None:
+    assert said(QUESTIONS[name], raw) == "Lyon"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [{"userResponse": "Lyon", "by": "ann"}, {**langchain("respond", message="Lyon"), "by": "ann"}],
+    ids=str,
+)
+def test_who_answers_may_stand_beside_the_words(raw: Any) -> None:
+    answer = QUESTION.read(raw)
+    assert (answer.value, answer.by) == ("Lyon", "ann")
+
+
+NO_WORDS: list[Any] = [
+    "", " \n\t", "\u200b", "\u00a0\u2003", {"userResponse": ""}, {"userResponse": "  "}, inbox("response", ""),
+    langchain("respond", message=" "), inbox("accept"), inbox("accept", {"to": "x"}), langchain("approve"),
+    {"approved": True}, {"approved": True, "value": True}, {"approved": True, "value": None},
+    {"approved": True, "value": ""}, {"approved": True, "value": "\u2060 "},
+    {"approved": True, "value": []}, {"approved": True, "value": {}},
+    {"approved": True, "approvalNote": " "}, {"approved": True, "reason": "I like Lyon"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["question", "a model's", "setup"])
+@pytest.mark.parametrize("raw", NO_WORDS, ids=repr)
+def test_no_words_answer_no_question(name: str, raw: Any) -> None:
+    with pytest.raises(AnswerInvalid):
+        QUESTIONS[name].read(raw)
+
+
+def test_an_empty_text_is_an_answer_where_the_author_lists_it() -> None:
+    assert CHOICE.read({"approved": True, "value": ""}).value == ""
+
+
+def test_a_note_to_the_flow_answers_a_question() -> None:
+    assert QUESTION.read({"approved": True, "approvalNote": "Lyon"}).value == "Lyon"
+
+
+@pytest.mark.parametrize("name", GATES)
+@pytest.mark.parametrize("raw", [inbox("accept"), inbox("accept", {"to": "x"}), langchain("approve")], ids=str)  # fmt: skip
+def test_an_accept_approves_a_gate_that_asks_for_a_yes_and_its_args_count_nothing(
+    name: str, raw: Any
+) -> None:
+    form = GATES[name]
+    assert form.read(raw) == form.read(
+        {"approved": True, "value": {"approved": True}} if name == "button" else {"approved": True}
+    )
+
+
+@pytest.mark.parametrize("name", [*QUESTIONS, *GATES])
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [(inbox("ignore"), ""), (langchain("reject"), ""), (langchain("reject", message="no"), "no")],
+    ids=str,
+)
+def test_ignore_and_reject_end_the_run_at_a_gate_before_no_call(
+    name: str, raw: Any, reason: str
+) -> None:
+    answer = ({**QUESTIONS, **GATES})[name].read(raw)
+    assert (answer.approved, answer.denied, answer.reason) == (False, False, reason)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_at_a_call_a_reject_lets_the_run_go_on_and_an_ignore_ends_it(name: str) -> None:
+    rejected, ignored = CALLS[name].read(langchain("reject")), CALLS[name].read(inbox("ignore"))
+    assert (rejected.approved, rejected.denied) == (False, True)
+    assert (ignored.approved, ignored.denied) == (False, False)
+
+
+@pytest.mark.parametrize("name", [*GATES, *CALLS])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "approve", "yes", "no", "Shorter, please", {"userResponse": "Shorter"},
+        inbox("response", "Shorter"), inbox("response", "yes"), langchain("respond", message="ok"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_words_alone_neither_approve_nor_reject(name: str, raw: Any) -> None:
+    with pytest.raises(AnswerInvalid):
+        ({**GATES, **CALLS})[name].read(raw)
+
+
+EVERY = {**QUESTIONS, **GATES, **CALLS}
+_OTHERS: list[Any] = [
+    [], {"decisions": []}, {"decisions": {}}, {"decisions": None}, {"decisions": ["approve"]},
+    [{"type": "reject"}, {"type": "accept", "args": None}], inbox("ignore") * 2,
+    {"decisions": [{"type": "reject"}] * 2}, {"decisions": [{"type": "reject"}, {"type": "approve"}]},
+    inbox("approve"), inbox("Accept"), inbox(""), [{"type": 1}], [{"type": None}], [{"type": ["accept"]}],
+    langchain("accept"), langchain("ignore"), langchain("response", args="x"), langchain("APPROVE"),
+    [{"type": "accept", "args": None, "approved": False}], [{"type": "ignore", "goto": "send"}],
+    langchain("reject", reason="no"), langchain("approve", message="ok"), langchain("reject", message=1),
+    {**langchain("reject"), "goto": "send"}, {**langchain("approve"), "approved": False},
+    {"userResponse": "x", "decisions": [{"type": "approve"}]}, {"userResponse": "x", "goto": "send"},
+    {"type": "accept", "args": None}, {"type": "approve"}, {"edits": {}}, {"approved": "true"},
+    inbox("response", ["x"]), inbox("response"), langchain("respond"), langchain("respond", message=None),
+    [inbox("ignore")], {"resume": "x"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("raw", _OTHERS, ids=repr)
+def test_anything_else_is_refused_at_every_gate(name: str, raw: Any) -> None:
+    with pytest.raises(AnswerInvalid):
+        EVERY[name].read(raw)
+
+
+EDITS: list[Any] = [
+    {"approved": True, "value": {"to": "bob", "copies": 2}},
+    inbox("edit", {"action": "send", "args": {"to": "bob", "copies": 2}}),
+    langchain("edit", edited_action={"name": "send", "args": {"to": "bob", "copies": 2}}),
+]
+
+
+@pytest.mark.parametrize("raw", EDITS, ids=str)
+def test_an_edit_is_an_approval_with_other_arguments(raw: Any) -> None:
+    answer = CALL.read(raw)
+    assert (answer.approved, answer.value) == (True, {"to": "bob", "copies": 2})
+
+
+@pytest.mark.parametrize("raw", EDITS, ids=str)
+def test_a_call_that_rules_have_examined_is_not_edited(raw: Any) -> None:
+    with pytest.raises(
+        AnswerInvalid, match=r"the arguments of the call of 'send' cannot be edited"
+    ):
+        RULED_CALL.read(raw)
+
+
+@pytest.mark.parametrize("name", [*QUESTIONS, *GATES])
+@pytest.mark.parametrize("raw", EDITS[1:], ids=str)
+def test_there_is_nothing_to_edit_at_a_gate_before_no_call(name: str, raw: Any) -> None:
+    with pytest.raises(AnswerInvalid, match="stands before no call"):
+        ({**QUESTIONS, **GATES})[name].read(raw)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"to": "bob"}, "lacks the required 'copies'"),
+        ({}, "lacks the required"),
+        ({"to": "bob", "copies": "two"}, "copies: not of type 'integer'"),
+        ({"to": None, "copies": 1}, "to: not of type 'string'"),
+        ({"to": "bob", "copies": 1, "bcc": "eve"}, "not allowed"),
+        ("bob", "no object"),
+        (["bob"], "no object"),
+        (None, "no object"),
+    ],
+    ids=str,
+)
+def test_edited_arguments_have_to_fit_the_tool(arguments: Any, why: str) -> None:
+    for raw in (
+        {"approved": True, "value": arguments},
+        inbox("edit", {"action": "send", "args": arguments}),
+        langchain("edit", edited_action={"name": "send", "args": arguments}),
+    ):
+        with pytest.raises(AnswerInvalid, match=why):
+            CALL.read(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        inbox("edit", {"action": "delete", "args": {"to": "bob", "copies": 1}}),
+        inbox("edit", {"action": "send", "args": {"to": "bob", "copies": 1}, "id": "1"}),
+        inbox("edit", {"to": "bob", "copies": 1}),
+        inbox("edit"),
+        [{"type": "edit"}],
+        langchain("edit", edited_action={"name": "delete", "args": {"to": "bob", "copies": 1}}),
+        langchain("edit", edited_action={"args": {"to": "bob", "copies": 1}}),
+        langchain("edit", edited_action={"name": ["send"], "args": {"to": "bob", "copies": 1}}),
+        langchain("edit"),
+        langchain("edit", args={"to": "bob", "copies": 1}),
+    ],
+    ids=str,
+)
+def test_an_edit_changes_the_arguments_of_the_call_that_was_shown_and_nothing_else(
+    raw: Any,
+) -> None:
+    with pytest.raises(AnswerInvalid):
+        CALL.read(raw)

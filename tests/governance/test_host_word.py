@@ -1,0 +1,274 @@
+"""What the host says of a run holds, at each activation anew, and nothing that a caller says of itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cinatra_sdk import AnswerInvalid, Decision, RunStore, SimulatedPlatform
+from cinatra_sdk.governance.admission import HostWord, admit_user, follow_word
+from cinatra_sdk.governance.contracts.identity import UserClaims, UserDelegation
+from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.ports import GovernancePorts
+from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.registry import MemoryRegistry
+from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.testing import drive
+from oas_compiler import compile_flow
+from tests.flows import api, end, flow_of, gate, start
+from tests.governance.packs import (
+    admit_example,
+    make_ports,
+    make_registry,
+    make_word,
+    put,
+    read_pack,
+)
+from tests.governance.refund import FINANCE, TENANT, count_refunds, lend_refund, request
+from tests.governance.small_pack import make_small_pack
+from tests.governance.test_flows import FLOW, GATED
+
+OTHERS = put(read_pack(), "policy_layer/approval_gates/0/approver", "not_requester")
+OTHERS = put(OTHERS, "policy_layer/approval_gates/0/required_approver_role", ...)
+
+
+def govern(pack: Any, **parts: Any) -> Governance:
+    return Governance(registry=MemoryRegistry([pack]), pack_refs=(pack.ref,), **parts)
+
+
+# ------------------------------------------------------------------ not by whoever asked
+
+
+@pytest.mark.parametrize("by", ["ann", "ANN", " ann ", "\uff21nn"])
+@pytest.mark.parametrize("how", ["answer", "decide"])
+def test_a_store_takes_no_approval_of_whoever_started_the_run(
+    fresh_database: str, tmp_path: Path, by: str, how: str
+) -> None:
+    parts = lend_refund(tmp_path / "refunds", registry=make_registry(OTHERS))
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = store.start(parts.graphs[0], {"request": request()}, "r1", tenant=TENANT, by="ann")  # type: ignore[arg-type]  # a GraphFlow
+        assert run.status == "waiting", run.error
+        with pytest.raises(AnswerInvalid, match="not for whoever asked"):
+            getattr(store, how)("r1", "gate", Decision.approve(by=by), tenant=TENANT)
+        assert store.decisions("r1") == []
+        done = store.answer("r1", "gate", Decision.approve(by="bob"), tenant=TENANT)
+        assert (done.status, count_refunds(tmp_path / "refunds")) == ("completed", 1)
+
+
+def test_whoever_started_a_run_may_reject_it(fresh_database: str, tmp_path: Path) -> None:
+    parts = lend_refund(tmp_path / "refunds", registry=make_registry(OTHERS))
+    with RunStore.open(fresh_database, host=parts) as store:
+        store.start(parts.graphs[0], {"request": request()}, "r1", tenant=TENANT, by="ann")  # type: ignore[arg-type]  # a GraphFlow
+        assert store.answer("r1", "gate", Decision.reject(by="ann")).status == "rejected"
+
+
+def test_a_compiled_flow_of_a_store_takes_none_either(fresh_database: str) -> None:
+    pack = make_small_pack(GATED)
+    pack = type(pack).read(
+        put(pack.to_json(), "policy_layer/approval_gates/0/approver", "not_requester")
+    )
+    host = HostParts(
+        platform=SimulatedPlatform(stubs={"send": {"id": "m"}}), governance=govern(pack)
+    )
+    with RunStore.open(fresh_database, host=host) as store:
+        flow = compile_flow(FLOW, governance=host.governance, platform=host.platform)
+        waiting = store.start(flow, {"to": "bob"}, "r1", by="ann").waiting
+        assert waiting[0].payload["values"]["approver"] == "not_requester"
+        with pytest.raises(AnswerInvalid, match="not for whoever asked"):
+            store.answer("r1", waiting[0].id, Decision.approve(by="ann"))
+
+
+def test_a_plain_graph_asks_again_where_whoever_asked_approves() -> None:
+    pack = make_small_pack(GATED)
+    pack = type(pack).read(
+        put(pack.to_json(), "policy_layer/approval_gates/0/approver", "not_requester")
+    )
+    flow = compile_flow(FLOW, governance=govern(pack))
+    context = flow.context(run_id="r1", started_by="ann")
+    own, other = Decision.approve(by="ann"), Decision.approve(by="bob")
+    waiting = drive(flow, {"to": "x"}, answers=[own], context=context, stubs={"send": {"id": "m"}})
+    assert (waiting.status, waiting.calls) == ("waiting", ())
+    assert "not for whoever asked" in str(waiting.gates[-1].payload["values"]["note"])
+    done = drive(
+        flow, {"to": "x"}, answers=[own, other], context=context, stubs={"send": {"id": "m"}}
+    )
+    assert (done.status, len(done.calls)) == ("completed", 1)
+
+
+# ------------------------------------------------------------------ read at each activation
+
+
+class Changing:
+    """A host that changes its mind once a run waits."""
+
+    def __init__(self, **later: Any) -> None:
+        self.later = later
+        self.changed = False
+
+    def word_for(self, run: Any) -> HostWord:
+        said = self.later if self.changed else {}
+        return HostWord(tenant=run["tenant"] or "local", run_id=run["run_id"], **said)
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_safety_mode_that_was_narrowed_holds_from_then_on(
+    fresh_database: str, stored: bool
+) -> None:
+    pack = make_small_pack()
+    host = Changing(safety_mode="read_only")
+    flow = compile_flow(
+        flow_of(start(), gate("ok"), api("send"), end()),
+        governance=govern(pack, word_for=host.word_for),
+        platform=SimulatedPlatform(stubs={"send": {}}),
+    )
+
+    def answer(_gate: Any) -> Any:
+        host.changed = True
+        return Decision.approve(by="ann")
+
+    if stored:
+        with RunStore.open(fresh_database) as store:
+            run = store.start(flow, {}, "r1", tenant="acme")
+            assert run.status == "waiting", run.error
+            host.changed = True
+            done = store.answer("r1", run.waiting[0].id, Decision.approve(by="ann"))
+            assert (done.status, (done.error or {})["code"]) == ("failed", "MODE_EXCEEDS_SAFETY")
+        return
+    driven = drive(flow, {}, answers=answer, stubs={"send": {}})
+    assert (driven.status, driven.calls) == ("failed", ())
+    assert getattr(driven.error, "code", "") == "MODE_EXCEEDS_SAFETY"
+
+
+def test_a_delegation_that_was_withdrawn_takes_its_scopes_along() -> None:
+    kept = [UserDelegation(auth_type="oauth2", scopes=("mail.send",), subject="s", token_ref="t")]
+    ports = GovernancePorts(delegation_for=lambda _user, _asked: kept[0] if kept else "")
+    user = UserClaims(user_id="ann", delegation=kept[0])
+    pack = make_small_pack(scopes=["mail.send"])
+    flow = compile_flow(
+        flow_of(start(), gate("ok"), api("send"), end()),
+        governance=govern(pack, user_for=lambda _run: user, ports=ports),
+    )
+    assert drive(flow, {}, answers=[True], stubs={"send": {}}).status == "completed"
+
+    def withdraw(_gate: Any) -> Any:
+        kept.clear()
+        return True
+
+    done = drive(flow, {}, answers=withdraw, stubs={"send": {}})
+    assert (done.status, done.calls) == ("failed", ())
+    assert getattr(done.error, "code", "") == "DELEGATION_REQUIRED"
+
+
+def test_a_role_that_was_taken_away_is_read_by_no_rule_any_more() -> None:
+    rule = {
+        "rule_id": "R_MANAGER", "if": {"!=": [{"var": "user.role"}, "manager"]}, "then": {"allow": False},
+    }  # fmt: skip
+    role: list[str | None] = ["manager"]
+    flow = compile_flow(
+        flow_of(start(), gate("ok"), api("send"), end()),
+        governance=govern(
+            make_small_pack([rule]), user_for=lambda _run: UserClaims(user_id="ann", role=role[0])
+        ),
+    )
+    assert drive(flow, {}, answers=[True], stubs={"send": {}}).status == "completed"
+
+    def demote(_gate: Any) -> Any:
+        role[0] = None
+        return True
+
+    done = drive(flow, {}, answers=demote, stubs={"send": {}})
+    assert getattr(done.error, "code", "") == "POLICY_DENIED"
+
+
+def test_a_mode_that_the_host_raises_again_is_never_above_that_of_the_packs() -> None:
+    run = admit_example().run
+    asked = admit_example().envelope.user
+    narrowed = follow_word(run, asked, make_word(safety_mode="read_only"), make_ports())
+    assert narrowed.safety_mode == "read_only"
+    raised = follow_word(run, asked, make_word(safety_mode="destructive"), make_ports())
+    assert raised.safety_mode == run.safety_mode == "delegated"
+
+
+def test_a_run_of_an_earlier_release_goes_on_for_the_user_that_it_began_with() -> None:
+    run = admit_example().run
+    old = run.model_copy(update={"metadata": {"ephemeral": False, "request_id": "req"}})
+    asked = admit_example().envelope.user
+    word = make_word(user=UserClaims(user_id="another"), started_by="another")
+    followed = follow_word(old, asked, word, make_ports())
+    assert followed.user == run.user
+    assert followed.metadata["started_by"] == "another", "whom its gates are not for"
+
+
+# ------------------------------------------------------------------ users and scopes
+
+
+def test_scopes_of_the_host_win_over_those_that_a_request_brings() -> None:
+    own = UserDelegation(auth_type="oauth2", scopes=("orders.read",), subject="s", token_ref="tok")
+    asked = admit_example().envelope.user
+    assert asked.delegation is not None
+    assert "payments.refund" in asked.delegation.scopes
+    ports = make_ports(delegation_for=lambda _user, _asked: own)
+    assert admit_user(asked, make_word(), ports).delegation == own
+    held = admit_user(asked, make_word(), make_ports(delegation_for=lambda *_: "")).delegation
+    assert held is not None
+    assert (held.scopes, held.token_ref) == ((), None)
+
+
+def test_a_host_without_a_user_admits_nobody() -> None:
+    with pytest.raises(GovernanceRefused, match="say who starts the run") as caught:
+        admit_user(UserClaims(user_id="ann"), make_word(user=None), make_ports())
+    assert caught.value.code == "USER_UNVOUCHED"
+
+
+def test_a_run_that_nobody_started_is_refused_before_it_is_stored(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    parts = lend_refund(tmp_path / "refunds")
+    governance: Any = parts.governance
+    members = {name: getattr(governance, name) for name in governance.__dataclass_fields__}
+    lent = parts.with_parts(governance=Governance(**{**members, "user_for": None}), graphs=())
+    flow = parts.graphs[0].lent(lent)  # type: ignore[attr-defined]  # a GraphFlow
+    with RunStore.open(fresh_database, host=lent) as store:
+        for by in ("", "mallory"):
+            with pytest.raises(GovernanceRefused) as caught:
+                store.start(flow, {"request": request()}, tenant=TENANT, by=by)
+            assert caught.value.code == "USER_UNVOUCHED"
+        assert store.list() == []
+        run = store.start(flow, {"request": request()}, tenant=TENANT, by="usr_771")
+        assert run.status == "waiting", run.error
+        done = store.answer(run.id, "gate", Decision.approve(by=FINANCE))
+        assert done.status == "completed", done.error
+
+
+def test_an_intent_of_a_compiled_flow_is_one_of_its_catalogs() -> None:
+    made = make_small_pack().to_json()
+    made["decision_layer"] = {"decisions": [{"decision_key": "mail.send", "version": "1.0.0"}]}
+    pack = type(make_small_pack()).read(made)
+    for intent, code in (
+        ("mail.send", None),
+        ("mail.sends", "INTENT_UNKNOWN"),
+        ("", "INTENT_UNKNOWN"),
+    ):
+        flow = compile_flow(FLOW, governance=govern(pack, intent=intent))
+        done = drive(flow, {"to": "bob"}, stubs={"send": {"id": "m"}})
+        assert getattr(done.error, "code", None) == code
+
+
+def test_the_host_of_the_example_believes_no_scopes_of_a_request() -> None:
+    import importlib.util
+
+    from tests.sources import ROOT
+
+    found = importlib.util.spec_from_file_location("refund_host", ROOT / "examples/refund/host.py")
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    asked = json.loads((ROOT / "examples/refund/request.json").read_text())["user"]["delegation"]
+    brought = UserDelegation.read({**asked, "scopes": ["everything"]})
+    held = module.find_delegation("usr_771", brought)
+    assert held.scopes == ("orders.read", "payments.refund")
+    assert module.find_delegation("ceo", brought) == ""

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from test_cli_demonstration import GATE, NEWSLETTER, WIDTHS, show_screen
+import pytest
+from test_cli_demonstration import GATE, NEWSLETTER, show_screen
 
 from tests.flows import end, flow_of, gate, start
 
 TWENTY = 20
+WIDTHS = pytest.mark.parametrize("columns", [60, 80, 120])
 
 
 def begin(here: Any, run_id: str) -> dict[str, Any]:

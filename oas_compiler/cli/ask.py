@@ -27,6 +27,7 @@ from cinatra_sdk.gates.decisions import UNSET, Decision, Unset
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.schema import SchemaForm
 from cinatra_sdk.gates.forms.selection import SelectionForm
+from cinatra_sdk.gates.forms.text import TextForm
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.values.schema_fields import Schema, properties_of
 from oas_compiler.cli.checklist import CannotTick, Checklist
@@ -169,6 +170,7 @@ class Asker:
                 by=self.by,
                 reason=reason,
                 value=value,
+                shown=gate.shown,
             )
             gate.check(decision)
         except AnswerInvalid as error:
@@ -277,14 +279,8 @@ _LETTERS: Final = {
 
 
 def needs_words(form: AnswerForm) -> bool:
-    """Whether an approval is one text of the person, and nothing without it: a yes is refused."""
-    if form.text_field is None or form.fields_schema is not None:
-        return False
-    try:
-        form.read(Decision.approve().wire())
-    except AnswerInvalid:
-        return True
-    return False
+    """Whether an approval is one text of the person, without a form to fill in around it."""
+    return isinstance(form, TextForm) and form.needs_words
 
 
 def _is_offered(gate: Gate, letter: str) -> bool:

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
-from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import Given
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.forms.text import TextForm
 from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.ask import Asker, needs_words
 from oas_compiler.cli.terminal import Terminal, console_for
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question(TextForm):
-    """A text that cannot be left out."""
-
-    def read_value(self, given: Given) -> Any:
-        if given.is_yes or not str(given.value).strip():
-            raise AnswerInvalid("the question needs words")
-        return given.value
-
-
 GATE = Gate(
     id="colour", node="colour", visit=1, step=1, risk="read_only", name="Colour", renderer="x",
-    schema={}, values={"asked": "Which colour?"}, payload={}, form=Question(output="colour"),
+    schema={}, values={"asked": "Which colour?"}, payload={}, form=TextForm(output="colour", is_question=True),
 )  # fmt: skip
 
 

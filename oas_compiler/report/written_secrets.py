@@ -13,16 +13,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from oas_compiler.rewriting.spans import Span, spans
+from oas_compiler.rewriting.yaml_places import lists_of
 
 Range = tuple[int, int]
 _Leaf = tuple[str, tuple[str, ...], Range]
 """A text, the names of the members around it, and where it stands."""
 _LARGEST: Final = 2_000_000
 """Characters of a text that is read as a document again."""
-_DEEPEST: Final = 100
 _MOST_LEAVES: Final = 200_000
 """Texts that are looked at; aliases of YAML can make any number of them."""
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -69,7 +69,11 @@ def _read_lists(text: str) -> Iterator[list[_Leaf]]:
         else:
             yield from _walk_json(text, root)
             return
-    yield from _walk_yaml(_compose(text))
+    found = lists_of(text)
+    if found is None:
+        raise _TooMuch
+    for listed in found:
+        yield [(value, tuple(map(_written_name, keys)), place) for value, keys, place in listed]
 
 
 def _walk_json(text: str, root: Span) -> Iterator[list[_Leaf]]:
@@ -93,49 +97,6 @@ def _walk_json(text: str, root: Span) -> Iterator[list[_Leaf]]:
                 )
         if listed:
             yield listed
-
-
-def _compose(text: str) -> Any:
-    """The nodes of a YAML text; an alias is the node that it stands for."""
-    import yaml  # on first use
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    depth = 0
-    try:
-        for event in yaml.parse(text, Loader=loader):
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _DEEPEST:
-                raise _TooMuch
-        root = yaml.compose(text, Loader=loader)
-    except yaml.YAMLError:
-        raise _TooMuch from None
-    if not isinstance(root, yaml.CollectionNode):
-        raise _TooMuch  # a text that is no document
-    return root
-
-
-def _walk_yaml(root: Any) -> Iterator[list[_Leaf]]:
-    import yaml
-
-    stack: list[tuple[Any, tuple[str, ...]]] = [(root, ())]
-    while stack:
-        node, keys = stack.pop()
-        if len(keys) > _DEEPEST:
-            raise _TooMuch  # a node inside of itself
-        if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                name = key.value if isinstance(key, yaml.ScalarNode) else ""
-                stack.append((value, (*keys, _written_name(name))))
-            continue
-        listed = []
-        for child in node.value if isinstance(node, yaml.SequenceNode) else (node,):
-            if isinstance(child, yaml.ScalarNode):
-                place = (child.start_mark.index, child.end_mark.index)
-                listed.append((str(child.value), keys, place))
-            else:
-                stack.append((child, keys))
-        yield listed
 
 
 def _written_name(key: str) -> str:

@@ -33,6 +33,8 @@ from oas_compiler.findings.rules import CheckRule
 from oas_compiler.ir import FlowIR, JsonValue
 from oas_compiler.package.package import Package, find_package
 from oas_compiler.report.diagnostics import CompileError, Diagnostics
+from oas_compiler.report.quoting import star_messages
+from oas_compiler.report.yaml_hints import in_yaml
 from oas_compiler.text.source import Source, SourceInput, file_name, read_source
 
 _MOST_ALIKE: Final = 3
@@ -103,7 +105,7 @@ def compile_ir(
         if conceal is not None:
             subject, findings = _cover_secrets(read, subject, findings, conceal)
         run_rules(subject, findings, rules)
-        findings = _in_order(findings, subject.document.source)
+        findings = star_messages(_in_order(findings, subject.document.source), subject)
     if findings.errors or read is None or subject is None or subject.flow is None:
         raise CompileError(findings)
     return Compiled(
@@ -123,6 +125,7 @@ def check(
     tools: Collection[str] | None = None,
     unsaved: Mapping[str, bytes] = _ALL_SAVED,
     loading: Loading = USUAL_LOADING,
+    within: str = "",
 ) -> Diagnostics:
     """All findings, errors and warnings, of every rule; never raises.
 
@@ -130,19 +133,20 @@ def check(
     folder itself) is checked together with its package; findings name the file they are in.  `env`
     are the placeholders that will have a value in a request; no finding shows one.  `unsaved` maps
     names of files to bytes that replace the files' content on disk, for a flow file (not its
-    folder) and its package.json; the names are those in findings.
+    folder) and its package.json; the names are those in findings.  `within` is the folder below which
+    the path was found: no link out of it is followed.
     """
     # Compiling applies few rules, and does not load the others.
     from oas_compiler.checks.all_rules import RULES
 
     findings, read, subject = _read_subject(
-        source, None, tools, unsaved, env_names=tuple(env or ()), loading=loading
+        source, None, tools, unsaved, env_names=tuple(env or ()), loading=loading, within=within
     )
     if read is not None and subject is not None:
         if read.file:
             subject = replace(subject, package=_load_package(read.file, findings, unsaved))
         run_rules(subject, findings, RULES)
-        findings = _in_order(findings, subject.document.source)
+        findings = star_messages(_in_order(findings, subject.document.source), subject)
     return findings
 
 
@@ -154,11 +158,12 @@ def _read_subject(
     *,
     env_names: Collection[str] = (),
     loading: Loading = USUAL_LOADING,
+    within: str = "",
 ) -> tuple[Diagnostics, Source | None, Subject | None]:
     """All stages before the rules; findings of a readable document are not sorted yet."""
     findings = Diagnostics()
     name = file_name(source)
-    read = read_source(unsaved.get(name, source), findings)
+    read = read_source(unsaved.get(name, source), findings, within=within)
     if read is not None:
         name = read.file or name
         read = replace(read, file=name)
@@ -230,6 +235,8 @@ def _in_order(findings: Diagnostics, source: Source) -> Diagnostics:
                 for finding in findings
             ]
         )
+    if not source.is_json:
+        findings = in_yaml(findings, source.file)
     return _in_file_order(findings, source.file)
 
 

@@ -8,5 +8,6 @@ lineage.py acting.py               a thread's own line, its forks, and where nod
 pausing.py           pauses of a node's own code
 telling.py           what nodes of graphs that are written by hand tell the host
 reentry.py           continues inside a subgraph;  own_thread.py  one graph per thread
+start_input.py       the input that begins a flow, of which nothing is lost
 answering.py         an answer without an id is for the pause that waits; no empty Command
 """

@@ -53,8 +53,8 @@ def resolve_evidence(
 
     readers:  by the kind of reference (`kg`, `attachment`, `context`), `*` for every other.
     recorded: what the run itself knows: results of its calls, rules, its session.
-    Raises: `GovernanceRefused`: EVIDENCE_MISSING where nothing stands there, TENANT_MISMATCH (or
-    ATTACHMENT_FORBIDDEN for a file) where it is another tenant's.
+    Raises: `GovernanceRefused`: EVIDENCE_MISSING where nothing stands there, TENANT_MISMATCH where it
+    is another tenant's; ATTACHMENT_FORBIDDEN for a file in both cases.
     """
     found: dict[str, Evidence] = {}
     for ref in refs:
@@ -74,17 +74,19 @@ def _resolve(
     kind = ref.partition(":")[0]
     reader = readers.get(kind) or readers.get("*")
     evidence = None if reader is None else _read(reader, ref, run)
-    if evidence is None or evidence.ref != ref:
-        if kind == "attachment":
-            raise GovernanceRefused("ATTACHMENT_FORBIDDEN", f"the run may not read '{ref[:200]}'")
+    is_there = evidence is not None and evidence.ref == ref
+    is_own = evidence is not None and evidence.tenant in (None, run.tenant_id)
+    if kind == "attachment" and not (is_there and is_own):
+        # In the same words: nobody learns whether another tenant has the file.
+        raise GovernanceRefused("ATTACHMENT_FORBIDDEN", f"the run may not read '{ref[:200]}'")
+    if evidence is None or not is_there:
         raise GovernanceRefused(
             "EVIDENCE_MISSING",
             f"nothing stands behind '{ref[:200]}'",
             hint="" if reader else f"the host gives no reader for '{kind}:'",
         )
-    if evidence.tenant not in (None, run.tenant_id):
-        code = "ATTACHMENT_FORBIDDEN" if kind == "attachment" else "TENANT_MISMATCH"
-        raise GovernanceRefused(code, f"'{ref[:200]}' is another tenant's")
+    if not is_own:
+        raise GovernanceRefused("TENANT_MISMATCH", f"'{ref[:200]}' is another tenant's")
     return evidence
 
 

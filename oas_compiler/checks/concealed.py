@@ -49,7 +49,7 @@ class Labels:
 
     def covered(self, subject: Subject) -> JsonValue:
         """The document's value with labels; the same object where there is nothing to cover."""
-        own = [*_find_credentials(subject)]
+        own = [*find_credentials(subject)]
         for secret in own:
             self.by_value.setdefault(secret, _make_label(secret, len(self.by_value) + 1))
         value = subject.document.value
@@ -95,14 +95,22 @@ def _make_label(secret: str, number: int) -> str:
     return f"{kind}(credential {number})"
 
 
-def _find_credentials(subject: Subject) -> Iterator[str]:
+def find_credentials(subject: Subject) -> Iterator[str]:
+    """Every literal credential of a document, and the value of each that stands in an argument."""
     for text in subject.texts:
-        sent = is_sent(text) and credential(text.value)
-        told = sent or known_credential(text.value)[0] or names_credential(text)
-        if text.value and (told or _is_sensitive(text)):
+        if holds_credential(text):
             yield text.value
     for argument in find_argument_credentials(subject):
         yield from dict.fromkeys((argument.whole, argument.value))
+
+
+def holds_credential(text: Text) -> bool:
+    """Whether no command may show the text."""
+    if not text.value:
+        return False
+    sent = is_sent(text) and credential(text.value)
+    told = sent or known_credential(text.value)[0] or names_credential(text)
+    return bool(told) or _is_sensitive(text)
 
 
 def _is_sensitive(text: Text) -> bool:

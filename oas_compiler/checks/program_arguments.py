@@ -11,11 +11,11 @@ In: a `Subject`.  Out: each argument that is named like a credential and has its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from oas_compiler.checks.credential_names import is_credential_name, looks_written
-from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.checks.subject import Subject
 from oas_compiler.ir import JsonValue
 
 _PROGRAMS: Final = ("StdioTransport", "PluginStdioTransport")
@@ -31,34 +31,41 @@ class ProgramArgument(NamedTuple):
     value: str
     whole: str
     """The argument as written, which may begin with the name."""
-    pointer: str
+    index: int
+    """Its place among the arguments."""
+    pointer: str = ""
 
 
 def find_argument_credentials(subject: Subject) -> Iterator[ProgramArgument]:
     """The credentials of all programs, in file order."""
-    last = ""
     for program in subject.of_type(*_PROGRAMS):
-        for argument in _read_arguments(program):
-            name = argument.name.lstrip("-")
-            # a program takes words too, so that a value counts as in a header
-            if (
-                argument.pointer != last
-                and is_credential_name(name)
-                and looks_written(name, argument.value, in_header=True)
-            ):
-                last = argument.pointer
-                yield argument
+        for argument in find_listed_credentials(program.items("args")):
+            yield argument._replace(pointer=program.at("args", argument.index))
 
 
-def _read_arguments(program: Written) -> Iterator[ProgramArgument]:
+def find_listed_credentials(arguments: Sequence[JsonValue]) -> Iterator[ProgramArgument]:
+    """The credentials among the arguments of one program, each once."""
+    last = -1
+    for argument in _read_arguments(arguments):
+        name = argument.name.lstrip("-")
+        # a program takes words too, so that a value counts as in a header
+        if (
+            argument.index != last
+            and is_credential_name(name)
+            and looks_written(name, argument.value, in_header=True)
+        ):
+            last = argument.index
+            yield argument
+
+
+def _read_arguments(arguments: Sequence[JsonValue]) -> Iterator[ProgramArgument]:
     """The arguments that have a name; where two names are possible, the argument twice."""
     before: JsonValue = ""
-    for index, item in enumerate(program.items("args")):
+    for index, item in enumerate(arguments):
         if isinstance(item, str) and isinstance(before, str):
             pair = _PAIR.fullmatch(item)
-            pointer = program.at("args", index)
             if before.startswith("-") and "=" not in before and not item.startswith("--"):
-                yield ProgramArgument(before, item, item, pointer)
+                yield ProgramArgument(before, item, item, index)
             if pair is not None:
-                yield ProgramArgument(pair[1], pair[2], item, pointer)
+                yield ProgramArgument(pair[1], pair[2], item, index)
         before = item

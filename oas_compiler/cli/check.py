@@ -25,7 +25,7 @@ from oas_compiler.report.github import github
 from oas_compiler.report.json_report import counts, is_fixable, record
 from oas_compiler.report.sarif import sarif
 from oas_compiler.report.selection import Selection, UnknownRule
-from oas_compiler.text.tree import flows_of
+from oas_compiler.text.tree import Found, flows_of
 
 
 class ReportFormat(StrEnum):
@@ -144,11 +144,11 @@ class _Run:
         if fix:
             shown = self.format is ReportFormat.text
             mender = Mender(terminal=self.terminal, yes=yes, diff_is_the_result=shown)
-            work = Mending(env=self.env, wanted=self.selection.wants)
+            work = Mending(env=self.env, wanted=self.selection.wants, roots=found.roots)
             fixed = {"fix": mender.mend(work, found.files)}
             refused = fixed["fix"].get(NOT_WRITTEN)
             left = frozenset(_make_finding_key(one.finding) for one in work.left_out)
-        checked = self._check_files(found.files, left)
+        checked = self._check_files(found, left)
         for folder in found.unreadable:
             self.terminal.error(f"the folder {folder} cannot be read")
         for file in found.passed_over:
@@ -162,12 +162,13 @@ class _Run:
         codes = [exit_of_findings(one.findings) for one in checked]
         return Exit.USAGE if found.unreadable or refused else Exit(max(codes, default=0))
 
-    def _check_files(self, files: Sequence[str], left: frozenset[Same]) -> list[_Checked]:
+    def _check_files(self, found: Found, left: frozenset[Same]) -> list[_Checked]:
         """`left`: findings whose fix was tried and did not help; the fix is not offered again."""
         checked, seen = [], set[Finding]()
-        for file in files:
+        for file in found.files:
             # Two flows of one package share the findings of its package.json.
-            known = list(findings_of(file, env=self.env, loading=loading()))
+            within = found.roots.get(file, "")
+            known = list(findings_of(file, env=self.env, loading=loading(), within=within))
             wanted = [one for one in known if one not in seen and self.selection.wants(one)]
             seen.update(known)
             wanted = [

@@ -16,7 +16,6 @@ from oas_compiler.cli.sources import loading
 from oas_compiler.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from oas_compiler.checks.concealed import Labels
     from oas_compiler.emit.drift import Drift
     from oas_compiler.emit.module import Emitted
     from oas_compiler.lower.flow import Flow
@@ -55,7 +54,6 @@ def emit(  # noqa: PLR0917 - typer passes them by name
     emitted = _emit_flow(flow)
     if check:
         return _check_module(terminal, output, emitted, flow.digest, path)
-    _warn_of_credentials(terminal, path, emitted)
     if output:
         _write_module(output, emitted, force=force)
         terminal.say(f"written: {clean(output)}")
@@ -86,31 +84,18 @@ def _require_module_name(output: str, *, check: bool) -> None:
         raise Halt(f"'{clean(output)[:80]}' is no module: its name is of the form my_flow.py")
 
 
-def _compile_flow(path: str, conceal: Labels | None = None) -> Flow:
-    """conceal: covers every literal credential."""
+def _compile_flow(path: str) -> Flow:
     from cinatra_sdk.lending.host_parts import HostParts
     from cinatra_sdk.platform import SimulatedPlatform
     from oas_compiler.checks.running import RUNNING
     from oas_compiler.lower.flow import Flow
     from oas_compiler.pipeline import compile_ir
 
-    compiled = compile_ir(path, rules=RUNNING, conceal=conceal, loading=loading())
+    compiled = compile_ir(path, rules=RUNNING, loading=loading())
     # Nothing of a host gets into a module, so any platform will do.
     return Flow(
         compiled=compiled, host=HostParts(platform=SimulatedPlatform()), platform_given=False
     )
-
-
-def _warn_of_credentials(terminal: Terminal, path: str, emitted: Emitted) -> None:
-    """Sensitive fields stay behind; a credential in the middle of another field does not."""
-    from oas_compiler.checks.concealed import Labels
-
-    covered = _emit_flow(_compile_flow(path, Labels()))
-    if covered.text != emitted.text:
-        terminal.note(
-            "the file has credentials written out (oasflow check names them): "
-            "those outside of sensitive fields stand in the module, too"
-        )
 
 
 def _emit_flow(flow: Flow) -> Emitted:

@@ -14,6 +14,7 @@ from typing import Final
 from cinatra_sdk.context.declared import write_declared
 from cinatra_sdk.flow.planned import MAX_STEPS
 from oas_compiler.control.steering import autonomous_slots
+from oas_compiler.emit.credentials_left import require_no_credential
 from oas_compiler.emit.flows import FlowVariables, write_flows
 from oas_compiler.emit.python_text import CallText, Expression, ListText, NameText, write
 from oas_compiler.emit.records import Records, write_json
@@ -80,8 +81,8 @@ class Emitted:
 def emit_module(flow: Flow) -> Emitted:
     """The module of a flow.
 
-    Raises: `EmitRefused` for a flow with a node of an installed package, or with a credential in a
-    place where nothing lends it.
+    Raises: `EmitRefused` for a flow with a node of an installed package, or with a credential that is
+    written out in a place where nothing lends it.
     """
     names = LentNames(taken=find_names(flow.ir))
     records, variables = Records(names), FlowVariables()
@@ -92,6 +93,7 @@ def emit_module(flow: Flow) -> Emitted:
     code = "\n\n".join([*flows, made]) + _TAIL
     head = _write_head(flow, names)
     rest = "\n".join([_FUTURE, *_write_imports(records), ""]) + "\n" + code
+    require_no_credential(flow.source, head + rest)
     stamp = write_stamp(f"{head}\n{rest}", flow.digest)
     return Emitted(
         text=f"{head}{stamp}\n\n{rest}",

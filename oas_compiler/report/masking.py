@@ -1,4 +1,4 @@
-"""The text of a file, in which every literal credential with a finding is starred.
+"""The text of a file, in which every literal credential is starred, with or without a finding.
 
     masked('"key": "d41d8cd98f00"', [finding of that place])    ->    '"key": "************"'
 
@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Final
 
+from oas_compiler.report.written_secrets import find_written_secrets
 from oas_compiler.rewriting.spans import Span, spans
 from oas_compiler.text.secrets import kind_of_secret
 
@@ -29,6 +30,7 @@ _VALUE: Final = re.compile(
     r"""|"[^"\\]*(?:\\.[^"\\]*)*"?|'[^']*'?|[^\s"',{}\[\]][^\n,{}\[\]]*""",
     re.DOTALL,
 )
+_SCHEME: Final = re.compile(r"^(?:bearer|basic|token|apikey|digest)\s+(\S+)$", re.IGNORECASE)
 _RUN: Final = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
 _HEX: Final = re.compile(r"[0-9a-fA-F]{24,}")
 _SHORTEST_AGAIN: Final = 8
@@ -41,27 +43,32 @@ _FIRST_READ: Final = "OAS010"
 
 
 def masked(text: str, findings: Iterable[Finding]) -> str:
-    """The text of a file, in which every value that a finding calls a credential is starred.
+    """The text of a file, in which every value that is a credential is starred.
 
-    In an unreadable document no rule has found the credentials: every possible credential is
-    starred.
+    Which values are is read from the text itself, and from the findings of a check.  In an unreadable
+    document no rule can find them: every possible credential is starred.
     """
     listed = list(findings)
     secrets = [finding for finding in listed if is_about_a_secret(finding)]
-    if _is_half_known(listed, secrets):
-        text = _without_likely_secrets(text)
-    if not secrets:
-        return text
-    root, lines = _find_json_spans(text), _Lines(text)
-    places = [_find_secret_range(finding, root, lines) for finding in secrets]
-    return _star_ranges(text, [*places, *_find_repeated_values(text, places)])
+    written = find_written_secrets(text) if text else []
+    places = list(written or ())
+    if secrets:
+        root, lines = _find_json_spans(text), _Lines(text)
+        places += [_find_secret_range(finding, root, lines) for finding in secrets]
+    whole = [*places, *_find_repeated_values(text, places)]
+    starred = _star_ranges(text, whole)
+    if written is None or _is_half_known(listed, secrets):
+        return _without_likely_secrets(starred)
+    return starred
 
 
 def _find_repeated_values(
     text: str, places: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
     """Other places of the same values: a credential in one place is a credential everywhere."""
-    values = dict.fromkeys(text[start:end].strip().strip("\"'") for start, end in places)
+    written = (text[start:end].strip().strip("\"'") for start, end in places)
+    # also without its scheme: `Bearer abc` in a header, `abc` in a body
+    values = dict.fromkeys(part for value in written for part in (value, *_SCHEME.findall(value)))
     for value in islice((one for one in values if len(one) >= _SHORTEST_AGAIN), _MOST_AGAIN):
         yield from (found.span() for found in re.finditer(re.escape(value), text))
 

@@ -71,3 +71,66 @@ class _Reader:
         assert first.start_mark is not None
         assert last.end_mark is not None
         places[position] = (first.start_mark.index, last.end_mark.index)
+
+
+Leaf = tuple[str, tuple[str, ...], Range]
+"""A text, the keys around it from the outermost on, and where it stands."""
+
+
+def lists_of(text: str) -> list[list[Leaf]] | None:
+    """The texts of each list together, and each other one alone; `None`: no YAML document.
+
+    An alias is the text that it stands for, under the keys of the alias.
+    """
+    reader = _Texts()
+    try:
+        for event in yaml.parse(text, Loader=_LOADER):
+            reader.take(event)
+    except (yaml.YAMLError, ValueError):
+        return None
+    return [*reader.lists, *([leaf] for leaf in reader.alone)] if reader.is_document else None
+
+
+class _Texts:
+    """Follows the events with the keys around the next one."""
+
+    def __init__(self) -> None:
+        self.lists: list[list[Leaf]] = []
+        self.alone: list[Leaf] = []
+        self.is_document = False
+        self._anchors: dict[str, tuple[str, Range]] = {}
+        self._open: list[tuple[bool, str | None, list[Leaf]]] = []
+        """Whether it is a mapping, the key that waits for its value, and the texts of a list."""
+
+    def take(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.CollectionStartEvent):
+            self.is_document = True
+            self._open.append((isinstance(event, yaml.MappingStartEvent), None, []))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            self.lists.append(self._open.pop()[2])
+            self._pass_key("")
+        elif isinstance(event, yaml.ScalarEvent):
+            assert event.start_mark is not None
+            assert event.end_mark is not None
+            known = str(event.value), (event.start_mark.index, event.end_mark.index)
+            if event.anchor:
+                self._anchors[event.anchor] = known
+            self._take_text(*known)
+        elif isinstance(event, yaml.AliasEvent):
+            self._take_text(*self._anchors.get(event.anchor, ("", (0, 0))))
+
+    def _take_text(self, value: str, place: Range) -> None:
+        keys = tuple(key for is_mapping, key, _ in self._open if is_mapping and key is not None)
+        is_key = self._pass_key(value)
+        if is_key or not self._open:
+            return
+        is_mapping, _, listed = self._open[-1]
+        (self.alone if is_mapping else listed).append((value, keys, place))
+
+    def _pass_key(self, value: str) -> bool:
+        """Whether what came is a key of the mapping around it."""
+        if not self._open or not self._open[-1][0]:
+            return False
+        _, key, listed = self._open[-1]
+        self._open[-1] = (True, value if key is None else None, listed)
+        return key is None

@@ -4,8 +4,7 @@
       $component_ref: a   # 1     ---------------------------------->        $component_ref: a   # 1
 
 A change that would touch a comment, or need a new layout of the text, is refused (`CannotEdit`):
-then the finding tells the author what to write.  Values are written as JSON on one line, which is
-valid YAML.
+then the finding tells the author what to write.  Values are written on one line.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -31,6 +30,7 @@ from oas_compiler.rewriting.rewriting import (
 )
 from oas_compiler.rewriting.spans import Span
 from oas_compiler.text.yaml_text import read_yaml
+from oas_compiler.text.yaml_words import is_plain
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][\w$-]*")
@@ -100,7 +100,7 @@ class YamlRewriting:
         return found
 
     def _written(self, value: Json) -> str:
-        return json.dumps(value.value(), ensure_ascii=self.style.escapes)
+        return _write_flow(value.value(), escapes=self.style.escapes)
 
     def _remove_member(self, span: Span) -> Replacement:
         """The lines of one member or element, with nothing else on them."""
@@ -173,6 +173,23 @@ class YamlRewriting:
                 bare[span.start - one.start : span.end - one.start] = "x" * (span.end - span.start)
         if any(_COMMENT.search(line) for line in "".join(bare).splitlines()):
             raise CannotEdit("a comment would be lost")
+
+
+def _write_flow(value: Any, *, escapes: bool, inside: bool = False) -> str:
+    """A value on one line: quotes around keys and words inside brackets go where YAML needs none."""
+    if isinstance(value, dict):
+        members = [
+            f"{_write_flow(key, escapes=escapes, inside=True)}: "
+            f"{_write_flow(one, escapes=escapes, inside=True)}"
+            for key, one in value.items()
+        ]
+        return f"{{{', '.join(members)}}}"
+    if isinstance(value, list):
+        items = (_write_flow(one, escapes=escapes, inside=True) for one in value)
+        return f"[{', '.join(items)}]"
+    if inside and isinstance(value, str) and is_plain(value):
+        return value
+    return json.dumps(value, ensure_ascii=escapes)
 
 
 def _last_scalar(span: Span) -> Span:

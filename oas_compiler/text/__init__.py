@@ -3,6 +3,7 @@
 source.py         a path, bytes or a mapping -> `Source`: text, value, places
 json_text.py      JSON with duplicate keys, depth and places looked at;  json_flaws.py  what is wrong with it
 yaml_text.py      the same of YAML;  python_value.py  the same of a value that is no text
+yaml_words.py     words that YAML reads the same without quotes
 marks.py          JSON Pointers and where they stand
 bounds.py         how large a document may be
 files.py          the one door to files;  tree.py  the packages below a folder

@@ -11,6 +11,7 @@ It is imported late: importing the front end loads nothing of the SDK.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -52,7 +53,15 @@ def read_shown(file: str, most: int) -> bytes:
     Raises: `OSError`.
     """
     around = package_around(file)
-    return read_unlinked(file, most) if around is None else around[0].read(around[1], most)
+    if around is not None:
+        return around[0].read(around[1], most)
+    path = Path(file)
+    root = package_places(path)[0]
+    name = path.name if root == path.parent else f"{_name_of(path.parent)}/{path.name}"
+    folder = folder_at(root, called="folder")
+    if folder.real(name) != Path(os.path.realpath(root)) / name:
+        raise OSError(errno.ELOOP, "it is a symbolic link")
+    return folder.read(name, most)
 
 
 def explain_unreachable(path: str | os.PathLike[str]) -> str:
@@ -103,13 +112,19 @@ def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
     replace(path, content)
 
 
-def real_file(file: str) -> Path:
+def real_file(file: str, within: str = "") -> Path:
     """The file that writing `file` changes: its own path, or the target of an allowed link.
+
+    within: as in `read_flow`.
 
     Raises: `OSError`.
     """
     around = package_around(file)
-    return Path(os.path.realpath(file)) if around is None else around[0].real(around[1])
+    if around is not None:
+        return around[0].real(around[1])
+    if within:
+        return folder_at(within, called="folder").real(Path(file).relative_to(within).as_posix())
+    return Path(os.path.realpath(file))
 
 
 def package_around(file: str | os.PathLike[str]) -> tuple[Folder, str] | None:

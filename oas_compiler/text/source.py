@@ -51,6 +51,11 @@ class Source:
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Members that are read under their corrected names: corrected pointer → the key as written."""
 
+    @property
+    def is_json(self) -> bool:
+        """Whether the text was read as JSON, and not as YAML."""
+        return _is_json(self.raw, self.file)
+
     def place(self, pointer: str) -> Place:
         """The place of a part, by its corrected pointer."""
         if not self.renamed:
@@ -67,10 +72,13 @@ class Source:
         return written if self.renamed else pointer
 
 
-def read_source(source: SourceInput, findings: Findings) -> Source | None:
-    """Read `source`; `None` with findings OAS001 to OAS009 when it cannot be used at all."""
+def read_source(source: SourceInput, findings: Findings, *, within: str = "") -> Source | None:
+    """Read `source`; `None` with findings OAS001 to OAS009 when it cannot be used at all.
+
+    within: the folder below which the path was found; no link out of it is followed.
+    """
     if isinstance(source, (str, os.PathLike)):
-        return _read_path(source, findings)
+        return _read_path(source, findings, within)
     if isinstance(source, (bytes, bytearray, memoryview)):
         raw = bytes(source)
         return _read_text(raw, "", _looks_like_json(raw), findings)
@@ -88,7 +96,9 @@ def file_name(source: object) -> str:
     return os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else ""
 
 
-def _read_path(source: str | os.PathLike[str], findings: Findings) -> Source | None:
+def _read_path(
+    source: str | os.PathLike[str], findings: Findings, within: str = ""
+) -> Source | None:
     name = os.fsdecode(source)
     path = Path(name)
     try:
@@ -101,7 +111,7 @@ def _read_path(source: str | os.PathLike[str], findings: Findings) -> Source | N
             name = str(path)
             raw = read_flow(path, MAX_JSON_BYTES + 1, within=folder)
         else:
-            raw = read_flow(path, MAX_JSON_BYTES + 1)
+            raw = read_flow(path, MAX_JSON_BYTES + 1, within=within)
     except OSError as error:
         findings.findings.append(_make_unreadable_finding(name, error))
         return None
@@ -162,9 +172,13 @@ def _what_exists(file: str) -> str:
 def read_raw(raw: bytes, file: str, findings: Findings) -> Source | None:
     """The document that the bytes of a file are; findings are named after the file."""
     own = Findings()
-    read = _read_text(raw, file, file.lower().endswith(".json") or _looks_like_json(raw), own)
+    read = _read_text(raw, file, _is_json(raw, file), own)
     findings.include(own, file)
     return read
+
+
+def _is_json(raw: bytes, file: str) -> bool:
+    return file.lower().endswith(".json") or _looks_like_json(raw)
 
 
 def _looks_like_json(raw: bytes) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -45,6 +45,8 @@ class Found:
     files: tuple[str, ...]
     """Flow files, each once, in the order of the paths and then by name.  A path that is neither a
     file nor a folder with flows stands for itself: checking it says what is wrong with it."""
+    roots: Mapping[str, str] = field(default_factory=dict)
+    """File → the folder of the paths below which it was found; links lead nowhere else."""
     unreadable: tuple[str, ...] = ()
     """Folders that could not be listed."""
     passed_over: tuple[str, ...] = ()
@@ -54,12 +56,16 @@ class Found:
 def flows_of(paths: Iterable[str]) -> Found:
     """The flow files of files, agents' folders and whole trees; never raises."""
     files: dict[str, str] = {}
+    roots: dict[str, str] = {}
     left = _Left()
     for path in paths:
         for file in _find_flows(path, left):
             files.setdefault(_resolve_file_identity(file), file)
+            if Path(file) != Path(path):
+                roots.setdefault(file, str(Path(path)))
     return Found(
         files=tuple(files.values()),
+        roots=roots,
         unreadable=tuple(dict.fromkeys(left.unreadable)),
         passed_over=tuple(dict.fromkeys(left.passed_over)),
     )

@@ -38,16 +38,49 @@ def test_the_output_is_the_module_as_it_would_be_written(
     offline: Any, flow_file: Any, tmp_path: Path
 ) -> None:
     # Made safe for a screen, it would be another program.
-    key = "sk-abcdefghijklmnopqrstuvwx1234567890"
-    flow = {**FLOW, "name": f"Uses {key}"}
-    flow["$referenced_components"] = {**FLOW["$referenced_components"]}
-    call = {**flow["$referenced_components"]["write"], "data": {"user": f"{key} {{{{ topic }}}}"}}
-    flow["$referenced_components"]["write"] = call
+    flow = {**FLOW, "name": "Uses \u2028 and \x1b[31m"}
     told = offline("emit", flow_file(flow))
     offline("emit", flow_file(flow), "-o", str(tmp_path / "own.py"))
     assert told.stdout == (tmp_path / "own.py").read_text()
-    assert f"{key} {{{{ topic }}}}" in told.stdout
-    assert "credentials written out" in told.stderr
+
+
+KEY = "sk-abcdefghijklmnopqrstuvwx1234567890"
+RANDOM = "q7Rz2LkP9xWv4Ty8Bn3Md6Hs1Jf5Gc0AeUoViXp"
+WRITTEN: Any = {
+    "in a prompt": {"data": {"user": f"{KEY} {{{{ topic }}}}"}},
+    "in a header": {"headers": {"X-Api-Key": RANDOM}},
+    "in the body": {"data": {"token": RANDOM, "user": "{{ topic }}"}},
+    "in the query": {"url": f"{{{{CINATRA_BASE_URL}}}}/api/write?api_key={RANDOM}"},
+    "in the address": {"url": f"https://bob:{RANDOM}@shop.example.org/write"},
+    "short, by its name": {"headers": {"X-Api-Key": "ab1"}},
+    "in several lines": {"data": {"user": f"one {{{{ topic }}}}\ntwo {KEY}\n" + "three " * 40}},
+    "in quotes": {"data": {"user": f'say "{KEY}" {{{{ topic }}}}'}},
+}
+
+
+@pytest.mark.parametrize("place", WRITTEN)
+def test_no_credential_gets_into_a_module(
+    place: str, offline: Any, flow_file: Any, tmp_path: Path
+) -> None:
+    parts = FLOW["$referenced_components"]
+    call = {**parts["write"], **WRITTEN[place]}
+    file = flow_file({**FLOW, "$referenced_components": {**parts, "write": call}})
+    made = tmp_path / "own.py"
+    for more in ((), ("-o", str(made)), ("-o", str(made), "--check"), ("-o", str(made), "--force")):
+        told = offline("emit", file, *more)
+        assert told.exit_code == 2
+        assert "credential written out" in told.stderr
+        assert "oasflow check names the places" in told.stderr
+        for secret in (KEY, RANDOM, '"ab1"', "'ab1'"):
+            assert secret not in told.stdout + told.stderr
+    assert not made.exists()
+
+
+def test_a_placeholder_gets_into_a_module(offline: Any, flow_file: Any) -> None:
+    parts = FLOW["$referenced_components"]
+    call = {**parts["write"], "headers": {"X-Api-Key": "{{API_KEY}}"}}
+    told = offline("emit", flow_file({**FLOW, "$referenced_components": {**parts, "write": call}}))
+    assert (told.exit_code, "{{API_KEY}}" in told.stdout) == (0, True)
 
 
 def test_json_needs_a_file_for_the_module(offline: Any, flow_file: Any) -> None:

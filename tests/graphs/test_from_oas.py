@@ -48,6 +48,18 @@ def test_the_default_flow_runs_over_its_gate_when_the_server_brings_a_checkpoint
     assert result["outputs"] == {"greeting": "simulated greeting", "posted": False}
 
 
+def test_a_flow_that_acts_at_most_once_runs_without_a_ledger_of_the_host() -> None:
+    graph = graph_of(DEFAULT_FLOW.parents[2] / "examples" / "notify-agent")
+    graph.checkpointer = InMemorySaver()
+    config: Any = {"configurable": {"thread_id": "t1"}}
+    given = {"inputs": {"contacts": ["a@example.org"], "news": "x"}}
+    parked = graph.invoke(given, config)
+    while parked.get("__interrupt__"):
+        resume = {waiting.id: {"approved": True} for waiting in parked["__interrupt__"]}
+        parked = graph.invoke(Command(resume=resume), config)
+    assert parked["status"] == "completed"
+
+
 def test_the_drawing_shows_the_nodes_inside_the_subflow() -> None:
     assert "writing:review" in made().get_graph(xray=True).nodes
 

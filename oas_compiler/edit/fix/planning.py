@@ -42,6 +42,8 @@ class FileChange:
     file: str
     before: bytes
     after: bytes
+    within: str = ""
+    """The folder below which the file was found; empty where its name was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Mending:
     env: Mapping[str, str] | None = None
     wanted: Callable[[Finding], bool] = lambda _finding: True
     """The findings to fix."""
+    roots: Mapping[str, str] = field(default_factory=dict)
+    """File → the folder below which it was found; see `oas_compiler.text.tree.Found`."""
     mended: list[Finding] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     _found: dict[str, bytes] = field(default_factory=dict)
@@ -69,7 +73,12 @@ class Mending:
 
     def check(self, flow: str) -> list[Finding]:
         """The findings of a flow with all planned changes."""
-        return list(check(flow, env=self.env, unsaved=self._after))
+        return self.check_with(flow, self._after)
+
+    def check_with(self, flow: str, texts: Mapping[str, bytes]) -> list[Finding]:
+        """The findings of a flow, where its files have other texts."""
+        root = {"within": self.roots[flow]} if flow in self.roots else {}
+        return list(check(flow, env=self.env, unsaved=texts, **root))
 
     def mend(self, flow: str) -> None:
         """Try the fixes of one flow file and of its package.json."""
@@ -92,7 +101,12 @@ class Mending:
     def changes(self) -> list[FileChange]:
         """The changed files, in the order in which they were met."""
         return [
-            FileChange(file=file, before=self._found[file], after=after)
+            FileChange(
+                file=file,
+                before=self._found[file],
+                after=after,
+                within=self.roots.get(file, ""),
+            )
             for file, after in self._after.items()
             if after != self._found[file]
         ]
@@ -102,7 +116,7 @@ class Mending:
         if file in self._after:
             return True
         try:
-            raw = read_flow(file, MAX_JSON_BYTES + 1)
+            raw = read_flow(file, MAX_JSON_BYTES + 1, within=self.roots.get(file, ""))
         except (OSError, ValueError):
             return False
         try:
@@ -227,7 +241,7 @@ class _Trial:
         return True
 
     def _is_improvement(self, texts: dict[str, bytes], fixes: list[Finding]) -> bool:
-        after = _count_findings(list(check(self._flow, env=self._work.env, unsaved=texts)))
+        after = _count_findings(self._work.check_with(self._flow, texts))
         left = self._before - _count_findings(fixes)
         return not after - left
 

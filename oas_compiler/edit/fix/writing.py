@@ -49,7 +49,7 @@ def write(changes: Iterable[FileChange]) -> None:
 def _resolve_target(change: FileChange) -> Path:
     """The path to write to, in which no part is a link."""
     try:
-        return real_file(change.file)
+        return real_file(change.file, change.within)
     except OSError:
         raise CannotWrite(f"{change.file} has changed since it was checked") from None
 

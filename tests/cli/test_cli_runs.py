@@ -414,8 +414,7 @@ def test_a_setup_gate_names_its_field_and_its_answer_stands_among_the_inputs(
 def test_no_gate_waiting_is_said_and_is_an_empty_list(cli: Any) -> None:
     listed = document(cli("gates", "--json"))
     assert listed == {"needs": [], "gates": [], "next": None, "unreadable": []}
-    assert cli("gates").stderr == "nothing needs a person: no gate waits
-"
+    assert cli("gates").stderr == "nothing needs a person: no gate waits\n"
 
 
 def test_runs_are_listed_by_status(waiting: Any, flow_file: Any) -> None:

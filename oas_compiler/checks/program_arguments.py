@@ -31,7 +31,7 @@ class ProgramArgument(NamedTuple):
     value: str
     whole: str
     """The argument as written, which may begin with the name."""
-    index: int
+    position: int
     """Its place among the arguments."""
     pointer: str = ""
 
@@ -40,7 +40,7 @@ def find_argument_credentials(subject: Subject) -> Iterator[ProgramArgument]:
     """The credentials of all programs, in file order."""
     for program in subject.of_type(*_PROGRAMS):
         for argument in find_listed_credentials(program.items("args")):
-            yield argument._replace(pointer=program.at("args", argument.index))
+            yield argument._replace(pointer=program.at("args", argument.position))
 
 
 def find_listed_credentials(arguments: Sequence[JsonValue]) -> Iterator[ProgramArgument]:
@@ -50,11 +50,11 @@ def find_listed_credentials(arguments: Sequence[JsonValue]) -> Iterator[ProgramA
         name = argument.name.lstrip("-")
         # a program takes words too, so that a value counts as in a header
         if (
-            argument.index != last
+            argument.position != last
             and is_credential_name(name)
             and looks_written(name, argument.value, in_header=True)
         ):
-            last = argument.index
+            last = argument.position
             yield argument
 
 

@@ -117,7 +117,7 @@ class _Texts:
                 self._anchors[event.anchor] = known
             self._take_text(*known)
         elif isinstance(event, yaml.AliasEvent):
-            self._take_text(*self._anchors.get(event.anchor, ("", (0, 0))))
+            self._take_text(*self._anchors.get(event.anchor or "", ("", (0, 0))))
 
     def _take_text(self, value: str, place: Range) -> None:
         keys = tuple(key for is_mapping, key, _ in self._open if is_mapping and key is not None)

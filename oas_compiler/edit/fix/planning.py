@@ -77,8 +77,8 @@ class Mending:
 
     def check_with(self, flow: str, texts: Mapping[str, bytes]) -> list[Finding]:
         """The findings of a flow, where its files have other texts."""
-        root = {"within": self.roots[flow]} if flow in self.roots else {}
-        return list(check(flow, env=self.env, unsaved=texts, **root))
+        root = self.roots.get(flow, "")
+        return list(check(flow, env=self.env, unsaved=texts, within=root))
 
     def mend(self, flow: str) -> None:
         """Try the fixes of one flow file and of its package.json."""

@@ -56,7 +56,7 @@ def _find_ranges(text: str) -> Iterator[Range]:
                 yield place
         if len(listed) > 1:
             chosen = find_listed_credentials([value for value, _, _ in listed])
-            yield from (listed[argument.index][2] for argument in chosen)
+            yield from (listed[argument.position][2] for argument in chosen)
 
 
 def _read_lists(text: str) -> Iterator[list[_Leaf]]:

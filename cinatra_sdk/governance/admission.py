@@ -101,7 +101,7 @@ def admit(
 ) -> Admitted:
     """begun: whether the run was admitted before, so that nothing is asked of its intent any more.
 
-    Raises: `GovernanceRefused`; the first rule of the list in `docs/governance.md` that is broken.
+    Raises: `GovernanceRefused` for the first rule that is broken, in the order below.
     """
     doors = ports or GovernancePorts()
     envelope = read_envelope(given)

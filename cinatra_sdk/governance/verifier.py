@@ -224,7 +224,9 @@ def check_end(
     yield from check_manifest(found, manifest, digest)
     for name, value in wanted.items():
         if value and manifest.get(name) != value:
-            yield f"the export is of the {name} {show(manifest.get(name))}, and not of {show(value)}"
+            whose = manifest.get(name)
+            told = f"every {name}" if whose is None else f"the {name} {show(whose)}"
+            yield f"the export is of {told}, and not of {show(value)}"
     yield from check_signature(found, last)
 
 

@@ -2,7 +2,7 @@
 
     cd examples/refund
     export PYTHONPATH=.:../.. OASFLOW_TENANT=tenant_acme_prod OASFLOW_HOST=host:lend
-    python begin.py            ->  refund-881 is waiting: oasflow approve refund-881 --as user_finance_lead_77
+    python begin.py            ->  refund-881 is waiting: oasflow approve refund-881/… --shown … --as user_finance_lead_77
 
 In: the id of the run, `refund-881` where none is named.  Out: how the run stands.
 """
@@ -34,7 +34,11 @@ def main(run_id: str = "refund-881") -> int:
     except FlowError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(f"{run.id} is {run.status}: oasflow approve {run.id} --as {LEAD}\n")
+    asked = "".join(
+        f": oasflow approve {run.id}/{gate.id} --shown {gate.shown[:12]} --as {LEAD}"
+        for gate in run.waiting
+    )
+    sys.stdout.write(f"{run.id} is {run.status}{asked}\n")
     return 0
 
 

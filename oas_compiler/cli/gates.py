@@ -90,7 +90,10 @@ def gates(
             "what a gate asks, and the commands that answer it:", unbroken(Text(f"  {shown}"))
         )
     else:
-        terminal.say("nothing needs a person: no gate waits")
+        fits = bool(run or risk or text or after or tenant or wanted or step is not None)
+        terminal.say(
+            "nothing that fits needs a person" if fits else "nothing needs a person: no gate waits"
+        )
     for gate in page.unreadable:
         for problem in tell_problems(gate.run_id, [gate.problem]):
             terminal.note(f"run {gate.run_id}: {problem}")

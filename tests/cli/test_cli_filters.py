@@ -122,3 +122,13 @@ def test_another_age_is_refused_with_examples(text: str) -> None:
 def test_an_age_before_all_times_finds_nothing(three: Any) -> None:
     found = json.loads(three("runs", "--older-than", "99999d", "--json").stdout)
     assert found == {"runs": [], "next": None}
+
+
+@pytest.mark.parametrize(
+    "chosen", [("--risk", "email_send"), ("--step", "9"), ("--text", "bees"), ("--tenant", "acme")]
+)
+def test_a_list_that_was_narrowed_does_not_say_that_nothing_needs_a_person(
+    three: Any, chosen: tuple[str, ...]
+) -> None:
+    assert three("gates", *chosen).stderr == "nothing that fits needs a person\n"
+    assert three("gates", "--older-than", "1h").stderr == "nothing that fits needs a person\n"

@@ -30,7 +30,7 @@ from cinatra_sdk.store.records import DecisionRecords, StoredRecord
 from oas_compiler import compile_flow
 from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, port, start
-from tests.governance.packs import make_registry, put, read_catalog, read_pack
+from tests.governance.packs import make_registry, put, read_catalog, read_example, read_pack
 from tests.governance.refund import FINANCE, TENANT, count_refunds, lend_refund, request
 from tests.governance.refund_killed import go_to_the_end, refund_until_killed
 from tests.governance.small_pack import make_small_pack
@@ -216,6 +216,33 @@ def test_a_run_that_used_up_its_budget_goes_on_with_more(fresh_database: str, le
         assert run.status == "completed", run.error
         assert count_refunds(ledger) == 1
         assert chain(store, run.id)[-1].record.status == "DECIDED"
+
+
+def test_a_run_that_may_ask_for_no_further_plan_goes_on_once_the_host_allows_one(
+    fresh_database: str, ledger: Path
+) -> None:
+    good, budgets = read_example("plan.json"), list[Any]([None])
+    nonsense = {**good, "outcome": "perhaps"}
+    usual = ContextPack.read(read_pack()).pack_meta.environment_defaults.run_budget
+    assert usual is not None
+    most = usual.max_replan_attempts
+    parts = lend_refund(ledger, plans=[*[nonsense] * (most + 1), good])
+    word = lambda run: HostWord(tenant=TENANT, run_id=run["run_id"], budget=budgets[0])  # noqa: E731
+    made = Governance(**{**_members(parts.governance), "word_for": word})
+    parts = parts.with_parts(governance=made, graphs=())
+    from graphs.governed_run import flow
+
+    parts = parts.with_parts(graphs=[flow.lent(parts)])
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = begin(store, parts)
+        assert (run.status, run.error["code"]) == ("failed", "PLAN_REFUSED")
+        assert store.resume(run.id).error["code"] == "PLAN_REFUSED", "with no more than before"
+        budgets[0] = usual.model_copy(update={"max_replan_attempts": most + 1})
+        run = store.resume(run.id)
+        assert run.status == "waiting", run.error
+        run = store.answer(run.id, run.waiting[0].id, Decision.approve(by=FINANCE))
+        assert run.status == "completed", run.error
+        assert count_refunds(ledger) == 1
 
 
 def test_a_limit_of_the_host_above_the_packs_raises_no_budget(

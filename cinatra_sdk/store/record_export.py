@@ -72,7 +72,7 @@ class ExportTally:
 
     def end(self, made_at: str, signer: Signer | None) -> str:
         """The line of the manifest."""
-        manifest = {
+        manifest: dict[str, Any] = {
             "format": FORMAT,
             "made_at": made_at,
             "tenant": self.tenant,

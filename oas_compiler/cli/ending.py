@@ -31,8 +31,8 @@ def find_signer(terminal: Terminal, option: str) -> Signer | None:
     from cinatra_sdk.governance.governance import Governance
     from cinatra_sdk.governance.signing import Signer
 
-    governance = parts.governance
-    signer = governance.ports.signer if isinstance(governance, Governance) else None
+    governance: object = parts.governance  # a factory may put anything there
+    signer: object = governance.ports.signer if isinstance(governance, Governance) else None
     return signer if isinstance(signer, Signer) else None
 
 

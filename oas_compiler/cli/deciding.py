@@ -10,7 +10,7 @@ from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.shown import SHORT
 from oas_compiler.cli import opening
 from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
-from oas_compiler.cli.ending import find_signer, tell_unsigned
+from oas_compiler.cli.ending import lend_signer, tell_unsigned
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.terminal import Terminal
@@ -79,8 +79,9 @@ def answer_gate(
 ) -> Exit:
     """Find the gate, decide, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
-    signer = find_signer(terminal, about.given.own.host) if command == "reject" else None
-    with opening.store(terminal, about.given.db, about.given.own, signer=signer) as store:
+    with opening.store(terminal, about.given.db, about.given.own) as store:
+        if command == "reject":
+            lend_signer(terminal, store, about.given.own.host)
         found = find_gate(store, target, about.given, command)
         decision = decide_found(store, found, decide, about, complete)
         drive = prepare(store, found, terminal, about, command=command, decision=decision)

@@ -15,25 +15,28 @@ from oas_compiler.cli.safe import clean
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
-    from cinatra_sdk.governance.signing import Signer
     from oas_compiler.cli.terminal import Terminal
 
 
-def find_signer(terminal: Terminal, option: str) -> Signer | None:
-    """Of the host, without any other part of it.  No mistake of a host prevents an end: it is told."""
+def lend_signer(terminal: Terminal, store: RunStore, option: str) -> None:
+    """Lend the store the signer of the host, if it has one, and no other part of it.
+
+    No mistake of a host prevents the end of a run: it is told.
+    """
     try:
         parts = find_parts(option)
     except HostRefused as refused:
         terminal.note(f"the host is not used: {clean(str(refused))}")
-        return None
+        return
     if parts is None or parts.governance is None:
-        return None
+        return
     from cinatra_sdk.governance.governance import Governance
     from cinatra_sdk.governance.signing import Signer
 
     governance: object = parts.governance  # a factory may put anything there
     signer: object = governance.ports.signer if isinstance(governance, Governance) else None
-    return signer if isinstance(signer, Signer) else None
+    if isinstance(signer, Signer):
+        store.lend_signer(signer)
 
 
 def tell_unsigned(terminal: Terminal, store: RunStore, run_id: str) -> None:

@@ -23,7 +23,6 @@ from oas_compiler.cli.terminal import Terminal
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.engine.runtime_context import HostContext
-    from cinatra_sdk.governance.signing import Signer
     from cinatra_sdk.lending.host_parts import AttachmentsFor, HostParts, RunIdentity
     from cinatra_sdk.models.config import ModelConfig
     from cinatra_sdk.platform import Platform
@@ -151,17 +150,10 @@ class PlatformOptions:
         return self.base_url or os.environ.get(BASE_URL, "")
 
 
-def store(
-    terminal: Terminal,
-    dsn: str,
-    own: Own | None = None,
-    *,
-    signer: Signer | None = None,
-) -> RunStore:
+def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
     """The store of `--db`, DATABASE_URL, or the embedded server.
 
     own: the resources for runs that this process continues; without `own`, none.
-    signer: of the records of runs that are ended here without their flow.
 
     Raises: `StoreError`; `Halt` for a variable that flows must not read.
     """
@@ -187,8 +179,6 @@ def store(
         host = host.with_parts(attachments_for=lend)
     opened = RunStore.open(dsn or None, host=host)
     late.append(lend_stored_files(opened.database, host))
-    if signer is not None:
-        opened.lend_signer(signer)
     return opened
 
 

@@ -28,7 +28,7 @@ from oas_compiler.cli.deciding import (
     find_gate,
     prepare,
 )
-from oas_compiler.cli.ending import find_signer, tell_unsigned
+from oas_compiler.cli.ending import lend_signer, tell_unsigned
 from oas_compiler.cli.exits import Exit, Halt, exit_of, problem_of
 from oas_compiler.cli.layout import Listing, Pieces, unbroken
 from oas_compiler.cli.safe import clean
@@ -120,8 +120,9 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
     terminal = Terminal.open(as_json=about.as_json)
     if not terminal.asks:
         _require_named(targets)
-    signer = find_signer(terminal, about.given.own.host) if command == "reject" else None
-    with opening.store(terminal, about.given.db, about.given.own, signer=signer) as store:
+    with opening.store(terminal, about.given.db, about.given.own) as store:
+        if command == "reject":
+            lend_signer(terminal, store, about.given.own.host)
         round_ = _Round(store=store, terminal=terminal, command=command, about=about, outcomes=[])
         ready = [round_.look(number, len(targets), one) for number, one in enumerate(targets, 1)]
         number = sum(one is not None for one in ready)

@@ -9,7 +9,7 @@ import typer
 
 from cinatra_sdk.errors import FlowError
 from oas_compiler.cli import opening, options
-from oas_compiler.cli.ending import find_signer, tell_unsigned
+from oas_compiler.cli.ending import lend_signer, tell_unsigned
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.several import TargetOutcome, confirm, show_heading, tell_outcomes
 from oas_compiler.cli.terminal import Terminal
@@ -52,7 +52,8 @@ def stop(
     if "" in runs:
         raise Halt("the run id is empty")
     whose = tenant or None
-    with opening.store(terminal, db, signer=find_signer(terminal, host)) as store:
+    with opening.store(terminal, db) as store:
+        lend_signer(terminal, store, host)
 
         def end(found: str) -> Run:
             ended = store.stop(found, by=who, reason=reason, tenant=whose)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -36,6 +37,8 @@ _UNSENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """Class names of errors before anything of a request was sent."""
 _UNDECIDED: Final = frozenset({408, 409, 425})
 _NOT_NOW: Final = 429
+_SPOKEN: Final = re.compile(r"(?:0\.3|1)(?:\.\d+)*\Z|\Z")
+"""Versions of the protocol; a card may leave its own out."""
 _T = TypeVar("_T")
 
 
@@ -137,6 +140,7 @@ class _Talk:
         config = ClientConfig(streaming=False, polling=True, httpx_client=http)
         factory = ClientFactory(config)
         card = await self._try_again(lambda: _read_card(agent, http))
+        _keep_spoken(card)
         return await stack.enter_async_context(factory.create(card))
 
     async def _converse(self, client: Any, said: Said, key: str) -> dict[str, JsonValue]:
@@ -224,6 +228,20 @@ async def _read_card(agent: RemoteAgent, http: Any) -> Any:
     from a2a.client import A2ACardResolver
 
     return await A2ACardResolver(http, agent.url).get_agent_card()
+
+
+def _keep_spoken(card: Any) -> None:
+    """Leave only the interfaces of versions that the package speaks: it takes any other for 1.0.
+
+    Raises: `AgentFailed` where none is left.
+    """
+    offered = list(card.supported_interfaces)
+    spoken = [one for one in offered if _SPOKEN.match(one.protocol_version)]
+    if offered and not spoken:
+        versions = ", ".join(sorted({one.protocol_version[:20] for one in offered})[:5])
+        raise AgentFailed(f"its card offers A2A in version {versions}; spoken are 0.3 and 1.x")
+    del card.supported_interfaces[:]
+    card.supported_interfaces.extend(spoken)
 
 
 def _is_unsent(error: Exception) -> bool:

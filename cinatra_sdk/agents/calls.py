@@ -133,7 +133,7 @@ class _Turn:
         return self._begin(index, arguments, tool.node)
 
     def _make_listed(
-        self, index: int, call: dict[str, Any], box: OfferedToolbox, tool: str
+        self, index: int, call: dict[str, Any], box: OfferedToolbox, tool: Mapping[str, Any]
     ) -> dict[str, Any] | None:
         try:
             arguments = box.read_arguments(tool, call["args"])
@@ -146,12 +146,12 @@ class _Turn:
         record = {"out": arguments, _AT: index, _MENDS: self._mends()}
         return self._leave(record, self._frame.routes[node])
 
-    def _find_listed(self, name: str) -> tuple[OfferedToolbox, str] | None:
-        """The toolbox that has the tool, and the server's name of it."""
+    def _find_listed(self, name: str) -> tuple[OfferedToolbox, dict[str, Any]] | None:
+        """The toolbox that has the tool, and the tool as it was listed."""
         for box in self._settings.toolboxes:
             for tool in box.read(self._state):
                 if tool["name"] == name:
-                    return box, str(tool["tool"])
+                    return box, tool
         return None
 
     def _list_names(self) -> list[str]:

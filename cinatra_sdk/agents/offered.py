@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from cinatra_sdk.flow.names import channel_of
 from cinatra_sdk.mcp.tool import ARGUMENTS, TOOL
 from cinatra_sdk.mcp.toolbox import TOOLS
-from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.values.json_schema import find_arguments_problem, first_problem
 from cinatra_sdk.values.ports import TypedPort
 
 SUBMIT: Final = "submit_result"
@@ -63,14 +63,15 @@ class OfferedToolbox:
         found: list[dict[str, Any]] = state[channel_of(self.lists)]["out"][TOOLS]
         return found
 
-    def read_arguments(self, tool: str, given: JsonValue) -> dict[str, JsonValue]:
-        """As of an `OfferedTool`; the server checks what the arguments are.
+    def read_arguments(self, tool: Mapping[str, Any], given: JsonValue) -> dict[str, JsonValue]:
+        """As of an `OfferedTool`.  tool: one of `read`, by whose schema the arguments are checked.
 
         Raises: `ArgumentsUnusable`.
         """
-        if not isinstance(given, dict):
-            raise ArgumentsUnusable("the arguments are no JSON object")
-        return {f"{self.calls}.{TOOL}": tool, f"{self.calls}.{ARGUMENTS}": given}
+        problem = find_arguments_problem(tool["schema"], given)
+        if problem:
+            raise ArgumentsUnusable(problem)
+        return {f"{self.calls}.{TOOL}": str(tool["tool"]), f"{self.calls}.{ARGUMENTS}": given}
 
 
 def describe_function(name: str, description: str, ports: Sequence[TypedPort]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from cinatra_sdk.remote.words import plain_text
 from cinatra_sdk.routed.call import RouteCall, RouteError
 from cinatra_sdk.text.spelling import did_you_mean
 from cinatra_sdk.threads import call_beside
-from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.values.json_schema import find_arguments_problem
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
 WEB_SEARCH: Final = "web_search"
@@ -59,11 +59,9 @@ class BridgeTool:
 
     async def call(self, call: RouteCall, arguments: JsonValue) -> str:
         """What the model is told of the call.  Raises: `ToolFailed`."""
-        if not isinstance(arguments, dict):
-            raise ToolFailed("the arguments are no JSON object")
-        problem = first_problem(dict(self.schema), arguments)
-        if problem:
-            raise ToolFailed(f"the arguments do not fit: {problem}")
+        problem = find_arguments_problem(dict(self.schema), arguments)
+        if problem or not isinstance(arguments, dict):
+            raise ToolFailed(problem)
         if inspect.iscoroutinefunction(self.run):
             value = await self.run(call, arguments)
         else:

@@ -38,6 +38,10 @@ MANIFEST = {
     "without_end", "lines_sha256", "key",
 }  # fmt: skip
 OLD_MANIFEST = {"records", "heads", "lines_sha256"}
+UNREADABLE = "unreadable"
+"""Of a manifest, where rows of the export are no records: their numbers, by run."""
+READ = ("record", "transcript")
+"""Members of a line that are JSON objects, or the text of what cannot be read."""
 ENDS = ("DECIDED", "REJECTED", "ESCALATED", "CLOSED")
 
 
@@ -79,6 +83,8 @@ class Verified:
     """Of each run, the hash of its last record."""
     counts: dict[str, int] = field(default_factory=dict)
     ended: dict[str, bool] = field(default_factory=dict)
+    unreadable: dict[str, list[Any]] = field(default_factory=dict)
+    """Numbers of the rows of each run that are no records."""
     kids: dict[str, str] = field(default_factory=dict)
     """With which something is signed, and how."""
     said: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -147,6 +153,8 @@ def describe_error(error: Exception) -> str:
 
 def check_line(found: Verified, line: dict[str, Any], at: int) -> Iterator[str]:
     record, run, seq = line.get("record"), line.get("run_id"), line.get("seq")
+    if isinstance(run, str) and not all(isinstance(line.get(name, {}), dict) for name in READ):
+        found.unreadable.setdefault(run, []).append(seq)
     if not isinstance(record, dict) or not isinstance(run, str):
         yield "holds no record"
         return
@@ -218,8 +226,8 @@ def check_end(
     is_new = "format" in manifest
     if is_new and manifest["format"] != FORMAT:
         yield f"the export is of the format {show(manifest['format'])}, and not of {FORMAT}"
-    if set(manifest) != (MANIFEST if is_new else OLD_MANIFEST):
-        odd = sorted(set(manifest) ^ (MANIFEST if is_new else OLD_MANIFEST))
+    odd = sorted((set(manifest) - {UNREADABLE}) ^ (MANIFEST if is_new else OLD_MANIFEST))
+    if odd:
         yield f"the manifest lacks, or has too much: {show(', '.join(odd))}"
     yield from check_manifest(found, manifest, digest)
     for name, value in wanted.items():
@@ -240,6 +248,7 @@ def check_manifest(found: Verified, manifest: dict[str, Any], digest: str) -> It
         "heads": (found.heads, "the last record of a run is not that of the manifest"),
         "counts": (found.counts, "a run has another number of records than in the manifest"),
         "without_end": (found.without_end, "the manifest names other runs without an end"),
+        UNREADABLE: (found.unreadable, "the manifest names other rows that cannot be read"),
     }
     for name, (value, problem) in made.items():
         if name in manifest and write_canonical(manifest[name]) != write_canonical(value):

@@ -57,6 +57,8 @@ class KnownFlows:
         self._made = MadeFlows(database, host)
         self.stored: Recent[str, bool] = Recent(KNOWN_FLOWS)
         """By digest: files whose bytes this process has seen in the database."""
+        self.lent_signer: Any = None
+        """In place of that of the host's governance."""
 
     @property
     def price(self) -> Price:
@@ -67,7 +69,7 @@ class KnownFlows:
     def signer(self) -> Any:
         """Signs decision records that are written without a flow; None: nobody does."""
         governance = self._host.governance
-        return None if governance is None else governance.ports.signer
+        return self.lent_signer or (None if governance is None else governance.ports.signer)
 
     def govern(self, flow: DurableFlow) -> DurableFlow:
         """The flow of a new run, under the packs that this process has for every flow, if any."""

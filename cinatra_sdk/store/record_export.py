@@ -18,7 +18,7 @@ from typing import Any
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.recording import format_time
 from cinatra_sdk.governance.signing import Signer
-from cinatra_sdk.governance.verifier import ENDS, FORMAT, SIGNED_AS
+from cinatra_sdk.governance.verifier import ENDS, FORMAT, READ, SIGNED_AS
 
 
 @dataclass(kw_only=True)
@@ -35,6 +35,8 @@ class ExportTally:
     heads: dict[str, str] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     ended: dict[str, bool] = field(default_factory=dict)
+    unreadable: dict[str, list[int]] = field(default_factory=dict)
+    """Numbers of the rows of each run that no reader can make into a record."""
     _digest: Any = field(default_factory=hashlib.sha256, repr=False)
 
     @property
@@ -43,7 +45,7 @@ class ExportTally:
         return sorted(run for run, ended in self.ended.items() if not ended)
 
     def add(self, row: Mapping[str, Any]) -> str:
-        """The line of a record.  A row that is no JSON is exported as its text: the verifier names it."""
+        """The line of a record.  What is no JSON is exported as its text: manifest and verifier name it."""
         run, record = row["run_id"], _read_json(row["record"])
         made = {
             "format": FORMAT,
@@ -56,6 +58,8 @@ class ExportTally:
         }
         if self.transcripts:
             made["transcript"] = _read_json(row["transcript"])
+        if not all(isinstance(made.get(name, {}), dict) for name in READ):
+            self.unreadable.setdefault(run, []).append(row["seq"])
         line = _write_line(made)
         self._digest.update(line.encode())
         self.records += 1
@@ -68,7 +72,7 @@ class ExportTally:
 
     def end(self, made_at: str, signer: Signer | None) -> str:
         """The line of the manifest."""
-        manifest = {
+        manifest: dict[str, Any] = {
             "format": FORMAT,
             "made_at": made_at,
             "tenant": self.tenant,
@@ -81,6 +85,8 @@ class ExportTally:
             "lines_sha256": f"sha256:{self._digest.hexdigest()}",
             "key": None if signer is None else {"kid": signer.kid, "alg": signer.alg},
         }
+        if self.unreadable:
+            manifest["unreadable"] = self.unreadable
         last: dict[str, Any] = {"manifest": manifest}
         if signer is not None:
             last["signature"] = signer.sign(SIGNED_AS + hash_of(manifest)).to_json()
@@ -94,7 +100,10 @@ def _write_line(value: Any) -> str:
 
 
 def _read_json(text: str) -> Any:
+    """The value, or the text where it is no JSON that a line can hold: not a number, too deep."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        json.dumps([value], allow_nan=False)
     except (ValueError, RecursionError):
         return text
+    return value

@@ -253,7 +253,10 @@ def follow_record(
     reason: str,
     signer: Signer | None = None,
 ) -> None:
-    """Write the record of a run that somebody ends without its flow, in the same transaction."""
+    """Write the record of a run that somebody ends without its flow, in the same transaction.
+
+    A signer that fails prevents no end: the record is then not signed, and the log says so.
+    """
     if not row["governed"]:
         return
     run_id = row["run_id"]
@@ -261,7 +264,14 @@ def follow_record(
     assert last is not None  # see `restore_records`
     error = {"code": "", "message": reason}
     transcript = _complete(connection, run_id, json.loads(last["transcript"]), status, error)
-    execute(connection, "insert_record", _make_row(row, transcript, last, status, signer))
+    try:
+        kept = _make_row(row, transcript, last, status, signer)
+    except Exception as error:  # what a host's key service raises, in whatever form
+        if signer is None:
+            raise
+        log.warning("the end of run '%s' is not signed: %s", run_id, type(error).__name__)
+        kept = _make_row(row, transcript, last, status, None)
+    execute(connection, "insert_record", kept)
 
 
 def _complete(

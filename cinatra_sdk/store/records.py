@@ -58,7 +58,7 @@ class StoredRecord:
             run_status=row["run_status"],
             record=DecisionRecord.read_json_text(row["record"], code="RECORD_INVALID"),
             created_at=row["created_at"],
-            transcript=json.loads(row["transcript"]) if "transcript" in row else {},
+            transcript=_read_transcript(row) if "transcript" in row else {},
         )
 
 
@@ -186,6 +186,18 @@ class DecisionRecords:
             }  # fmt: skip
             execute(connection, "insert_record", kept)
         return self.get(made.record_id, tenant=tenant)
+
+
+def _read_transcript(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Raises: `GovernanceRefused`."""
+    try:
+        found = json.loads(row["transcript"])
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        why = f"the transcript of record '{row['record_id']}' is no JSON object"
+        raise GovernanceRefused("RECORD_INVALID", why)
+    return found
 
 
 def _check_corrected(values: list[Any]) -> None:

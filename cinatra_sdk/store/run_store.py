@@ -26,7 +26,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Final, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
 from cinatra_sdk.engine.runtime_context import HostContext
 from cinatra_sdk.gates.decisions import Decision
@@ -47,6 +47,9 @@ from cinatra_sdk.store.retrying import RetryPolicy
 from cinatra_sdk.store.rows import identity_of, load_row, refuse_ended, run_of
 from cinatra_sdk.store.sweeping import DueRun, SweepOptions, SweptRun, sweep_runs
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
+
+if TYPE_CHECKING:
+    from cinatra_sdk.governance.signing import Signer
 
 SweptRuns: TypeAlias = list[SweptRun]
 WAIT_SECONDS: Final = 30.0
@@ -103,6 +106,12 @@ class RunStore(RunKeeper):
     def database(self) -> Database:
         """The database of the runs, which also holds the artifacts and their selections."""
         return self._database
+
+    def lend_signer(self, signer: Signer) -> None:
+        """Sign the records of governed runs that end here without their flow: stopped, or rejected where
+        the flow cannot be made.  Without this, the signer of the host's governance signs them, if any.
+        """
+        self._flows.lent_signer = signer
 
     def close(self) -> None:
         self._threads.close()

@@ -176,6 +176,9 @@ def _tell_export(terminal: Terminal, last: dict[str, Any]) -> None:
     """What an auditor will miss."""
     for run in last["manifest"]["without_end"]:
         terminal.say(f"run {clean(run)} has no record of its end")
+    for run, numbers in last["manifest"].get("unreadable", {}).items():
+        named = ", ".join(map(str, numbers))
+        terminal.note(f"run {clean(run)}: what stands in place of record {named} cannot be read")
     if "signature" not in last:
         terminal.say(
             "the export is not signed, so it can be cut unseen: give --host MODULE:FACTORY (or "

@@ -10,6 +10,7 @@ from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.shown import SHORT
 from oas_compiler.cli import opening
 from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
+from oas_compiler.cli.ending import lend_signer, tell_unsigned
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.next_steps import GivenOptions
 from oas_compiler.cli.terminal import Terminal
@@ -79,6 +80,8 @@ def answer_gate(
     """Find the gate, decide, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
     with opening.store(terminal, about.given.db, about.given.own) as store:
+        if command == "reject":
+            lend_signer(terminal, store, about.given.own.host)
         found = find_gate(store, target, about.given, command)
         decision = decide_found(store, found, decide, about, complete)
         drive = prepare(store, found, terminal, about, command=command, decision=decision)
@@ -86,7 +89,9 @@ def answer_gate(
             return drive.go(call_answer(store, found, decision, drive.flow, about.given))
         reject = call_answer(store, found, decision, None, about.given)
         context = opening.host(about.given.tenant)
-        return tell_rejection(terminal, about.given, lambda: reject(None, context))
+        done = tell_rejection(terminal, about.given, lambda: reject(None, context))
+        tell_unsigned(terminal, store, found.run.id)
+        return done
 
 
 def decide_found(

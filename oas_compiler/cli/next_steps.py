@@ -37,17 +37,23 @@ class GivenOptions:
         """`oasflow NAME TARGET …` for a shell; `more` are the command's own options."""
         # A run's id may look like an option.
         end = ["--", target] if target.startswith("-") else []
-        options = (
-            self._list_location_options()
-            if name in {"reject", "stop", "show", "follow"}
-            else self._list_options()
-        )
+        if name in {"show", "follow"}:
+            options = self._list_location_options()
+        elif name in {"reject", "stop"}:
+            options = self._list_signing_options()
+        else:
+            options = self._list_options()
         words = ["oasflow", name, *([] if end else [target]), *more, *options, *end]
         return " ".join(shlex.quote(clean(word)) for word in words)
 
     def to_export(self) -> tuple[str, ...]:
         """Variables to be set first, so that a command with these options does the same."""
         return self.own.differing + ((DATABASE,) if self._hides_db() else ())
+
+    def _list_signing_options(self) -> list[str]:
+        """What ends a run without its flow, and signs the record of that."""
+        host = ["--host", self.own.host] if self.own.host else []
+        return [*self._list_location_options(), *host]
 
     def _list_location_options(self) -> list[str]:
         """The run's tenant and database: enough for stopping or showing the run."""

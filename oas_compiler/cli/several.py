@@ -28,6 +28,7 @@ from oas_compiler.cli.deciding import (
     find_gate,
     prepare,
 )
+from oas_compiler.cli.ending import lend_signer, tell_unsigned
 from oas_compiler.cli.exits import Exit, Halt, exit_of, problem_of
 from oas_compiler.cli.layout import Listing, Pieces, unbroken
 from oas_compiler.cli.safe import clean
@@ -120,6 +121,8 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
     if not terminal.asks:
         _require_named(targets)
     with opening.store(terminal, about.given.db, about.given.own) as store:
+        if command == "reject":
+            lend_signer(terminal, store, about.given.own.host)
         round_ = _Round(store=store, terminal=terminal, command=command, about=about, outcomes=[])
         ready = [round_.look(number, len(targets), one) for number, one in enumerate(targets, 1)]
         number = sum(one is not None for one in ready)
@@ -245,6 +248,7 @@ class _Round:
             answer = call_answer(store, found, decision, flow, given)
             if drive is None:
                 run = answer(None, opening.host(given.tenant))
+                tell_unsigned(self.terminal, store, run.id)
             else:
                 run = replace(drive, is_quiet=True).carry_out(answer)
         except Exception as error:  # noqa: BLE001 - as above

@@ -9,6 +9,7 @@ import typer
 
 from cinatra_sdk.errors import FlowError
 from oas_compiler.cli import opening, options
+from oas_compiler.cli.ending import lend_signer, tell_unsigned
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.several import TargetOutcome, confirm, show_heading, tell_outcomes
 from oas_compiler.cli.terminal import Terminal
@@ -31,6 +32,7 @@ def stop(
         str,
         typer.Option("--as", "--by", metavar="NAME", help="Who stops it; default: your user name."),
     ] = "",
+    host: options.Host = "",
     tenant: options.Tenant = "",
     db: options.Db = "",
     as_json: options.Json = False,
@@ -39,6 +41,7 @@ def stop(
 
     Also a run that another process is driving, or whose file cannot be compiled any more.
     One that is stopped already stays as it is.  At a terminal one Enter stops several that were shown.
+    Of --host only its signer is used, for the records of governed runs.
     """
     from oas_compiler.cli.next_steps import GivenOptions
     from oas_compiler.cli.records import run_record
@@ -49,17 +52,19 @@ def stop(
     if "" in runs:
         raise Halt("the run id is empty")
     whose = tenant or None
-    if len(runs) > 1:
-        with opening.store(terminal, db) as store:
-
-            def end(found: str) -> Run:
-                return store.stop(found, by=who, reason=reason, tenant=whose)
-
-            return _stop_several(terminal, store, runs, end, whose)
     with opening.store(terminal, db) as store:
+        lend_signer(terminal, store, host)
+
+        def end(found: str) -> Run:
+            ended = store.stop(found, by=who, reason=reason, tenant=whose)
+            tell_unsigned(terminal, store, found)
+            return ended
+
+        if len(runs) > 1:
+            return _stop_several(terminal, store, runs, end, whose)
         found = store.find(runs[0], tenant=whose, to_act=True)
         over = store.get(found, tenant=whose).status == "stopped"
-        ended = store.stop(found, by=who, reason=reason, tenant=whose)
+        ended = end(found)
     if over:
         terminal.note("the run was stopped already, and stays as it was")
     terminal.show(outcome_view(ended, GivenOptions(tenant=tenant, db=db)))

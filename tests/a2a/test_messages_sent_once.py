@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cinatra_sdk import HostParts
 from cinatra_sdk.a2a.remote import RemoteAgent
 from cinatra_sdk.a2a.requesting import (
     AgentFailed,
@@ -18,8 +20,12 @@ from cinatra_sdk.a2a.requesting import (
     asay,
 )
 from cinatra_sdk.effects.failures import NotMade, read_failure
-from tests.a2a.test_remote_agents import free_port
+from cinatra_sdk.platform.http import HttpPlatform
+from cinatra_sdk.testing import drive
+from oas_compiler import compile_flow
+from tests.a2a.test_remote_agents import free_port, remote
 from tests.attacks.lying_hosts import served
+from tests.flows import port
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +70,61 @@ def test_an_agent_that_refuses_a_message_was_not_told(host: tuple[str, Path]) ->
 def test_a_task_that_takes_long_is_looked_at(host: tuple[str, Path]) -> None:
     answer = tell(f"{host[0]}/agent/slow/")
     assert (answer["state"], answer["text"]) == ("completed", "Heard.")
+
+
+@pytest.mark.parametrize(
+    ("card", "version"),
+    [
+        ("a later version", "2.0"),
+        ("an older version", "0.2.5"),
+        ("a version of letters", "1.0[2J"),
+    ],
+)
+def test_an_agent_of_another_version_is_named_and_told_nothing(
+    host: tuple[str, Path], card: str, version: str
+) -> None:
+    address, log = host
+    log.write_text("", encoding="utf-8")
+    with pytest.raises(AgentFailed) as refused:
+        tell(f"{address}/agent/card: {card}/".replace(" ", "%20"))
+    assert str(refused.value) == (
+        f"its card offers A2A in version {version}; spoken are 0.3 and 1.x"
+    )
+    assert isinstance(refused.value, NotMade)
+    assert sent(log) == 0
+
+
+@pytest.mark.parametrize("card", ["no version", "a version to speak among others"])
+def test_an_agent_that_offers_a_version_to_speak_is_told(host: tuple[str, Path], card: str) -> None:
+    address, log = host
+    log.write_text("", encoding="utf-8")
+    answer = tell(f"{address}/agent/card: {card}/".replace(" ", "%20"))
+    assert (answer["state"], sent(log)) == ("completed", 1)
+
+
+def run(url: str, *results: Any) -> Any:
+    """The agent alone in its file."""
+    own = {**remote(url, outputs=results), "agentspec_version": "26.1.0"}
+    flow = compile_flow(own, host=HostParts(env={"TRAVEL_KEY": "s3cret-of-travel"}, allow=[url]))
+    return drive(flow, {"user_message": "Rome?"}, platform=HttpPlatform(None))
+
+
+@pytest.mark.parametrize(
+    "result", [port("said"), port("nights", "integer"), port("found", "array", items={})]
+)
+def test_a_task_that_is_done_and_gave_nothing_fails_the_run_where_outputs_are_declared(
+    host: tuple[str, Path], result: Any
+) -> None:
+    address, log = host
+    log.write_text("", encoding="utf-8")
+    ran = run(f"{address}/agent/done,%20and%20nothing/", result)
+    assert ran.status == "failed"
+    assert "agent 'Travel' failed: its task is completed, and it gave nothing" in str(ran.error)
+    assert sent(log) == 1
+
+
+def test_a_task_that_is_done_and_gave_nothing_is_done_where_no_output_is_declared(
+    host: tuple[str, Path],
+) -> None:
+    ran = run(f"{host[0]}/agent/done,%20and%20nothing/")
+    assert (ran.status, ran.outputs) == ("completed", {}), ran.error

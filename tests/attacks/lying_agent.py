@@ -27,6 +27,14 @@ def make_card(lie: str, own: str) -> str:
             card["supportedInterfaces"] = []
         case "card: another protocol":
             interface["protocolBinding"] = "TELEPATHY"
+        case "card: a later version" | "card: an older version" | "card: no version":
+            versions = {"a later version": "2.0", "an older version": "0.2.5", "no version": ""}
+            interface["protocolVersion"] = versions[lie.removeprefix("card: ")]
+        case "card: a version of letters":
+            interface["protocolVersion"] = "1.0\x1b[2J"
+        case "card: a version to speak among others":
+            later = {**interface, "url": f"{own}later/", "protocolVersion": "2.0"}
+            card["supportedInterfaces"] = [later, interface]
         case "card: nan":
             card["version"] = float("nan")
         case "card: a list":
@@ -60,6 +68,7 @@ FIRST: dict[str, Maker] = {
     "another id": lambda _i, _m: result("4711", {"task": task("COMPLETED")}),
     "no id": lambda _i, _m: '{"jsonrpc": "2.0", "result": {"task": {"id": "t1"}}}',
     "no task": lambda i, _m: result(i, {"task": task("COMPLETED", id_="")}),
+    "done, and nothing": lambda i, _m: result(i, {"task": task("COMPLETED", text="")}),
     "nothing": lambda i, _m: result(i, {}),
     "null": lambda i, _m: result(i, None),
     "a list": lambda i, _m: result(i, []),

@@ -47,6 +47,7 @@ SILENT = ("hangs", "only notifications", "drips", "works for ever")
 """What is waited for in vain, once it was asked."""
 QUICK = replace(BOUNDS, connect_seconds=2)
 NEVER_READY = (
+    "a huge address",
     "no address",
     "comments",
     "the address elsewhere",

@@ -162,7 +162,11 @@ def test_packs_are_published_once(cli: Any, run_id: str, tmp_path: Path) -> None
         len(json.loads(cli("packs", "publish", *PACKS, "--as", "ann", "--json").stdout)["known"])
         == 2
     )
-    assert "ctxpack.support@5.2.0" in cli("packs", "list").stdout
+    listed = cli("packs", "list").stdout
+    assert "ctxpack.support@5.2.0" in listed
+    tenants = {one["tenant"] for one in json.loads(cli("packs", "list", "--json").stdout)["packs"]}
+    assert TENANT in tenants
+    assert all(("every tenant" if one == "*" else one) in listed for one in tenants)
     changed = tmp_path / "ctxpack.support@5.2.0.json"
     changed.write_text(Path(PACKS[0]).read_text().replace("86400", "1"))
     refused = cli("packs", "publish", str(changed), "--as", "ann")

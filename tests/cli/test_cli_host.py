@@ -226,10 +226,11 @@ def test_every_command_that_goes_on_with_a_run_takes_the_option(
 
 
 def test_a_broken_host_keeps_nobody_from_rejecting(oasflow: Oasflow, here: Path) -> None:
-    """Nothing runs after a rejection, so that nothing is imported for it."""
+    """Nothing runs after a rejection: a host is imported for its signer, and a mistake of it is told."""
     assert oasflow("run", "flow.json", "--run-id", "r1", *host()).code == 3
     (here / "own_parts.py").write_text("raise ValueError", "utf-8")
-    assert oasflow("reject", "r1", *host()).code == 5
+    rejected = oasflow("reject", "r1", *host())
+    assert (rejected.code, "the host is not used" in rejected.err) == (5, True)
 
 
 # ------------------------------------------------------------------ the environment

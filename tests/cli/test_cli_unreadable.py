@@ -9,9 +9,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
 from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.store.records import StoredRecord
 from oas_compiler import compile_flow
 from oas_compiler.cli.exits import Exit
 from tests.flows import end, flow_of, gate, start
@@ -57,6 +60,50 @@ def test_a_record_that_is_none_is_named_beside_the_others(cli: Any, runs: str) -
     assert {one["run"] for one in found["records"]} == {"good", "bad"}
     assert [one["run"] for one in found["unreadable"]] == ["bad"]
     assert json.loads(cli("records", "good", "--json").stdout)["unreadable"] == []
+
+
+UNREAD = (
+    RECORD.replace("json_build_object(", "rtrim(json_build_object(")
+    .replace("'IN_FLIGHT'),", "'IN_FLIGHT')::text, '}') || %s,")
+    .replace("'{}'", "%s")
+)
+DEEP = '{"a":' * 5000 + "1" + "}" * 5000
+LONG = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("more", "transcript"),
+    [(f', "x": {LONG}}}', "{}"), (f', "x": {DEEP}}}', "{}"), ("}", "[7]"), ("}", DEEP)],
+    ids=["a long number", "deep", "a transcript that is a list", "a deep transcript"],
+)
+def test_a_record_that_nobody_reads_is_exported_and_named_and_no_traceback(
+    cli: Any, runs: str, tmp_path: Path, more: str, transcript: str
+) -> None:
+    with psycopg.connect(runs, autocommit=True, options="-c search_path=oasflow") as rows:
+        rows.execute(UNREAD, [more, transcript])  # type: ignore[call-overload]
+    chain = cli("records", "bad")
+    assert (chain.exit_code, "dr_bad_2" in chain.stdout) == (Exit.OK, True)
+    file = tmp_path / "export.jsonl"
+    made = cli("records", "--export", str(file), "--transcripts")
+    said = "run bad: what stands in place of record 4 cannot be read"
+    assert (made.exit_code, said in " ".join(made.stderr.split())) == (Exit.OK, True)
+    assert cli("records", "--verify", str(file)).exit_code == Exit.FINDINGS
+    for command in ("records", "replay"):
+        refused = cli(command, "dr_bad_4")
+        assert refused.exit_code not in (Exit.OK, 1)
+        assert refused.stderr.startswith("error: DecisionRecord: ")
+
+
+@pytest.mark.parametrize("text", ["[7]", "no", DEEP, '{"a": ' + LONG + "}"])
+def test_a_transcript_that_nobody_reads_names_its_record(runs: str, text: str) -> None:
+    with psycopg.connect(runs, row_factory=dict_row, options="-c search_path=oasflow") as rows:
+        row: Any = rows.execute(
+            "select *, 'f' as flow_name from decision_records where record_id = 'dr_good_3'"
+        ).fetchone()
+    assert StoredRecord.of(row).transcript
+    with pytest.raises(GovernanceRefused) as refused:
+        StoredRecord.of({**row, "transcript": text})
+    assert "the transcript of record 'dr_good_3' is no JSON object" in str(refused.value)
 
 
 def test_a_page_of_nothing_but_what_cannot_be_read_leads_to_the_next_one(

@@ -262,3 +262,40 @@ def test_a_row_that_is_no_json_is_exported_and_named() -> None:
     rows = make_chain()
     lines = make_export([[*rows[:2], {**rows[2], "record": "no record"}]])
     assert (3, "holds no record") in list(find_problems(lines, {}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no record",
+        "7",
+        "[]",
+        "null",
+        '{"a": NaN}',
+        '{"a": 1e999}',
+        '{"a": ' + "9" * 5000 + "}",
+        '{"a":' * 5000 + "1" + "}" * 5000,
+    ],
+    ids=["text", "number", "list", "null", "nan", "infinite", "long number", "deep"],
+)
+@pytest.mark.parametrize("member", ["record", "transcript"])
+def test_a_row_that_nobody_reads_is_named_in_its_line_in_the_manifest_and_by_the_verifier(
+    text: str, member: str
+) -> None:
+    rows = make_chain()
+    lines = make_export([[*rows[:2], {**rows[2], member: text}]], transcripts=True)
+    assert all("NaN" not in line and "Infinity" not in line for line in map(json.dumps, lines[3:]))
+    assert json.loads(lines[-1])["manifest"]["unreadable"] == {"r1": [3]}
+    found = verifier.verify(lines, {})
+    assert found.unreadable == {"r1": [3]}
+    assert 3 in [at for at, _ in found.problems]
+    hidden = json.loads(lines[-1])
+    hidden["manifest"]["unreadable"] = {"r1": [2]}
+    told = [problem for _, problem in find_problems([*lines[:-1], json.dumps(hidden)], {})]
+    assert "the manifest names other rows that cannot be read" in told
+
+
+def test_an_export_without_such_a_row_does_not_speak_of_any() -> None:
+    lines = make_export([make_chain()])
+    assert "unreadable" not in json.loads(lines[-1])["manifest"]
+    assert list(find_problems(lines, {})) == []

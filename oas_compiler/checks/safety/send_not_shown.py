@@ -71,6 +71,8 @@ class _Guards:
 )
 def send_not_shown(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
+        if not _is_wired(flow):
+            continue  # what feeds a gate is not known; the edge is an error of its own
         links = link_level(flow)
         asking = {node.id for node in flow.by_id.values() if _asks(node)}
         for node in flow.by_id.values():
@@ -85,6 +87,15 @@ def send_not_shown(subject: Subject, report: Report) -> None:
                         edge.place,
                         hint=f'lead it into an input of "{gate[:80]}", whose person approves it',
                     )
+
+
+def _is_wired(flow: FlowIR) -> bool:
+    """Whether every data edge begins at an output that is there."""
+    outputs = {(node.id, port.title) for node in flow.by_id.values() for port in node.outputs}
+    return all(
+        (edge.source, edge.output) in outputs or edge.source in flow.unread_ports
+        for edge in flow.data_edges
+    )
 
 
 def _asks(node: Node) -> bool:
@@ -110,7 +121,7 @@ def _find_guards(flow: FlowIR, links: Digraph[str], asking: Collection[str], sen
         flow=flow,
         links=links,
         last=tuple(one for one in known if one in asking),
-        between=frozenset(known) - asking - {send},
+        between=frozenset(known) - {*asking, send},
     )
 
 

@@ -216,7 +216,8 @@ class Asker:
     def _fill_fields(self, gate: Gate, fields: list[FormField]) -> dict[Path, Any] | None:
         """Path of a field → its value; None when the person went back."""
         typed = self.typed.setdefault(gate.id, {})
-        return Form(fields, self.keyboard, typed=typed).filled()
+        needs_words = gate.form.needs_words
+        return Form(fields, self.keyboard, typed=typed, needs_words=needs_words).filled()
 
     def _ask_text(self, gate: Gate, words: str) -> Any:
         """The typed text; `NOT_JSON` where no text was typed."""

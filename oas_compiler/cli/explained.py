@@ -153,11 +153,9 @@ def _format_calls(explained: Explanation) -> RenderableType | None:
     found: dict[tuple[str, str], list[str]] = {}
     for node in explained.nodes:
         if node.call is not None:
-            key = (
-                node.call.method,
-                node.call.url or f"{TOOL_WORDS[node.call.kind]} {node.call.tool}",
-            )
-            found.setdefault(key, []).append(node.path)
+            is_request = node.call.kind not in TOOL_WORDS
+            called = node.call.url if is_request else node.call.target
+            found.setdefault((node.call.method, called), []).append(node.path)
     if not found:
         return None
     blocks: list[RenderableType] = []

@@ -142,7 +142,7 @@ def _format_call(node: NodeFacts) -> Text:
     call = node.call
     assert call is not None
     if call.kind in TOOL_WORDS:
-        return Text(f"the {TOOL_WORDS[call.kind]} {clean(call.tool)}")
+        return Text(f"the {clean(call.target)}")
     line = Text.assemble((clean(call.method), "green"), " ", clean(call.url))
     if call.tool:
         line.append(f"  tool {clean(call.tool)}", NOTE)

@@ -117,6 +117,8 @@ class Form:
     """The action of Enter at the end, in words."""
     typed: dict[Path, Any] = field(default_factory=dict)
     """Path → the value that was filled in; kept also after the person went back."""
+    needs_words: bool = False
+    """Whether the answer is one text that has to have words."""
 
     def filled(self, known: Mapping[Path, Any] | None = None) -> dict[Path, Any] | None:
         """A value for every field, `SKIPPED` included; None when the person went back.
@@ -178,6 +180,9 @@ class Form:
                 return int(typed)
             self.keyboard.refuse(f"type a number from 1 to {most}, <, or nothing")
 
+    def _takes_empty_text(self, field: FormField) -> bool:
+        return takes_text(field.schema) and not self.needs_words and not fits(field.schema, "")
+
     def _value(self, field: FormField, present: Any) -> Any:
         """The typed value of a field; `SKIPPED`, or `_BACK`."""
         _print_field_help(field, self.keyboard)
@@ -196,7 +201,7 @@ class Form:
                     return present
                 if not field.required:
                     return SKIPPED
-                hint = ' (type "" for an empty text)' if takes_text(field.schema) else ""
+                hint = ' (type "" for an empty text)' if self._takes_empty_text(field) else ""
                 self.keyboard.refuse(f"Something is needed here{hint}.", is_error=False)
                 continue
             try:

@@ -12,7 +12,7 @@ approved: there a yes without a text goes on as `[Approved by operator]`.  A que
 from __future__ import annotations
 
 from oas_compiler.control.gates import GateSpec, show_gate
-from oas_compiler.ir import STRING, DataEdge, FlowIR, InputMessageNode
+from oas_compiler.ir import STRING, FlowIR, InputMessageNode
 
 
 def asks_question(flow: FlowIR, node: InputMessageNode, spec: GateSpec) -> bool:
@@ -35,15 +35,9 @@ def is_read(flow: FlowIR, node: InputMessageNode) -> bool:
 
 
 def list_readers(flow: FlowIR, node: InputMessageNode) -> list[str]:
-    """What reads the output of a gate and cannot do without: `node.input`, in the order of the edges.
+    """What reads the output of a gate: `node.input`, in the order of the edges.
 
-    An input with a default is one for a remark that may be missing.
+    An input with a default counts: the default stands where no edge feeds it, not for an approval.
     """
     edges = [edge for port in node.outputs for edge in flow.readers.get((node.id, port.title), ())]
-    return [f"{edge.target}.{edge.input}" for edge in edges if _needs_value(flow, edge)]
-
-
-def _needs_value(flow: FlowIR, edge: DataEdge) -> bool:
-    target = flow.by_id.get(edge.target)
-    ports = () if target is None else target.inputs
-    return not any(port.title == edge.input and port.default is not None for port in ports)
+    return [f"{edge.target}.{edge.input}" for edge in edges]

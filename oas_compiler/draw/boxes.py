@@ -74,7 +74,7 @@ class Boxes:
 
     def box(self, node: Node, path: Path) -> Box:
         """The box of a node; of one that runs flows, the head of its frame."""
-        kind: Shape = "subflow" if node.subflows else kind_of(node).shape
+        kind: Shape = "subflow" if node.subflows else kind_of(node).shape_of(node)
         narrow = _MOST_BRANCH_NAME if kind == "branch" else _MOST_NAME
         name = self.name(node, path)
         lines = wrap(name, NAME_SIZE, most=narrow, bold=True) or ("?",)

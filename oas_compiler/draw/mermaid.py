@@ -80,7 +80,7 @@ class _Drawing:
             if node.subflows:
                 yield from self._draw_container(node, path, pad)
                 continue
-            left, right = _SHAPES.get(kind_of(node).shape, ("[", "]"))
+            left, right = _SHAPES.get(kind_of(node).shape_of(node), ("[", "]"))
             yield f'{pad}{_make_node_id(path)}{left}"{self._format_label(node, path)}"{right}{self._format_class(path, node)}'
         back = _back_routes(flow)
         for route in flow.routes:

@@ -100,19 +100,28 @@ class Way:
 class Call:
     """The call of a node."""
 
-    kind: Literal["http", "tool", "client", "mcp"]
-    """`tool`: a Python function of the host; `client`: a tool of the caller; `mcp`: of a server."""
+    kind: Literal["http", "tool", "client", "mcp", "model", "a2a"]
+    """`tool`: a Python function of the host; `client`: a tool of the caller; `mcp`: of a server;
+    `model`: a question to a model; `a2a`: a message to an agent elsewhere.
+    """
     method: str = ""
     url: str = ""
     """Without user, query and fragment."""
     tool: str = ""
-    """Name of the function or tool, or the `tool` in the body of a call."""
+    """Name of the function, tool or model, or the `tool` in the body of a call."""
+
+    @property
+    def target(self) -> str:
+        """What is called where it is no request: `MCP tool search`, `model gpt-4o`."""
+        return f"{TOOL_WORDS[self.kind]} {self.tool or self.url}".rstrip()
 
 
 TOOL_WORDS: Final[Mapping[str, str]] = {
     "tool": "function",
     "client": "tool of the caller",
     "mcp": "MCP tool",
+    "model": "model",
+    "a2a": "agent",
 }
 """What is called, by the kind of a call that is no request."""
 

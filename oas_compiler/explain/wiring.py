@@ -22,6 +22,8 @@ from oas_compiler.control.shown import shown_at
 from oas_compiler.explain.records import Call, Feed, Origin, Read, Way, Write
 from oas_compiler.ir import DataEdge, FlowIR, Json, JsonValue, Node, Path, Port
 from oas_compiler.ir.type_names import shown
+from oas_compiler.kinds.llm import name_model
+from oas_compiler.kinds.registry import kind_of
 from oas_compiler.templates.reading import TemplateInvalid, placeholders, strings
 
 RESULT = "result"
@@ -165,6 +167,10 @@ def call_of(node: Node) -> Call | None:
         return Call(kind="mcp", tool=node.tool_name or "of the toolbox")
     if isinstance(node, ir.ToolNode):
         return Call(kind="tool", tool=node.tool_name)
+    if isinstance(node, ir.RemoteAgentNode):
+        return Call(kind="a2a", url=without_query(node.url))
+    if _asks_model(node):
+        return Call(kind="model", tool=name_model(node))
     if not isinstance(node, ir.ApiNode):
         return None
     body = node.data.value() if node.data is not None else None
@@ -177,6 +183,11 @@ def call_of(node: Node) -> Call | None:
         url=without_query(node.url),
         tool=tool if isinstance(tool, str) else "",
     )
+
+
+def _asks_model(node: Node) -> bool:
+    inside = isinstance(node, ir.AgentModelNode | ir.AgentShortenNode)
+    return inside or kind_of(node).behind == "llm_config"
 
 
 def without_query(url: str) -> str:

@@ -102,6 +102,7 @@ AGENT = NodeKind(
     passage="all",
     behind="agent",
     shows_screens=True,
+    calls=(ir.AgentModelNode, ir.AgentShortenNode, ir.RemoteAgentNode),
     caption=_describe,
     metadata={**NODE_KEYS, **CHILD_KEYS, **FIRST_TURN_KEYS, **ATTACHMENT_KEYS},
     lowering="oas_compiler.lower.nodes.agent:lower_agent",

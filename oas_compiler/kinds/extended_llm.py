@@ -90,6 +90,8 @@ EXTENDED_LLM = NodeKind(
         "send_message": Field("flag", "Whether the answer joins the conversation."),
     },
     behind=LLM.behind,
+    shape=LLM.shape,
+    caption=LLM.caption,
     metadata=LLM.metadata,
     lowering="oas_compiler.lower.nodes.llm:lower_llm",
 )

@@ -74,6 +74,8 @@ class NodeKind:
     shows_screens: bool = False
     """Whether the node, or a flow that it runs, shows a screen to a person."""
     shape: Shape = "step"
+    calls: tuple[type[Node], ...] = ()
+    """The variants that pictures draw as calls, whatever the shape of the kind."""
     caption: str | Callable[[Any], str] | None = None
     """The text below its name in pictures: a fixed text, or a function of the IR node.
 
@@ -88,6 +90,10 @@ class NodeKind:
 
     Only `lower/` imports it: a file is checked without LangGraph.
     """
+
+    def shape_of(self, node: Node) -> Shape:
+        """The shape of one of its nodes; of one that runs flows, what stands inside the frame."""
+        return "call" if isinstance(node, self.calls) else self.shape
 
     @property
     def runs(self) -> bool:

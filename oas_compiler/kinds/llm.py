@@ -16,6 +16,9 @@ from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port
 from oas_compiler.kinds.kind import NodeKind
 
+_NAMES = ("model_id", "name")
+"""Fields of a model that name it, the plainest first."""
+
 
 def build_llm(site: Site) -> ir.Node:
     outputs = site.declared("outputs")
@@ -45,6 +48,17 @@ def read_config(site: Site) -> Json:
     return Json.of({"component_type": model.type, **model.fields})
 
 
+def name_model(node: ir.Node) -> str:
+    """The model that a node asks, as its file names it: `gpt-4o`; empty where it has no name."""
+    model = getattr(node, "llm_config", ir.NOTHING).value()
+    names = (model.get(key) for key in _NAMES) if isinstance(model, dict) else ()
+    return next((name for name in names if isinstance(name, str) and name), "")
+
+
+def describe_question(node: ir.Node) -> str:
+    return f"model {name_model(node)}".rstrip()
+
+
 LLM = NodeKind(
     component_type="LlmNode",
     node=ir.LlmNode,
@@ -58,6 +72,8 @@ LLM = NodeKind(
         ),
     },
     behind="llm_config",
+    shape="call",
+    caption=describe_question,
     metadata={**NODE_KEYS, **FIRST_TURN_KEYS, **ATTACHMENT_KEYS},
     lowering="oas_compiler.lower.nodes.llm:lower_llm",
 )

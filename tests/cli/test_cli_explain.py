@@ -12,7 +12,7 @@ import pytest
 from oasflow_screen import Screen
 
 from oas_compiler.explain import explain
-from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
+from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTREACH = ROOT / "../shared/corpus/cinatra/email-outreach-agent"
@@ -230,3 +230,16 @@ def test_at_a_terminal_of_80_columns_nothing_is_cut_and_no_line_is_longer(
     words = {word.strip(",") for line in lines for word in line.split()}
     assert {node.id for node in explained.nodes} <= words
     assert {gate.renderer for gate in explained.gates} <= words
+
+
+def test_a_question_to_a_model_is_counted_and_listed_as_a_call(
+    offline: Any, flow_file: Any
+) -> None:
+    config = {"component_type": "OpenAiConfig", "id": "gpt", "name": "Writer", "model_id": "gpt-5"}
+    ask = node(
+        "LlmNode", "write", llm_config=config, prompt_template="Write.", outputs=[port("text")]
+    )
+    told = offline("explain", str(flow_file(flow_of(start(), ask, end())))).stdout
+    assert "3 nodes · 0 gates · 1 call · 0 sends" in told
+    assert "calls  the model gpt-5" in told
+    assert "  model gpt-5\n      write\n" in told

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from printed import hashed
 
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form import AnswerForm
+from cinatra_sdk.gates.forms.result import result_schema
 from cinatra_sdk.gates.forms.text import TextForm
 from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.ask import Asker, needs_words
 from oas_compiler.cli.terminal import Terminal, console_for
+from tests.flows import end, flow_of, node, port, start
 
 GATE = Gate(
     id="colour", node="colour", visit=1, step=1, risk="read_only", name="Colour", renderer="x",
@@ -69,9 +75,70 @@ def test_a_gate_that_takes_a_yes_is_approved_by_the_letter(monkeypatch: pytest.M
     assert "your words" not in told
 
 
+HINT = 'type "" for an empty text'
+TITLE: dict[str, Any] = {"type": "string"}
+
+
+def hint_of(monkeypatch: pytest.MonkeyPatch, form: AnswerForm) -> bool:
+    """Whether a person who leaves a field of the form empty is told of the empty text."""
+    decision, told = asked(monkeypatch, replace(GATE, form=form), "a", "", "<", "q")
+    assert decision is None
+    assert "Something is needed here" in told
+    return HINT in told
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        form_of(output="title", answer_schema={"type": "string"}),
+        form_of(output="title", answer_schema={"type": "string", "minLength": 1}),
+        form_of(
+            output="site", bare=True,
+            answer_schema={"type": "object", "properties": {"site": TITLE}, "required": ["site"]},
+        ),
+        form_of(
+            result=True, question=True, answer_schema=result_schema({"said": TITLE}, required=["said"])
+        ),
+        form_of(
+            output="review",
+            answer_schema={
+                "type": "object", "required": ["text", "count"],
+                "properties": {"text": {"type": "string", "pattern": "."}, "count": {"type": "integer"}},
+            },
+        ),
+    ],
+    ids=["a text", "a text with a length", "a setup", "a model's question", "a field with a pattern"],
+)  # fmt: skip
+def test_no_empty_text_is_offered_where_one_is_refused(
+    monkeypatch: pytest.MonkeyPatch, form: AnswerForm
+) -> None:
+    assert not hint_of(monkeypatch, form)
+
+
+def test_an_empty_text_is_offered_where_one_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    both: dict[str, Any] = {"text": {"type": "string"}, "note": {"type": "string"}}
+    schema = {"type": "object", "properties": both, "required": [*both]}
+    assert hint_of(monkeypatch, form_of(output="review", answer_schema=schema))
+
+
 def test_a_decision_that_the_gate_refuses_is_asked_for_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     decision, told = asked(monkeypatch, GATE, "w \x00", "q")
     assert decision is None
     assert "error: " in told
+
+
+@pytest.mark.parametrize("more", [(), ("--reason", "fine"), ("--as", "ann")], ids=str)
+def test_an_approval_of_a_question_prints_the_command_that_answers_it(
+    cli: Any, flow_file: Any, more: tuple[str, ...]
+) -> None:
+    ask = node("InputMessageNode", "city", message="Where do you live?", outputs=[port("said")])
+    flow = flow_of(start(), ask, end(port("said")), edges=[("city", "said", "end", "said")])
+    assert cli("run", flow_file(flow), "--detach", "--run-id", "r1").exit_code == 3
+    refused = cli("approve", "r1/city", *more)
+    assert refused.exit_code == 2
+    told = hashed(" ".join(refused.output.split()))
+    assert "asks a question, and an approval has no words: use oasflow answer with --text" in told
+    assert "oasflow answer r1/city --shown HASH --text '…'" in told
+    assert cli("answer", "r1/city", "--text", "Lyon").exit_code == 0

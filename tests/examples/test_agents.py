@@ -147,7 +147,7 @@ def test_a_gate_without_an_answer_leaves_the_run_waiting_with_the_same_calls() -
 # ------------------------------------------------------------------------ what each one shows
 
 
-def test_the_newsletter_shows_its_draft_and_sends_what_was_reviewed_with_the_note() -> None:
+def test_the_newsletter_shows_its_draft_and_sends_what_was_reviewed_and_no_word_more() -> None:
     stubs: Any = {"write_draft": {"subject": 'All "about" bees', "body": "one\ntwo"}}
     flow = compiled("newsletter-agent")
     answers: Any = {"review_draft": "say hello to Jo", "confirm_send": True}
@@ -157,17 +157,15 @@ def test_the_newsletter_shows_its_draft_and_sends_what_was_reviewed_with_the_not
         "topic": "Bees", "subject": 'All "about" bees', "body": "one\ntwo",
     }  # fmt: skip
     assert (review.risk, review.step) == ("read_only", 1)
-    assert (confirm.values["subject"], confirm.values["audience"]) == (
+    assert [confirm.values[name] for name in ("subject", "audience", "body")] == [
         'All "about" bees',
         "all subscribers",
-    )
+        "one\ntwo",
+    ]
     assert (confirm.risk, confirm.step) == ("send_external_message", 2)
     (sent,) = result.calls_of("send_newsletter")
     assert isinstance(sent.body, dict)
-    assert sent.body["user"] == (
-        'Audience: all subscribers\nSubject: All "about" bees\n'
-        "Editor's note: say hello to Jo\n\none\ntwo"
-    )
+    assert sent.body["user"] == ('Audience: all subscribers\nSubject: All "about" bees\n\none\ntwo')
 
 
 def test_both_gates_of_the_newsletter_guard_its_send() -> None:

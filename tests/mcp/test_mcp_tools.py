@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import ToolMessage
 
-from cinatra_sdk import HostParts
+from cinatra_sdk import Decision, HostParts
+from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.models import ScriptedModel
 from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.testing import adrive, drive
@@ -279,6 +280,35 @@ def test_a_confirmed_tool_asks_first() -> None:
     assert ran.gates[0].payload["values"]["arguments"] == {"to": "ada"}
     assert drive(flow, {"to": "ada"}, answers=[False]).status == "rejected"
     assert len(made) == 1
+
+
+EDIT = Decision.approve(by="ann", value={"to": "bob"})
+
+
+def test_a_confirmed_tool_is_asked_once_with_the_arguments_that_a_person_edited() -> None:
+    flow, made, _ = run(tool_flow({**SEND, "requires_confirmation": True}), {})
+    ran = drive(flow, {"to": "ada"}, answers=[EDIT])
+    assert (ran.status, ran.outputs) == ("completed", {"said": "sent to bob"}), ran.error
+    assert [one[:2] for one in made] == [("send", "bob")]
+    (decided,) = ran.decisions
+    assert decided["edited"] == {"before": {"to": "ada"}, "after": {"to": "bob"}}
+
+
+@pytest.mark.parametrize("value", [{"to": 5}, {"to": "bob", "copies": 2}, {}, "bob"], ids=str)
+def test_an_edit_that_the_tool_does_not_take_asks_no_server(value: Any) -> None:
+    flow, made, _ = run(tool_flow({**SEND, "requires_confirmation": True}), {})
+    with pytest.raises(AnswerInvalid, match="the edited arguments"):
+        drive(flow, {"to": "ada"}, answers=[Decision.approve(by="ann", value=value)])
+    assert made == []
+
+
+def test_an_agent_is_told_of_the_arguments_that_a_person_edited() -> None:
+    tools = ["search", spec("send", port("to"), requires_confirmation=True)]
+    script = [asks_for(("send", {"to": "ada"})), "Done."]
+    ran, model, made = run_agent(agent(toolboxes=[box(tool_filter=tools)]), script, answers=[EDIT])
+    assert ran.status == "completed", ran.error
+    assert [one[:2] for one in made] == [("send", "bob")]
+    assert any("bob" in said for said in told(model))
 
 
 def test_a_simulation_answers_for_a_server() -> None:

@@ -5,8 +5,8 @@
     the same, and nothing reads "note"
 
 Cinatra's hosts answer a yes by `[Approved by operator]`; a prompt, a mail or an output of the run then
-holds these words where a person's were meant.  A question, to which a yes is no answer, is none; and
-an input with a default can do without a person's words.
+holds these words where a person's were meant, also an input with a default, which the words replace.  A
+question, to which a yes is no answer, is none.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Node
 from oas_compiler.kinds.registry import kind_of
 
-_HEARING = frozenset({"step", "subflow"})
-"""Shapes of the nodes that may read the conversation: agents, models, and what runs flows.  Calls,
-messages and branches read their inputs alone.
+_HEARING = frozenset({"step", "subflow", "agent", "llm_config"})
+"""What the nodes have as shape or behind them that may read the conversation: agents, models, and
+what runs flows.  Other calls, messages and branches read their inputs alone.
 """
 
 
@@ -71,4 +71,9 @@ def _is_heard(flow: FlowIR, gate: Node) -> bool:
     after = (
         flow.by_id.get(one) for one in link_level(flow).reach_from([gate.id]) if one != gate.id
     )
-    return any(node is None or kind_of(node).shape in _HEARING for node in after)
+    return any(node is None or _hears(node) for node in after)
+
+
+def _hears(node: Node) -> bool:
+    kind = kind_of(node)
+    return kind.shape in _HEARING or kind.behind in _HEARING

@@ -1,41 +1,69 @@
-"""A gate before a send shows what is sent.
+"""The gate that guards a send shows what is sent.
 
     write ─draft→ send, write → check → sign (gate) → send           ->  OAS221 at the edge into "send"
     the same, and an edge leads the draft into an input of "sign"
+    write → read (gate) → check → sign (gate) → send                  ->  OAS221: only "read" shows it
     sign (gate) → shorten ─text→ send                                 ->  OAS221: made after the gate
 
-A gate shows the visible inputs of its flow, what the node before it puts out or says, its message and
-its own inputs.  Asked is of every gate before the send whether one shows the value; what a person answers at a
-gate, and inputs that only the host fills in, are no matter of the person who approves.
+Of each way the last gate before the send counts, since its person lets the send go; after an earlier
+gate a value may be made anew.  A gate shows the visible inputs of its flow, what the node before it puts
+out or says, its message and its own inputs.  A node that runs a flow with a gate stands for that gate, and
+counts as showing what goes into it.  What a person answers at the gate, and inputs that only the host fills
+in, are no matter of the person who approves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.digraph import Digraph
 from oas_compiler.control.graph import link_level
 from oas_compiler.control.risk import is_send
-from oas_compiler.control.shown import shown_at
+from oas_compiler.control.shown import shown_at, trace_origin, values_at, values_into
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.ir import (
-    DataEdge,
-    FlowIR,
-    InputMessageNode,
-    Node,
-    OutputMessageNode,
-    StartNode,
-    walk,
-)
+from oas_compiler.ir import DataEdge, FlowIR, InputMessageNode, Node, StartNode, walk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Guards:
+    """What asks a person last before a send."""
+
+    flow: FlowIR
+    links: Digraph[str]
+    last: tuple[str, ...]
+    """The gates, and the nodes that run a flow with a gate, the nearest first."""
+    between: Collection[str]
+    """The nodes from which control comes to the send without a gate."""
+
+    def list_blind(self, edge: DataEdge, origin: tuple[str, str]) -> list[str]:
+        """Those that do not show the value of a data edge, though it is there."""
+        blind = [one for one in self.last if not self._shows(one, origin)]
+        if not blind:
+            return []
+        # Where another source has run since, its value counts.
+        others = {one.source for one in self.flow.feeds[edge.target, edge.input]} - {edge.source}
+        there = self.links.reach_from([origin[0]], without=others)
+        return [one for one in blind if one in there]
+
+    def _shows(self, gate: str, origin: tuple[str, str]) -> bool:
+        if origin[0] == gate or origin[0] in shown_at(self.flow, gate):
+            return True
+        is_gate = isinstance(self.flow.by_id[gate], InputMessageNode)
+        return origin in (values_at if is_gate else values_into)(self.flow, gate)
+
+    def is_made_after(self, node: str) -> bool:
+        """Whether a node may run after the last gate and before the send."""
+        return node in self.between and node in self.links.reach_from(self.last)
 
 
 @rule(
     code="OAS221",
     name="send-not-shown",
     severity="warning",
-    summary="A send gets a value that no gate before it shows, or that is made after the gate.",
-    fix="Lead the value into an input of the gate, and make it before the gate.",
+    summary="A send gets a value that the last gate before it does not show, or that is made after it.",
+    fix="Lead the value into an input of the last gate before the send, and make it before that gate.",
     source="this project",
     needs="flow",
     bad="write → check → sign → send, and the draft goes from write to send alone",
@@ -43,63 +71,74 @@ from oas_compiler.ir import (
 )
 def send_not_shown(subject: Subject, report: Report) -> None:
     for flow in subject.flows:
+        if not _is_wired(flow):
+            continue  # what feeds a gate is not known; the edge is an error of its own
         links = link_level(flow)
+        asking = {node.id for node in flow.by_id.values() if _asks(node)}
         for node in flow.by_id.values():
             if not _sends(node) or node.id in flow.unread_ports:
                 continue
-            gates = _list_gates_before(flow, links, node.id)
-            if not gates:
-                continue
-            for edge in flow.data_edges_into(node.id):
-                why = _find_problem(flow, links, gates, edge)
+            guards = _find_guards(flow, links, asking, node.id)
+            for edge in flow.data_edges_into(node.id) if guards.last else ():
+                why, gate = _find_problem(guards, edge)
                 if why:
                     report(
                         f'"{node.id[:80]}" sends "{edge.input[:80]}" {why}',
                         edge.place,
-                        hint=f'lead it into an input of "{gates[0].id[:80]}", whose person approves it',
+                        hint=f'lead it into an input of "{gate[:80]}", whose person approves it',
                     )
 
 
-def _sends(node: Node) -> bool:
-    """Whether the node sends, or runs a flow that sends without a gate of its own."""
-    if is_send(node):
+def _is_wired(flow: FlowIR) -> bool:
+    """Whether every data edge begins at an output that is there."""
+    outputs = {(node.id, port.title) for node in flow.by_id.values() for port in node.outputs}
+    return all(
+        (edge.source, edge.output) in outputs or edge.source in flow.unread_ports
+        for edge in flow.data_edges
+    )
+
+
+def _asks(node: Node) -> bool:
+    """Whether the node is a gate, or runs a flow with one."""
+    if isinstance(node, InputMessageNode):
         return True
-    inside = [inner for flow in node.subflows for _path, inner in walk(flow)]
-    asks = any(isinstance(inner, InputMessageNode) for inner in inside)
-    return not asks and any(is_send(inner) for inner in inside)
+    inside = (inner for flow in node.subflows for _path, inner in walk(flow))
+    return any(isinstance(inner, InputMessageNode) for inner in inside)
 
 
-def _list_gates_before(flow: FlowIR, links: Digraph[str], node: str) -> list[InputMessageNode]:
-    """The gates from which control can come to the node, the nearest first."""
-    before = links.reverse.reach_from([node])
-    found = (flow.by_id.get(one) for one in before if one != node)
-    return [one for one in found if isinstance(one, InputMessageNode)]
+def _sends(node: Node) -> bool:
+    """Whether the node sends, or runs a flow that sends, without a gate of its own."""
+    if _asks(node):
+        return False
+    inside = (inner for flow in node.subflows for _path, inner in walk(flow))
+    return is_send(node) or any(is_send(inner) for inner in inside)
 
 
-def _find_problem(
-    flow: FlowIR, links: Digraph[str], gates: list[InputMessageNode], edge: DataEdge
-) -> str:
-    """Why the person who approves does not see the value; empty where they do, or need not."""
-    source = flow.by_id.get(edge.source)
-    if source is None or isinstance(source, InputMessageNode):
-        return ""
-    if isinstance(source, StartNode):
-        return ""  # visible inputs are shown at every gate, hidden ones are the host's
-    if any(edge.source in shown_at(flow, gate.id) for gate in gates):
-        return ""
-    if any((edge.source, edge.output) in _list_sources(flow, gate) for gate in gates):
-        return ""
-    after = links.reach_from([edge.source])
-    if any(gate.id in after for gate in gates):
-        return f'from "{edge.source[:80]}", which no gate before it shows'
-    return f'from "{edge.source[:80]}", which makes it after the gate'
+def _find_guards(flow: FlowIR, links: Digraph[str], asking: Collection[str], send: str) -> _Guards:
+    before = links.reverse.reach_from([send], without=asking)
+    known = [one for one in before if one in flow.by_id]
+    return _Guards(
+        flow=flow,
+        links=links,
+        last=tuple(one for one in known if one in asking),
+        between=frozenset(known) - {*asking, send},
+    )
 
 
-def _list_sources(flow: FlowIR, gate: InputMessageNode) -> Iterator[tuple[str, str]]:
-    """What feeds the gate, and the messages right before it, which it shows."""
-    said = [
-        one for one in shown_at(flow, gate.id) if isinstance(flow.by_id[one], OutputMessageNode)
-    ]
-    for node_id in (gate.id, *said):
-        for edge in flow.data_edges_into(node_id):
-            yield edge.source, edge.output
+def _find_problem(guards: _Guards, edge: DataEdge) -> tuple[str, str]:
+    """Why a person who lets the send go does not see the value, and at which gate; empty where they
+    do, or need not.
+    """
+    flow = guards.flow
+    origin = trace_origin(flow, edge.source, edge.output)
+    source = flow.by_id.get(origin[0])
+    # Visible inputs are shown at every gate, hidden ones are the host's.
+    if source is None or isinstance(source, StartNode):
+        return "", ""
+    named = f'from "{edge.source[:80]}"'
+    if guards.is_made_after(source.id):
+        return f"{named}, which makes it after the gate", guards.last[0]
+    blind = guards.list_blind(edge, origin)
+    if not blind:
+        return "", ""
+    return f'{named}, which the gate "{blind[0][:80]}" before it does not show', blind[0]

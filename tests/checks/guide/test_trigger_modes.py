@@ -10,6 +10,8 @@ from tests.flows import Json, api, end, flow_node, gate, port, start
 
 PASS = "{{CINATRA_BASE_URL}}/api/agents/passthrough"
 RENDERER = "@test/agent:configure"
+SCHEDULE = {"type": "string", "minLength": 1}
+"""A schedule is no yes: without it, the words of an approval would be persisted in its place."""
 
 
 def trigger(source: str, *, into: str = "agent_run_id", id_: str = "trigger") -> Json:
@@ -28,7 +30,7 @@ def trigger(source: str, *, into: str = "agent_run_id", id_: str = "trigger") ->
     )
     made = flow(
         start(port(source, default=""), hidden=[source]),
-        gate("configure", output=port("schedule"), renderer=RENDERER),
+        gate("configure", output=port("schedule"), renderer=RENDERER, inputMessageSchema=SCHEDULE),
         persist,
         end(),
         edges=[

@@ -61,6 +61,21 @@ def test_a_text_that_nothing_reads_is_none():
     assert found(flow_of(start(), gate("review", output=port("note")), end()), CODE) == []
 
 
-def test_an_input_with_a_default_can_do_without_the_words():
+def test_an_input_with_a_default_gets_the_words_in_its_place():
     reader = api("write", inputs=[port("note", default="")], data={"note": "{{ note }}"})
-    assert found(leading(gate("review", output=port("note")), to=reader), CODE) == []
+    (finding,) = findings(leading(gate("review", output=port("note")), to=reader), CODE)
+    assert '"write.note" then reads [Approved by operator]' in finding.message
+
+
+def test_readers_with_and_without_a_default_are_named_together():
+    second = api("send", inputs=[port("remark", default="none")], data={"r": "{{ remark }}"})
+    reader = api("write", inputs=[port("note")], data={"note": "{{ note }}"})
+    flow = flow_of(
+        start(), gate("review", output=port("note")), reader, second, end(port("note", default="")),
+        edges=[
+            ("review", "note", "write", "note"), ("review", "note", "send", "remark"),
+            ("review", "note", "end", "note"),
+        ],
+    )  # fmt: skip
+    (finding,) = findings(flow, CODE)
+    assert '"write.note", "send.remark", "end.note" then reads' in finding.message

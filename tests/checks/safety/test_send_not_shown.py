@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.checks.rule_case import findings, found
-from tests.flows import api, branching, end, flow_node, flow_of, gate, message, port, start
+from tests.flows import api, branching, end, flow_node, flow_of, gate, message, node, port, start
 
 CODE = "OAS221"
 BODY = port("body")
@@ -23,7 +23,10 @@ def test_a_value_that_the_gate_does_not_show_is_named_at_its_edge():
     )  # fmt: skip
     (finding,) = findings(flow, CODE)
     assert (finding.pointer, finding.severity) == ("/data_flow_connections/0", "warning")
-    assert finding.message == '"send" sends "body" from "write", which no gate before it shows'
+    assert (
+        finding.message
+        == '"send" sends "body" from "write", which the gate "sign" before it does not show'
+    )
     assert '"sign"' in finding.hint
 
 
@@ -64,14 +67,132 @@ def test_inputs_of_the_flow_and_answers_at_gates_are_known_to_the_person():
     assert found(flow, CODE) == []
 
 
-def test_one_of_two_gates_is_enough_and_a_send_without_a_gate_is_another_finding():
+def test_the_last_gate_counts_whatever_an_earlier_one_showed():
     twice = flow_of(
         start(), WRITE, gate("read"), CHECK, gate("sign"), send(BODY), end(),
         edges=[("write", "body", "send", "body")],
     )  # fmt: skip
+    (finding,) = findings(twice, CODE)
+    assert '"body" from "write", which the gate "sign" before it does not show' in finding.message
+    assert '"sign"' in finding.hint
+
+
+def test_an_earlier_gate_need_not_show_what_the_last_one_shows():
+    flow = flow_of(
+        start(), WRITE, CHECK, gate("read"), gate("sign", inputs=[BODY]), send(BODY), end(),
+        edges=[("write", "body", "send", "body"), ("write", "body", "sign", "body")],
+    )  # fmt: skip
+    assert found(flow, CODE) == []
+
+
+def test_a_send_without_a_gate_is_another_finding():
     bare = flow_of(start(), WRITE, send(BODY), end(), edges=[("write", "body", "send", "body")])
-    assert found(twice, CODE) == found(bare, CODE) == []
+    assert found(bare, CODE) == []
     assert found(bare, "OAS200") != []
+
+
+def revised(*, shown_again: bool) -> Any:
+    """write → read; its person sends, or has the text revised and signs that."""
+    again = gate("sign", inputs=[BODY] if shown_again else [])
+    route = branching("choose", port("branching_mapping_key"), {"good": "send"})
+    return flow_of(
+        start(), WRITE, gate("read", output=port("verdict")), route, api("revise", outputs=[BODY]),
+        CHECK, again, send(BODY), end(),
+        routes=[("start", None, "write"), ("write", None, "read"), ("read", None, "choose"),
+                ("choose", "send", "send"), ("choose", "default", "revise"),
+                ("revise", None, "check"), ("check", None, "sign"), ("sign", None, "send"),
+                ("send", None, "end")],
+        edges=[("read", "verdict", "choose", "branching_mapping_key"),
+               ("write", "body", "send", "body"), ("revise", "body", "send", "body"),
+               *([("revise", "body", "sign", "body")] if shown_again else [])],
+    )  # fmt: skip
+
+
+def test_a_value_that_is_changed_after_the_gate_that_showed_it_needs_the_next_gate():
+    (finding,) = findings(revised(shown_again=False), CODE)
+    assert finding.message == (
+        '"send" sends "body" from "revise", which the gate "sign" before it does not show'
+    )
+
+
+def test_a_gate_need_not_show_what_was_made_anew_before_it():
+    assert found(revised(shown_again=True), CODE) == []
+
+
+def test_a_value_that_a_way_past_the_gate_makes_anew_is_made_after_it():
+    flow = flow_of(
+        start(), WRITE, gate("sign", output=port("verdict")),
+        branching("choose", port("branching_mapping_key"), {"shorter": "shorten"}),
+        api("shorten", outputs=[BODY]), send(BODY), end(),
+        routes=[("start", None, "write"), ("write", None, "sign"), ("sign", None, "choose"),
+                ("choose", "shorten", "shorten"), ("choose", "default", "send"),
+                ("shorten", None, "send"), ("send", None, "end")],
+        edges=[("sign", "verdict", "choose", "branching_mapping_key"),
+               ("write", "body", "send", "body"), ("shorten", "body", "send", "body")],
+    )  # fmt: skip
+    (finding,) = findings(flow, CODE)
+    assert finding.message == '"send" sends "body" from "shorten", which makes it after the gate'
+
+
+def template(id_: str, text: str) -> Any:
+    return node("PluginTemplateNode", id_, template=text, inputs=[port("given")], outputs=[port("output")],
+                component_plugin_name="NodesPlugin", component_plugin_version="26.1.0")  # fmt: skip
+
+
+def renamed(text: str) -> Any:
+    return flow_of(
+        start(),
+        WRITE,
+        gate("sign"),
+        template("name", text),
+        send(BODY),
+        end(),
+        edges=[("write", "body", "name", "given"), ("name", "output", "send", "body")],
+    )
+
+
+def test_a_template_that_puts_out_what_it_gets_changes_nothing():
+    assert found(renamed("{{ given }}"), CODE) == []
+    assert found(renamed("{{given}}"), CODE) == []
+
+
+def test_a_template_with_other_words_or_another_filter_changes_the_value():
+    for text in ("Dear all, {{ given }}", "{{ given | upper }}", "{{ given }}{{ given }}"):
+        assert found(renamed(text), CODE) == ["/data_flow_connections/1"]
+
+
+def test_a_value_that_is_renamed_on_its_way_to_the_gate_is_shown():
+    flow = flow_of(
+        start(), WRITE, template("name", "{{ given }}"), CHECK, gate("sign", inputs=[port("text")]),
+        send(BODY), end(),
+        edges=[("write", "body", "name", "given"), ("name", "output", "sign", "text"),
+               ("write", "body", "send", "body")],
+    )  # fmt: skip
+    assert found(flow, CODE) == []
+
+
+def asking_flow(*, given: bool) -> Any:
+    inner = flow_of(start(BODY), gate("sign"), end(), id_="inner")
+    talk = flow_node("talk", inner)
+    talk["inputs"] = [BODY]
+    return flow_of(
+        start(), WRITE, gate("read"), CHECK, talk, send(BODY), end(),
+        edges=[("write", "body", "send", "body"), *([("write", "body", "talk", "body")] if given else [])],
+    )  # fmt: skip
+
+
+def test_a_flow_with_a_gate_stands_for_it_and_shows_what_goes_into_it():
+    assert found(asking_flow(given=True), CODE) == []
+    assert found(asking_flow(given=False), CODE) == ["/data_flow_connections/0"]
+
+
+def test_an_answer_at_an_earlier_gate_is_a_value_as_any_other():
+    told = gate("ask", output=port("to"))
+    flow = flow_of(
+        start(), told, WRITE, CHECK, gate("sign"), send(port("to")), end(),
+        edges=[("ask", "to", "send", "to")],
+    )  # fmt: skip
+    assert found(flow, CODE) == ["/data_flow_connections/0"]
 
 
 def test_a_flow_that_sends_without_a_gate_of_its_own_is_a_send():

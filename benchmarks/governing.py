@@ -134,7 +134,7 @@ def make_pack(calls: int, rules: int) -> ContextPack:
                     }
                 ]
             },
-            "decision_layer": {},
+            "decision_layer": {"catalog": "none"},
             "memory_layer": {},
             "evaluation_layer": {},
             "tone_and_comms": {},

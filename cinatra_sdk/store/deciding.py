@@ -132,7 +132,7 @@ def _check(
     connection: Rows, row: Row, gate_id: str, decision: Decision, host: HostContext
 ) -> tuple[Gate, Answer]:
     gate = open_gate(connection, row, gate_id)
-    refuse_other_question(connection, row["run_id"], gate, decision)
+    refuse_other_question(row, gate, decision)
     if not decision.by.strip():
         raise AnswerInvalid(
             f"gate '{gate_id}': the decision does not say who decides", hint="give by=…"

@@ -212,18 +212,18 @@ def open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
     )
 
 
-def refuse_other_question(connection: Rows, run_id: str, gate: Gate, decision: Decision) -> None:
+def refuse_other_question(row: Row, gate: Gate, decision: Decision) -> None:
     """Refuse a decision about something else than what the open gate shows now.
 
     One that does not say what its author saw is taken only where the gate has shown nothing else.
 
     Raises: `GateChanged`.
     """
+    run_id = row["run_id"]
     if decision.shown:
         refuse_changed(run_id, gate, decision.shown)
         return
-    asked = {"run_id": run_id, "gate_id": gate.id, "payload_sha256": gate.payload_sha256}
-    if one(connection, "find_other_payload", asked) is not None:
+    if any(data["gate_id"] == gate.id and data["showed_other"] for data in row["open_gates"]):
         raise GateChanged(
             f"gate '{gate.id}' of run '{run_id}' has shown more than one thing, and the decision "
             "does not say which it is about",

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from oas_compiler.rewriting.spans import Span, spans
-from oas_compiler.rewriting.yaml_places import lists_of
 
 Range = tuple[int, int]
 _Leaf = tuple[str, tuple[str, ...], Range]
@@ -69,6 +68,8 @@ def _read_lists(text: str) -> Iterator[list[_Leaf]]:
         else:
             yield from _walk_json(text, root)
             return
+    from oas_compiler.rewriting.yaml_places import lists_of  # brings the library of YAML
+
     found = lists_of(text)
     if found is None:
         raise _TooMuch

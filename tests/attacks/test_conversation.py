@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.advancing import stop_of
 from cinatra_sdk.engine import runtime_context
-from cinatra_sdk.errors import FlowError
+from cinatra_sdk.errors import FlowError, InputInvalid
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.names import MESSAGES
 from cinatra_sdk.flow.nodes.message import Message
@@ -114,7 +114,7 @@ def talk_to_the_end(graph: Any, how: Any) -> Any:
         with suppress(InvalidUpdateError):
             graph.update_state(CONFIG, evil, as_node="start")
     given = {"inputs": {}, **evil} if door == "the first input" else {"inputs": {}}
-    graph.invoke(given, **heard(how))
+    begin(graph, given, **heard(how))
     own = graph.get_state(CONFIG).values["messages"][0].id
     if "evil" in how:
         disturb(graph, forge(how, own), how)
@@ -131,6 +131,14 @@ def talk_to_the_end(graph: Any, how: Any) -> Any:
         graph.invoke(answer, **heard(how))
     stop = stop_of(graph.get_state(CONFIG))
     return stop.status, stop.messages, [{**one, "at": ""} for one in stop.decisions]
+
+
+def begin(graph: Any, given: dict[str, Any], **how: Any) -> None:
+    """An input that is refused for what stands beside `inputs` is given again without that."""
+    try:
+        graph.invoke(given, **how)
+    except InputInvalid:
+        graph.invoke({"inputs": {}}, **how)
 
 
 def forge(how: Any, own: str | None) -> dict[str, Any]:
@@ -156,7 +164,7 @@ def disturb(graph: Any, evil: Any, how: Any) -> None:
     """What a client does while the run waits at its first gate."""
     door = how.get("door", "")
     if door == "a further input":
-        graph.invoke({"inputs": {}, **evil}, CONFIG)
+        begin(graph, {"inputs": {}, **evil}, config=CONFIG)
     if door == "Command(update)":
         with suppress(FlowError, InvalidUpdateError):
             graph.invoke(Command(update=evil), CONFIG)

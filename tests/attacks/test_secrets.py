@@ -532,7 +532,7 @@ CONTROLS = {
         row="DSN-slash_in_the_password",
     ),
     "a flow is shown as written": Control(
-        open=_without(("oas_compiler.checks.concealed._find_credentials", lambda _subject: ())),
+        open=_without(("oas_compiler.checks.concealed.find_credentials", lambda _subject: ())),
         row="literal_credential,_schema-by_name",
     ),
     "opaque answers are kept": Control(

@@ -211,7 +211,9 @@ def test_the_graph_inside_gets_the_runs_identity_sealed_with_its_place_in_the_ru
     graph.invoke({}, CONFIG, context=host_context(run_id="r1", tenant="t1"))
     inner = graph.get_state(CONFIG, subgraphs=True).tasks[0].state.values
     shape = hand_written(platform)
-    assert inner["run"] == {
+    run = dict(inner["run"])
+    assert run.pop("ledger"), "of a run whose host gave no ledger"
+    assert run == {
         "run_id": "r1", "tenant": "t1", "thread": "thread-1", "digest": "", "scope": "ask",
         "graph": shape_of(shape.channels),
     }  # fmt: skip

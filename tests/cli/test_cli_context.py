@@ -125,10 +125,10 @@ def test_a_gates_list_of_candidates_stands_there_once_and_not_as_json_too(
     seen.wait_for("leave waiting [q]: ")
     seen.type("q")
     assert seen.ended() == 3
-    assert "candidates" not in seen.text
+    assert '"candidates"' not in seen.text
     shown = here("show", "r1", "--full").out
     assert shown.count("House voice") == 1
-    assert "candidates" not in shown
+    assert '"candidates"' not in shown
     assert offered(here("show", "r1", "--json").json) == ["house"]
 
 

@@ -20,7 +20,7 @@ from tests.flows import end, flow_of, port, start
         (("approve", "n1", "--reson", "x"), 'oasflow approve: there is no option "--reson"; did you mean "--reason"? (see oasflow approve -h)'),
         (("approve", "n1", "-x"), 'oasflow approve: there is no option "-x" (see oasflow approve -h)'),
         (("--debgu", "runs"), 'oasflow: there is no option "--debgu"; did you mean "--debug"? (see oasflow -h)'),
-        (("approve",), "oasflow approve: RUN[/GATE] is missing (see oasflow approve -h)"),
+        (("approve",), "oasflow approve: RUN[/GATE]... is missing (see oasflow approve -h)"),
         (("runs", "--status", "asleep"), "oasflow runs: --status: 'asleep' is not one of 'running', 'waiting', 'completed', 'rejected', 'failed', 'stopped' (see oasflow runs -h)"),
         (("runs", "--lim\x1bit", "1"), 'oasflow runs: there is no option "--lim␛it"; did you mean "--limit"? (see oasflow runs -h)'),
     ],

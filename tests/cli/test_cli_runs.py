@@ -112,7 +112,7 @@ def test_set_wins_over_the_input_file_and_stdin_is_a_file_too(
     ("arguments", "words"),
     [
         (("--set", "txt=1"), 'did you mean "text"?'),
-        (("--set", "text"), "key=value"),
+        (("--set", "text"), "write --set text=VALUE"),
         (("--set", "number=many"), "input 'number'"),
         (("--input", "no-such-file.json"), "No such file"),
         (("--input", "-"), "line 1, column 2"),

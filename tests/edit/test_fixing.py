@@ -341,7 +341,9 @@ class Rules:
         self.checked: list[Any] = []
         monkeypatch.setattr(planning, "check", self)
 
-    def __call__(self, flow: str, *, env: Any = None, unsaved: Any = ()) -> Findings:
+    def __call__(
+        self, flow: str, *, env: Any = None, unsaved: Any = (), within: str = ""
+    ) -> Findings:
         raw = dict(unsaved).get(flow) or Path(flow).read_bytes()
         document = json.loads(raw.removeprefix(planning.BYTE_ORDER_MARK))
         self.checked.append(document)
@@ -430,7 +432,7 @@ def test_flows_of_one_package_share_the_changes_of_its_package_json(monkeypatch,
     manifest = str(tmp_path / "package.json")
     Path(manifest).write_text('{"old1": 1, "old2": 2, "name": "x"}', encoding="utf-8")
 
-    def found(flow: str, *, env: Any = None, unsaved: Any = ()) -> Findings:
+    def found(flow: str, *, env: Any = None, unsaved: Any = (), within: str = "") -> Findings:
         about = json.loads(dict(unsaved).get(manifest) or Path(manifest).read_bytes())
         key = "old1" if flow == "a.json" else "old2"
         fix = edit(f"/{key}", GONE)

@@ -15,7 +15,7 @@ from cinatra_sdk import HostContext, RunStore, host_context
 from cinatra_sdk.blocks.child_agent import child_agent
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.blocks.llm_step import llm_step
-from cinatra_sdk.effects import EffectNews, MemoryLedger, Verdict, current_key
+from cinatra_sdk.effects import EffectNews, MemoryLedger, Verdict, current_key, performing
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, NodeFailed
 from cinatra_sdk.governed.state import GovernedState
 from cinatra_sdk.platform import PlatformCall, PlatformUnreachable, SimulatedPlatform
@@ -236,7 +236,19 @@ def test_a_person_settles_it(run: Callable[..., Any]) -> None:
 
 
 @once
-def test_it_is_refused_where_nobody_keeps_a_ledger(run: Callable[..., Any]) -> None:
+def test_the_process_that_began_a_run_keeps_a_ledger_where_its_host_gives_none(
+    run: Callable[..., Any],
+) -> None:
+    platform = Watched()
+    run(platform)
+    assert len(platform.seen) == 1
+
+
+@once
+def test_it_is_refused_where_nobody_keeps_a_ledger(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(performing, "find_ledger", lambda: "no ledger would know of it")
     platform = Watched()
     with pytest.raises(EffectRefused, match="ledger="):
         run(platform)

@@ -49,7 +49,7 @@ def test_a_run_of_a_module_is_answered_by_other_processes(
     assert told == "waiting ['confirm_send']"
     program = "from oas_compiler.cli import main; import sys; sys.argv[0] = 'oasflow'; main()"
     approved = run_program(
-        program, "approve", run.id, "--host", "news:host", "--json", folder=tmp_path, dsn=fresh_database
+        program, "approve", f"{run.id}/confirm_send", "--host", "news:host", "--json", folder=tmp_path, dsn=fresh_database
     )  # fmt: skip
     assert '"completed"' in approved
     with RunStore.open(host=module.host()) as store:

@@ -15,6 +15,7 @@ from langgraph.types import Command
 
 from cinatra_sdk import Decision
 from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.flow.body import NodeBody
 from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.names import MESSAGES
@@ -247,9 +248,9 @@ def test_a_client_cannot_say_what_a_flow_has_heard() -> None:
     config = flow.config(run_id="r")
     config["configurable"]["heard"] = [AIMessage("EVIL")]
     graph = flow.graph(InMemorySaver())
-    values = graph.invoke(
-        {**flow.input({}), "messages": [AIMessage("EVIL")]}, config, context=forged
-    )
+    with pytest.raises(InputInvalid, match="'messages'"):
+        graph.invoke({**flow.input({}), "messages": [AIMessage("EVIL")]}, config, context=forged)
+    values = graph.invoke(flow.input({}), config, context=forged)
     assert [one.content for one in values["messages"]] == ["hear heard "]
 
 

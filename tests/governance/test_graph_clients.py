@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from langgraph.types import Command
 from cinatra_sdk import SimulatedPlatform
 from cinatra_sdk.advancing import advance
 from cinatra_sdk.engine.runtime_context import host_context
+from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.governance.governance import Governance
 from graphs.governed_run import build_graph
 from oas_compiler import compile_flow
@@ -67,7 +69,8 @@ def test_an_approval_that_a_client_writes_is_none(write: str, given: str) -> Non
     assert state.next == ("send",)
     update = {"node.send": approve(state.values["node.send"])}
     WRITES[write](graph, config, update)
-    graph.invoke(INPUTS[given](update), config, context=flow.context(run_id="r1"))
+    with pytest.raises(InputInvalid) if given == "an input" else nullcontext():
+        graph.invoke(INPUTS[given](update), config, context=flow.context(run_id="r1"))
     assert platform.sent == 0
 
 

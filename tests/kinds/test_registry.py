@@ -188,7 +188,9 @@ def test_a_kind_that_runs_names_the_function_that_lowers_it(kind: NodeKind) -> N
 def test_a_node_that_acts_although_its_kind_does_not_is_refused(installed: Any) -> None:
     nothing: Any = None
     site = PlanSite(node=EchoNode(id="a", name="a"), flow=nothing, path=("a",), approval=nothing)
-    place: Any = SimpleNamespace(frame=None, wiring=None, depth=0, inline=False)
+    place: Any = SimpleNamespace(
+        frame=None, wiring=SimpleNamespace(rules=None), depth=0, inline=False
+    )
     installed(EchoNode="ACTS_UNTOLD")
     untold = plan_work(site)
     with pytest.raises(KindRefused, match=r"EchoNode of .* its record says that it does not act"):

@@ -72,12 +72,17 @@ returning run_id,
           case when %(lasts)s then '' else set_config('synchronous_commit', 'off', true) end;
 
 -- name: load_run
--- Of one tenant where one is named: to others the run is not there.  Step 0 is the setup.
+-- Of one tenant where one is named: to others the run is not there.  Step 0 is the setup.  `showed_other`:
+-- the gate has shown something else at the same visit.
 select r.*, clock_timestamp() as now, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
        case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
            select coalesce(json_agg(json_build_object(
                       'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
-                      'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
+                      'response_schema', g.response_schema,
+                      'showed_other', exists (
+                          select from gates o
+                          where o.run_id = g.run_id and o.gate_id = g.gate_id
+                            and o.payload_sha256 <> g.payload_sha256)) order by g.opened_at, g.gate_id), '[]')
            from gates g where g.run_id = r.run_id and g.state = 'open') end as open_gates,
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
@@ -712,12 +717,6 @@ told as (
          with ordinality as e (kind, name, path, visit, data, place)
 )
 select gate_id, pg_notify('oasflow_events', run_id) from made;
-
--- name: find_other_payload
--- Whether a gate has shown something else than this at the same visit.
-select from gates
-where run_id = %(run_id)s and gate_id = %(gate_id)s and payload_sha256 <> %(payload_sha256)s
-limit 1;
 
 -- name: count_questions
 -- What a run, and the runs that it began, have asked people in all: each visit of a gate, and what it

@@ -88,7 +88,7 @@ class Beside:
 def reject(place: Place, rows: Rows) -> None:
     row = one(rows, "load_run", {"run_id": "r1", "tenant": None})
     assert row is not None
-    deciding._record(rows, row, {"a": Decision.reject(by="ann")}, FLOW)
+    deciding._record(rows, row, [], {"a": Decision.reject(by="ann")}, made=FLOW, signer=None)
 
 
 def test_no_call_begins_that_waited_for_a_rejection(place: Place) -> None:

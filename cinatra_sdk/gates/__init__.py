@@ -4,6 +4,7 @@ hitl.py       `build_hitl_gate`
 gate.py       a waiting gate and its id
 answers.py    the JSON that answers a gate
 dialects.py   the answers of other clients, as that JSON
+contradiction.py    a value that decides by itself inside an approval
 forms/        the answers that a gate accepts, one module for each kind of gate
 decisions.py  who decided what
 shown.py      what a gate showed, by its hash

@@ -27,7 +27,7 @@ from pydantic import JsonValue
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import find_secret, redact
-from cinatra_sdk.text.people import person_name, reason_text
+from cinatra_sdk.text.people import INVISIBLE, person_name, reason_text
 from cinatra_sdk.values.json_values import check_value
 
 APPROVED_TEXT: Final = "[Approved by operator]"
@@ -173,13 +173,25 @@ class NoWords(AnswerInvalid):
     """An answer says nothing where a text is asked."""
 
 
+_NOTHING: Final = frozenset({"null", "None", "undefined"})
+
+
 def has_words(value: object) -> bool:
     """Whether a value says something where a text is asked: null, an empty list or object, and a text
-    of nothing that anybody sees do not.
+    of nothing that anybody sees do not, nor does the word of a program for nothing.
     """
     if isinstance(value, str):
-        return any(unicodedata.category(letter)[0] not in "ZC" for letter in value)
-    return value is not None and value not in ([], {})
+        if value.strip() in _NOTHING:
+            return False
+        return any(
+            unicodedata.category(letter)[0] not in "ZCM" and letter not in INVISIBLE
+            for letter in value
+        )
+    if isinstance(value, Mapping):
+        return any(map(has_words, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(has_words, value))
+    return value is not None
 
 
 def check_answer_value(value: Any) -> None:

@@ -167,6 +167,10 @@ class _Said:
                 f"'{self._call}'",
                 hint="only the arguments of a call can be edited; deny it to have another made",
             )
+        if not isinstance(edited["args"], Mapping):
+            raise AnswerInvalid(
+                "the edited arguments are no object", hint=f"give all of them by name; {AS_SHOWN}"
+            )
         return {"approved": True, "value": edited["args"]}
 
 

@@ -45,7 +45,12 @@ def describe_effect(effect: Effect) -> dict[str, Any]:
     about = _describe_request(str(given.get("method") or name.partition(" ")[0]), url)
     query, headers = given.get("query"), given.get("headers")
     more = _star(dict(query)) if isinstance(query, Mapping) else {}
-    about["query"] = {**about["query"], **{str(key): one for key, one in more.items()}}
+    for key, one in more.items():
+        # Both are sent: a rule sees both, as of a name that stands twice in the address.
+        before = about["query"].get(str(key))
+        own = one if isinstance(one, list) else [one]
+        listed = before if isinstance(before, list) else [] if before is None else [before]
+        about["query"][str(key)] = [*listed, *own] if before is not None else one
     if isinstance(headers, Mapping):
         about["headers"] = star_headers(headers)
     if "body" in given and not isinstance(given["body"], Mapping):

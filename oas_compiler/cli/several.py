@@ -96,6 +96,10 @@ def read_targets(
 
     Raises: `Halt` for a target that is named twice, and where the hashes are not as many.
     """
+    if shown and "" in shown:
+        raise Halt(
+            "--shown is empty: give the letters that the printed command has, or leave it out"
+        )
     hashes = shown or [""] * len(targets)
     if len(hashes) != len(targets):
         raise Halt(

@@ -25,6 +25,7 @@ from cinatra_sdk.gates.answers import (
     has_words,
     read_envelope,
 )
+from cinatra_sdk.gates.contradiction import refuse_contradiction
 from cinatra_sdk.gates.decisions import UNSET, Unset
 from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.checks import make_text
@@ -67,6 +68,8 @@ class TextForm:
                     hint=_HOW,
                 )
             return given.yes_text
+        if self.document_schema is None:
+            refuse_contradiction(given.value, is_question=self.is_question)
         if self.document_schema is None and not has_words(given.value):
             raise NoWords(
                 "the answer has no words",

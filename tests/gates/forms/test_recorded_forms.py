@@ -2,9 +2,10 @@
 
 `recorded.json` was written by that class: for every form of `recorded_cases.FORMS` its schema, its
 example, what a person is asked, and what becomes of every answer of `recorded_cases.ANSWERS`.  Two
-examples of selections were mended since: their schemas take the envelope as a text only.  And two kinds
-of answers are read otherwise since, see `MENDED`: null and empty values went on as the texts `null`,
-`[]`, `{}` and ``, and a text alone was refused where the whole answer is a text.
+examples of selections were mended since: their schemas take the envelope as a text only.  And three
+kinds of answers are read otherwise since: null and empty values went on as the texts `null`, `[]`, `{}`
+and `` (`MENDED`), a text alone was refused where the whole answer is a text, and false or a decision
+inside an approval approved (`contradicts`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pytest
 from recorded_cases import ANSWERS, FORMS, selector_of
 
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.answers import has_words
 from cinatra_sdk.gates.decisions import UNSET
 from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.gates.forms.form import AnswerForm
@@ -45,7 +47,15 @@ ASK_FOR_WORDS: Final = frozenset(
 
 def is_wordless(name: str, raw: Any) -> bool:
     said = raw.get("value", ...) if isinstance(raw, dict) and raw.get("approved") is True else ...
+    if isinstance(said, dict) and name in {"default", "text"}:
+        return not has_words(said)
     return said is not ... and as_json(said) in MENDED.get(name, ())
+
+
+def contradicts(raw: Any) -> bool:
+    """Whether the value says no by itself, or decides: it went on as a text, and the gate was approved."""
+    said = raw.get("value") if isinstance(raw, dict) and raw.get("approved") is True else None
+    return said is False or (isinstance(said, dict) and "approved" in said)
 
 
 def build_form(name: str) -> AnswerForm:
@@ -89,6 +99,8 @@ def test_every_answer_is_read_or_refused_as_before(name: str) -> None:
         now = outcome(form, raw)
         if is_wordless(name, raw):
             assert now["refused"] == "the answer has no words"
+        elif (name in {"default", "text"} or "selection" in name) and contradicts(raw):
+            assert now["refused"]
         elif name in ASK_FOR_WORDS and isinstance(raw, str):
             assert now == {"value": raw}
         else:

@@ -32,11 +32,28 @@ DOCUMENT = TextForm(
         ({"approved": True, "userResponse": "text", "approvalNote": "note"}, "text"),
         ({"approved": True, "value": {"a": [1, None]}}, '{"a":[1,null]}'),
         ({"approved": True, "value": 0}, "0"),
-        ({"approved": True, "value": False}, "false"),
     ],
 )
 def test_a_gate_without_a_schema_takes_approval_or_free_text(raw: Any, text: str) -> None:
     assert APPROVAL.read(raw).value == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [False, {"approved": False}, {"approved": True, "value": "x"}, {"decisions": []},
+     [{"type": "ignore"}]],
+)  # fmt: skip
+def test_a_decision_inside_an_approval_is_no_text_that_approves(value: Any) -> None:
+    with pytest.raises(AnswerInvalid, match="approval"):
+        APPROVAL.read({"approved": True, "value": value})
+
+
+@pytest.mark.parametrize(
+    "value", ["\u3164", "\u2800", "\ufe0f", "\u034f", [[]], [""], {"a": ""}, "null", "None"]
+)
+def test_what_nobody_sees_is_no_word_of_an_approval(value: Any) -> None:
+    with pytest.raises(AnswerInvalid, match="no words"):
+        APPROVAL.read({"approved": True, "value": value})
 
 
 def test_a_reason_is_kept_and_never_what_the_flow_goes_on_with() -> None:

@@ -7,6 +7,7 @@ In: what a client sends to a gate, and what the gate asks for.  Out: the JSON th
         {"userResponse": "Ann"}                                 Cinatra
         [{"type": "response", "args": "Ann"}]                   agent-inbox
         {"decisions": [{"type": "respond", "message": "Ann"}]}  LangChain
+    at a choice as at a question, but for a text alone that is also a word of decisions: "reject"
     at a gate that asks for a yes
         [{"type": "accept", "args": …}], {"decisions": [{"type": "approve"}]}   ->  {"approved": True}
         [{"type": "ignore"}], {"decisions": [{"type": "reject"}]}               ->  {"approved": False}
@@ -17,8 +18,8 @@ In: what a client sends to a gate, and what the gate asks for.  Out: the JSON th
                                                           ->  {"approved": True, "value": {"to": "bob"}}
 
 Words that mean one thing at one gate and its opposite at another are refused: some clients send
-`response` where a person rejects with a remark, so it never approves.  What is in no dialect comes out
-as it went in.
+`response` where a person rejects with a remark, so it never approves.  Who decides, and what they saw,
+may stand beside the words: `by`, `shown`.  What is in no dialect comes out as it went in.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import said_name
 from cinatra_sdk.gates.decisions import UNSET, Unset
 
-Asks: TypeAlias = Literal["words", "yes", "call"]
-"""What a gate asks for: a text, a yes (with or without data), or whether a call is made."""
+Asks: TypeAlias = Literal["words", "choice", "yes", "call"]
+"""What a gate asks for: a text, one of some texts, a yes (with or without data), or whether a call is
+made.
+"""
 
 AS_SHOWN: Final = (
     "the call is made as it was shown, or not at all, or with the arguments of an edit"
@@ -43,6 +46,13 @@ _REFUSES: Final = frozenset({"ignore", "reject"})
 _SPEAKS: Final = frozenset({"response", "respond"})
 _INBOX: Final = frozenset({"accept", "ignore", "response", "edit"})
 _LANGCHAIN: Final = frozenset({"approve", "reject", "respond", "edit"})
+_DECISIONS: Final = frozenset(
+    {"accept", "accepted", "approve", "approved", "reject", "rejected", "ignore", "deny", "denied",
+     "decline", "declined", "no", "cancel"}
+)  # fmt: skip
+"""Texts that are a decision where a client says nothing else."""
+_ABOUT: Final = ("by", "shown")
+"""Keys beside the words: who decides, and what they saw."""
 _LANGCHAIN_KEYS: Final = {"reject": {"message"}, "respond": {"message"}, "edit": {"edited_action"}}
 
 
@@ -57,21 +67,41 @@ def read_dialect(
     Raises: `AnswerInvalid` for a dialect's word that does not fit this gate, for several decisions,
     and for keys that the dialect does not have.
     """
-    if isinstance(raw, str) and asks == "words":
-        return {"approved": True, "value": raw}
+    takes_text = asks in {"words", "choice"}
+    if isinstance(raw, str) and takes_text:
+        return {"approved": True, "value": _refuse_ambiguous(raw, asks)}
     if isinstance(raw, list) and any(_has_type(one) for one in raw):
-        return _Said(asks, yes, call).read(_take_one(raw), _INBOX, by={})
+        return _Said(asks, yes, call).read(_take_one(raw), _INBOX, about={})
     if not isinstance(raw, Mapping):
         return raw
-    by = {"by": raw["by"]} if "by" in raw else {}
-    if "userResponse" in raw and asks == "words" and raw.keys() <= {"userResponse", "by"}:
+    about = {key: raw[key] for key in _ABOUT if key in raw}
+    if "userResponse" in raw and takes_text and raw.keys() <= {"userResponse", *_ABOUT}:
+        _refuse_ambiguous(raw["userResponse"], asks)
         return {"approved": True, **raw}
     if "decisions" in raw and "approved" not in raw:
-        unknown = sorted(said_name(key) for key in raw if key not in {"decisions", "by"})
+        unknown = sorted(said_name(key) for key in raw if key not in {"decisions", *_ABOUT})
         if unknown:
             raise AnswerInvalid(f"the answer has unknown keys: {', '.join(unknown)[:200]}")
-        return _Said(asks, yes, call).read(_take_one(raw["decisions"]), _LANGCHAIN, by=by)
+        return _Said(asks, yes, call).read(_take_one(raw["decisions"]), _LANGCHAIN, about=about)
     return raw
+
+
+def says_decision(text: object) -> bool:
+    """Whether a text alone is a word by which clients approve or reject."""
+    return isinstance(text, str) and text.strip().casefold() in _DECISIONS
+
+
+def _refuse_ambiguous(text: Any, asks: Asks) -> Any:
+    """`text`, unless it may be a decision as well as what is chosen.
+
+    Raises: `AnswerInvalid`.
+    """
+    if asks == "choice" and says_decision(text):
+        raise AnswerInvalid(
+            f"the gate asks for a choice, and '{text.strip()}' alone may be a decision as well",
+            hint='send it as the value of an approval to choose it, or {"approved": false} to reject',
+        )
+    return text
 
 
 def _has_type(one: object) -> bool:
@@ -101,9 +131,9 @@ class _Said:
         self._asks, self._yes, self._call = asks, yes, call
 
     def read(
-        self, said: Mapping[Any, Any], words: frozenset[str], *, by: dict[str, Any]
+        self, said: Mapping[Any, Any], words: frozenset[str], *, about: dict[str, Any]
     ) -> dict[str, Any]:
-        """words: the types of the dialect.  by: who decides, where the client says it."""
+        """words: the types of the dialect.  about: what stands beside them, see `_ABOUT`."""
         word = said["type"]
         if not isinstance(word, str) or word not in words:
             raise AnswerInvalid(
@@ -118,12 +148,12 @@ class _Said:
                 hint=AS_SHOWN if self._asks == "call" else "",
             )
         if word in _REFUSES:
-            return {**self._refuse(word, said), **by}
+            return {**self._refuse(word, said), **about}
         if word in _ACCEPTS:
-            return {**self._accept(word), **by}
+            return {**self._accept(word), **about}
         if word in _SPEAKS:
-            return {**self._speak(word, said), **by}
-        return {**self._edit(said), **by}
+            return {**self._speak(word, said), **about}
+        return {**self._edit(said), **about}
 
     def _refuse(self, word: str, said: Mapping[Any, Any]) -> dict[str, Any]:
         # LangChain's rejection of a call lets the run go on, as a denial does here.
@@ -137,19 +167,22 @@ class _Said:
                 f"the gate asks a question, and '{word}' has no words",
                 hint="send the answer as a text",
             )
+        if self._asks == "choice":
+            raise AnswerInvalid(
+                f"the gate asks for a choice, and '{word}' chooses nothing",
+                hint="send what is chosen as the value of an approval",
+            )
         value = {} if isinstance(self._yes, Unset) else {"value": self._yes}
         return {"approved": True, **value}
 
     def _speak(self, word: str, said: Mapping[Any, Any]) -> dict[str, Any]:
-        if self._asks != "words":
+        if self._asks not in {"words", "choice"}:
             raise AnswerInvalid(
                 f"'{word}' neither approves nor rejects, and this gate asks for one of the two",
                 hint='send {"approved": true} or {"approved": false, "reason": "…"}',
             )
-        return {
-            "approved": True,
-            "value": _read_text(said, "args" if word == "response" else "message"),
-        }
+        text = _read_text(said, "args" if word == "response" else "message")
+        return {"approved": True, "value": _refuse_ambiguous(text, self._asks)}
 
     def _edit(self, said: Mapping[Any, Any]) -> dict[str, Any]:
         if self._asks != "call":

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Final
 
@@ -57,9 +58,12 @@ def refuse_other_payload(raw: object, payload: Mapping[str, JsonValue], *, gate:
             raise changed(gate, shows, named)
 
 
-def changed(gate: str, shows: str, named: str) -> GateChanged:
+def changed(gate: str, shows: str, named: str, *, run_id: str = "") -> GateChanged:
+    """The error of a decision about `named` at a gate that shows `shows`; run_id: of a stored run."""
+    of_run = f" of run '{run_id}'" if run_id else ""
+    look = f": oasflow show {shlex.quote(run_id)}" if run_id else ""
     return GateChanged(
-        f"gate '{gate}' shows something else now ({shows[:SHORT]}) than this decision is about "
-        f"({named[:SHORT]})",
-        hint="look at what it shows now, and decide that",
+        f"gate '{gate}'{of_run} shows something else now ({shows[:SHORT]}) than this decision is "
+        f"about ({named[:SHORT]})",
+        hint=f"see what it shows now, and decide that{look}",
     )

@@ -33,7 +33,7 @@ from cinatra_sdk.gates.decisions import Decision, Unset
 from cinatra_sdk.gates.forms.confirmation import ConfirmationForm
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.gates.shown import SHORT
+from cinatra_sdk.gates.shown import SHORT, changed
 from cinatra_sdk.governed.policy import policy_hash
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.platform.protocol import KeepsArtifacts, Platform
@@ -238,11 +238,7 @@ def refuse_changed(run_id: str, gate: Gate, shown: str) -> None:
     Raises: `GateChanged`.
     """
     if not gate.shown.startswith(shown):
-        raise GateChanged(
-            f"gate '{gate.id}' of run '{run_id}' shows something else now ({gate.shown[:SHORT]}) "
-            f"than this decision is about ({shown[:SHORT]})",
-            hint=f"see what it shows now, and decide that: oasflow show {shlex.quote(run_id)}",
-        )
+        raise changed(gate.id, gate.shown, shown, run_id=run_id)
 
 
 class RunStanding(NamedTuple):

@@ -20,6 +20,8 @@ from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.flow.nodes.start import Start
 from cinatra_sdk.flow.plan import FlowPlan, NodePlan, walk_plan_paths
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.dialects import says_decision
+from cinatra_sdk.gates.forms.foreign import ForeignForm
 from cinatra_sdk.gates.gate import Gate, label
 from cinatra_sdk.text.spelling import did_you_mean
 
@@ -61,6 +63,7 @@ class Answering:
         found, answer = self._find_answer(gate)
         if not found:
             return None
+        _refuse_ambiguous(gate, answer)
         decision = Decision.of(answer, by="drive")
         gate.check(decision)
         return decision.wire()
@@ -85,6 +88,24 @@ class Answering:
             return False, None
         self._used[key] = position + 1
         return True, answers[position]
+
+
+def _refuse_ambiguous(gate: Gate, answer: object) -> None:
+    """Refuse a text such as "reject", unless the gate asks a question whose answer it is.
+
+    Raises: `AnswerInvalid`.
+    """
+    any_fits = isinstance(gate.form, ForeignForm) and gate.form.actions == 0
+    if any_fits or not says_decision(answer):
+        return
+    try:
+        gate.read(answer)
+    except AnswerInvalid:
+        raise AnswerInvalid(
+            f"gate '{gate.id}': '{answer}' alone may be a decision as well as a text",
+            hint="give False to reject, True to approve, or "
+            "Decision.approve(value=…) to approve with the text",
+        ) from None
 
 
 def _list_names(gate: Gate) -> tuple[str, ...]:

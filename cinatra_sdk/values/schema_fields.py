@@ -31,6 +31,16 @@ def choices(schema: Schema) -> list[Any]:
     return list(listed) if isinstance(listed, list) else []
 
 
+def list_choices(schema: Schema) -> list[Any]:
+    """As `choices`, also where each is a schema of its own, with a title for people."""
+    for word in ("oneOf", "anyOf"):
+        parts = schema.get(word)
+        if isinstance(parts, list) and parts and not choices(schema):
+            own = [choices(part) if isinstance(part, Mapping) else [] for part in parts]
+            return [one for listed in own for one in listed] if all(own) else []
+    return choices(schema)
+
+
 def read_type(schema: Schema) -> str:
     """The single type of the field; empty where the schema names no type or several."""
     named = schema.get("type")

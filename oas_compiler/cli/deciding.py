@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
+from cinatra_sdk.errors import GateChanged
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.shown import SHORT
 from oas_compiler.cli import opening
@@ -61,12 +62,10 @@ def ask_person(target: str, about: Decider) -> Exit:
     with opening.store(terminal, about.given.db, about.given.own) as store:
         found = find_gate(store, target, about.given)
         run, gate = found.run, found.gate
-        if gate is not None:
-            found.refuse_other(about.shown)
-            call = TypedCommand("answer", f"{run.id}/{gate.id}", about.words)
-            flow = flow_to_go_on(store, run, terminal, about.given, call)
-            return make_drive(store, run, flow, terminal, about).ask(run, gate)
-    return answer_gate("answer", f"{run.id}/{found.gate_id}", decide_nothing, about)
+        found.refuse_other(about.shown)
+        call = TypedCommand("answer", f"{run.id}/{gate.id}", about.words)
+        flow = flow_to_go_on(store, run, terminal, about.given, call)
+        return make_drive(store, run, flow, terminal, about).ask(run, gate)
 
 
 def answer_gate(
@@ -102,11 +101,10 @@ def decide_found(
     complete: Complete | None = None,
 ) -> Decision:
     """The decision of the command, about what the person saw."""
-    # A gate that does not wait goes to the store, which reports who answered it, and when.
     decision = decide(found.gate, about.who)
-    if complete is not None and found.gate is not None:
-        decision = complete(store, found.run, found.gate_id, decision)
-    unnamed = "" if found.is_named or found.gate is None else found.gate.shown
+    if complete is not None:
+        decision = complete(store, found.run, found.gate.id, decision)
+    unnamed = "" if found.is_named else found.gate.shown
     return replace(decision, shown=about.shown or unnamed)
 
 
@@ -121,9 +119,9 @@ def prepare(
 ) -> Drive | None:
     """The drive that carries the decision out; None for a rejection whose flow cannot be rebuilt."""
     to_reject = decision.kind == "rejected"
-    seen = decision.shown or ("" if found.gate is None else found.gate.shown)
-    words = list_options(("--shown", seen[:SHORT] or None))
-    call = TypedCommand(command, f"{found.run.id}/{found.gate_id}", words + about.words)
+    seen = decision.shown or found.gate.shown
+    words = list_options(("--shown", seen[:SHORT]))
+    call = TypedCommand(command, f"{found.run.id}/{found.gate.id}", words + about.words)
     try:
         flow = flow_to_go_on(store, found.run, terminal, about.given, call, to_reject=to_reject)
         return make_drive(store, found.run, flow, terminal, about, lends=not to_reject)
@@ -145,7 +143,7 @@ def call_answer(
     def answered(on_event: OnEvent | None, context: HostContext | None) -> Run:
         return store.answer(
             found.run.id,
-            found.gate_id,
+            found.gate.id,
             decision,
             flow=flow,
             tenant=given.tenant or None,
@@ -196,12 +194,10 @@ def make_drive(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeantGate:
-    """The gate that a command means."""
+    """The gate that a command means: it waits, and what it shows is known."""
 
     run: Run
-    gate_id: str
-    gate: Gate | None
-    """None where it does not wait or cannot be read."""
+    gate: Gate
     is_named: bool
     """Whether the command named the gate, and not the run alone."""
 
@@ -209,7 +205,7 @@ class MeantGate:
         """Raises: `GateChanged` where the gate shows something else than `shown`."""
         from cinatra_sdk.store.decisions import refuse_changed
 
-        if self.gate is not None and shown:
+        if shown:
             refuse_changed(self.run.id, self.gate, shown)
 
 
@@ -218,6 +214,9 @@ def find_gate(store: RunStore, target: str, given: GivenOptions, command: str = 
 
     command: the word that decides without showing the gate; with it, a run alone is taken only where
     it cannot mean another gate than the person thinks.  A rejection ends the run whichever it was.
+
+    Raises: for a gate that does not wait, as the store, which tells who decided it, and when.  One
+    that opens later is not meant: nobody has seen what it will show.
     """
     prefix, _, gate_id = target.partition("/")
     if not prefix:
@@ -225,11 +224,33 @@ def find_gate(store: RunStore, target: str, given: GivenOptions, command: str = 
     run = store.get(store.find(prefix, tenant=given.tenant or None, to_act=True))
     if gate_id:
         gate = next((gate for gate in run.waiting if gate.id == gate_id), None)
-        return MeantGate(run=run, gate_id=gate_id, gate=gate, is_named=True)
+        if gate is None:
+            _refuse_absent(store, run, gate_id, given)
+        return MeantGate(run=run, gate=gate, is_named=True)
     gate = _find_only_gate(store, run, given)
     if command not in {"", "reject"} and store.questions(run.id).asked != 1:
         raise _build_unnamed(store, run, given, f"oasflow {command} {target}")
-    return MeantGate(run=run, gate_id=gate.id, gate=gate, is_named=False)
+    return MeantGate(run=run, gate=gate, is_named=False)
+
+
+def _refuse_absent(store: RunStore, run: Run, gate_id: str, given: GivenOptions) -> NoReturn:
+    """Have the store refuse a decision for a gate that did not wait: it tells what was decided.
+
+    The decision is about what no gate shows, by nobody, so that the store can only refuse it, also
+    where the gate opens meanwhile.
+    """
+    refused = Decision.reject(shown=_SHOWN_BY_NONE)
+    context = opening.host(given.tenant)
+    try:
+        store.answer(run.id, gate_id, refused, tenant=given.tenant or None, context=context)
+    except GateChanged:
+        raise Halt(
+            f"gate '{gate_id}' of run '{run.id}' opened only now: nobody has seen what it shows; "
+            f"see it, and decide that: {given.command('show', run.id)}",
+            exit=Exit.CONFLICT,
+            code="gate_changed",
+        ) from None
+    raise AssertionError("the store took a decision of nobody")
 
 
 def _find_only_gate(store: RunStore, run: Run, given: GivenOptions) -> Gate:
@@ -293,14 +314,8 @@ def _describe_waiting(run: Run, given: GivenOptions) -> list[dict[str, str]]:
     ]
 
 
-Decide: TypeAlias = "Callable[[Gate | None, str], Decision]"
-"""Makes the decision from the gate (None when it does not wait) and the person's name."""
+Decide: TypeAlias = "Callable[[Gate, str], Decision]"
+"""Makes the decision from the gate and the person's name."""
 Complete: TypeAlias = "Callable[[RunStore, Run, str, Decision], Decision]"
-"""Puts in what only the store knows, for a gate that waits; takes its id."""
-
-
-def decide_nothing(_gate: Gate | None, _who: str) -> Decision:
-    """A decision for a gate that does not wait: the store refuses it and reports who answered, and
-    when.
-    """
-    return Decision.reject()
+"""Puts in what only the store knows; takes the gate's id."""
+_SHOWN_BY_NONE: Final = "0" * 64

@@ -24,7 +24,6 @@ from oas_compiler.cli.attach import put_in, read_attached
 from oas_compiler.cli.deciding import (
     answer_gate,
     ask_person,
-    decide_nothing,
     list_options,
     name_decider,
 )
@@ -125,16 +124,14 @@ def approve(
     Several gates are shown first; at a terminal one Enter then approves them, elsewhere each must be
     named, with its --shown.
     """
-    from cinatra_sdk.gates.decisions import UNSET, Decision
+    from cinatra_sdk.gates.decisions import Decision
 
     del components, unblock_component  # their callbacks have told cli/sources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
 
-    def decide(target: str, gate: Gate | None, who: str) -> Decision:
-        value = UNSET if gate is None else gate.form.plain_yes
-        decision = Decision.approve(by=who, reason=reason, value=value)
-        if gate is not None:
-            _refuse_without_data(gate, decision, target, given)
+    def decide(target: str, gate: Gate, who: str) -> Decision:
+        decision = Decision.approve(by=who, reason=reason, value=gate.form.plain_yes)
+        _refuse_without_data(gate, decision, target, given)
         return decision
 
     about = name_decider(by, given, reason, as_json)
@@ -195,7 +192,7 @@ def reject(
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    def decide(_target: str, _gate: Gate | None, who: str) -> Decision:
+    def decide(_target: str, _gate: Gate, who: str) -> Decision:
         return Decision.reject(by=who, reason=reason)
 
     del components, unblock_component  # their callbacks have told cli/sources.py
@@ -229,7 +226,7 @@ def deny(
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    def decide(_gate: Gate | None, who: str) -> Decision:
+    def decide(_gate: Gate, who: str) -> Decision:
         return Decision.deny(by=who, reason=reason)
 
     del components, unblock_component  # their callbacks have told cli/sources.py
@@ -303,12 +300,10 @@ def answer(
     files = [read_attached(path) for path in attach or ()]
     answered = None if ids is not None else _read_answer_value(value, value_file, text)
 
-    def decide(gate: Gate | None, who: str) -> Decision:
-        if ids is not None and gate is None:
-            return decide_nothing(gate, who)
-        if gate is not None and ids is None:
+    def decide(gate: Gate, who: str) -> Decision:
+        if ids is None:
             _refuse_stray_selection(gate, answered)
-        chosen = answered if gate is None or ids is None else _make_selection(gate, ids)
+        chosen = answered if ids is None else _make_selection(gate, ids)
         return Decision.approve(by=who, reason=reason, value=chosen)
 
     def wrap(store: RunStore, run: Run, gate_id: str, decision: Decision) -> Decision:

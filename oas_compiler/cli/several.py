@@ -48,7 +48,7 @@ WORST: Final = (
 _YES: Final = frozenset({"", "y", "yes"})
 _NO: Final = frozenset({"q", "quit", "n", "no"})
 
-DecideTarget: TypeAlias = "Callable[[str, Any, str], Decision]"
+DecideTarget: TypeAlias = "Callable[[str, Gate, str], Decision]"
 """As `Decide`, with the target as it was typed."""
 
 
@@ -130,7 +130,8 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
         round_ = _Round(store=store, terminal=terminal, command=command, about=about, outcomes=[])
         ready = [round_.look(number, len(targets), one) for number, one in enumerate(targets, 1)]
         number = sum(one is not None for one in ready)
-        question = f"{command} these {number} gates [Enter], leave them waiting [q]: "
+        which, them = ("this gate", "it") if number == 1 else (f"these {number} gates", "them")
+        question = f"{command} {which} [Enter], leave {them} waiting [q]: "
         if number and confirm(terminal, question):
             for outcome, one in zip(round_.outcomes, ready, strict=True):
                 if one is not None:
@@ -223,17 +224,20 @@ class _Round:
             found.refuse_other(about.shown)
             decision = decide_found(self.store, found, target.decide, about)
         except Exception as error:  # noqa: BLE001 - one target keeps no other from being decided
-            outcome.refuse(error)
+            self._refuse(outcome, error)
             return None
-        name = f"{found.run.id}/{found.gate_id}"
+        name = f"{found.run.id}/{found.gate.id}"
         if any(one.target == name and one is not outcome for one in self.outcomes):
-            outcome.refuse(Halt(f"'{target.typed}' is a gate that is named before"))
+            self._refuse(outcome, Halt(f"'{target.typed}' is a gate that is named before"))
             return None
         outcome.target = name
-        if found.gate is not None:
-            decision = replace(decision, shown=found.gate.shown)
-            self._show(found, found.gate, f"{number} of {of}")
-        return found, decision
+        self._show(found, found.gate, f"{number} of {of}")
+        return found, replace(decision, shown=found.gate.shown)
+
+    def _refuse(self, outcome: TargetOutcome, error: Exception) -> None:
+        """Refuse, and tell it before the question, which counts only what was shown."""
+        outcome.refuse(error)
+        self.terminal.say("", unbroken(Text(clean(f"  refused: {outcome.target}"))))
 
     def _show(self, found: MeantGate, gate: Gate, place: str) -> None:
         from oas_compiler.cli.artifact_names import artifact_names

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk import RunStore
+from cinatra_sdk import Decision, RunStore
 from oas_compiler import compile_flow
+from oas_compiler.cli import deciding
 from tests.flows import api, end, flow_of, gate, port, start, tool
 
 SENDING = flow_of(
@@ -204,6 +205,60 @@ def test_a_gate_that_moves_on_while_several_are_shown_is_not_decided(
     assert "already approved by ben" in " ".join(seen.text.split())
     assert deciders(fresh_database, "r1") == [("review", "ben")]
     assert deciders(fresh_database, "r2") == [("review", "ann")]
+
+
+@pytest.mark.parametrize("command", ["approve", "reject"])
+def test_a_gate_that_opens_after_the_others_were_shown_is_not_decided(
+    screen: Any, fresh_database: str, command: str
+) -> None:
+    with RunStore.open(fresh_database) as store:
+        begin(store, "r1", "r2")
+    seen = screen(command, "r1/review", "r1/send", "r2/send", "--as", "ann")
+    head = seen.wait_for("[Enter], leave it waiting [q]: ")
+    assert f"{command} this gate [Enter]" in head
+    assert head.count(" · waiting · Sending") == 1
+    assert "refused: r1/send" in head
+    seen.type("")
+    assert seen.ended() == 4
+    assert deciders(fresh_database, "r1") == [("review", "ann")]
+    assert deciders(fresh_database, "r2") == []
+    told = " ".join(seen.text.rpartition("OUTCOME")[2].split())
+    assert "gate 'send' is not waiting in run 'r1'" in told
+
+
+def test_without_a_terminal_a_gate_that_opens_during_the_command_is_not_decided(
+    cli: Any, fresh_database: str
+) -> None:
+    with RunStore.open(fresh_database) as store:
+        begin(store, "r1", "r2")
+        store.answer("r2", "review", Decision.approve(by="ann"))
+    review, send = hashes(fresh_database, "r1", "r2")
+    shown = ("--shown", review, "--shown", send)
+    done = cli("approve", "r1/review", "r1/send", *shown, "--as", "ann", "--json")
+    assert done.exit_code == 4
+    codes = [(each["error"] or {}).get("code") for each in json.loads(done.stdout)["targets"]]
+    assert codes == [None, "gate_closed"]
+    assert deciders(fresh_database, "r1") == [("review", "ann")]
+
+
+@pytest.mark.parametrize(
+    "words", [("approve",), ("reject",), ("deny",), ("answer", "--text", "Yes")]
+)
+def test_a_gate_that_opens_after_one_command_has_looked_is_not_decided(
+    waiting: Any, fresh_database: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    refuse = deciding._refuse_absent
+
+    def opened_meanwhile(store: RunStore, *about: Any) -> None:
+        store.answer("r1", "review", Decision.approve(by="ben"))
+        refuse(store, *about)
+
+    monkeypatch.setattr(deciding, "_refuse_absent", opened_meanwhile)
+    done = waiting(words[0], "r1/send", *words[1:], "--as", "ann", "--json")
+    assert done.exit_code == 4
+    told = json.loads(done.stdout)["error"]
+    assert (told["code"], "nobody has seen" in told["message"]) == ("gate_changed", True)
+    assert deciders(fresh_database, "r1") == [("review", "ben")]
 
 
 def test_several_gates_without_a_terminal_need_their_names_and_hashes(

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.errors import AnswerInvalid, GateChanged
 from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.result import result_schema
+from cinatra_sdk.gates.gate import Gate
 
 TO: dict[str, Any] = {
     "type": "object",
@@ -79,6 +80,47 @@ def test_words_in_any_dialect_answer_a_question(name: str, raw: Any) -> None:
 def test_who_answers_may_stand_beside_the_words(raw: Any) -> None:
     answer = QUESTION.read(raw)
     assert (answer.value, answer.by) == ("Lyon", "ann")
+
+
+VERDICTS = {
+    "listed": {"type": "string", "enum": ["approve", "reject", "later"]},
+    "in a field": {"type": "object", "properties": {"choice": {"enum": ["approve", "reject", "later"]}}},
+    "with titles": {"type": "string", "oneOf": [{"const": "approve"}, {"const": "reject", "title": "No"}, {"const": "later"}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", VERDICTS.values(), ids=list(VERDICTS))
+@pytest.mark.parametrize(
+    "text", ["reject", "approve", " Reject\n", "APPROVE", "no", "Denied", "cancel"]
+)
+def test_a_text_that_may_be_a_decision_chooses_nothing(schema: Any, text: str) -> None:
+    form = form_of(output="choice", answer_schema=schema)
+    for raw in (text, {"userResponse": text}, inbox("response", text), langchain("respond", message=text)):  # fmt: skip
+        with pytest.raises(AnswerInvalid, match=r"asks for a choice, and .* may be a decision"):
+            form.read(raw)
+    assert said(form, "later") == "later"
+    assert said(form, {"approved": True, "value": "reject"}) == "reject"
+    assert QUESTION.read(text).value == text
+
+
+@pytest.mark.parametrize("raw", [inbox("accept"), langchain("approve")], ids=str)
+def test_an_accept_at_a_choice_says_that_a_choice_is_asked(raw: Any) -> None:
+    with pytest.raises(AnswerInvalid, match=r"asks for a choice, and '(accept|approve)' chooses nothing"):  # fmt: skip
+        CHOICE.read(raw)
+
+
+def test_what_was_seen_may_stand_beside_the_words_of_another_client() -> None:
+    gate = Gate(
+        id="city", node="city", visit=1, step=1, risk="read_only", name="", renderer="", schema={},
+        values={}, payload={"values": {"land": "France"}}, form=QUESTION,
+    )  # fmt: skip
+    for words in ({"userResponse": "Lyon"}, langchain("respond", message="Lyon"), langchain("reject")):  # fmt: skip
+        answer = gate.read({**words, "shown": gate.shown[:12], "by": "ann"})
+        assert answer.by == "ann"
+        with pytest.raises(GateChanged):
+            gate.read({**words, "shown": "0" * 12})
+        with pytest.raises(AnswerInvalid):
+            gate.read({**words, "shown": "seen"})
 
 
 NO_WORDS: list[Any] = [

@@ -11,6 +11,7 @@ import pytest
 
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed, ValueRefused
 from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.platform import SimulatedPlatform, platform_from
 from cinatra_sdk.testing import Result, adrive, drive, simulation
 from cinatra_sdk.values.json_schema import first_problem
@@ -353,6 +354,17 @@ def test_every_id_that_the_result_prints_is_a_key(driven: Driven) -> None:
     assert [one["gate"] for one in result.decisions] == list(answers)
 
 
+def test_a_text_that_may_be_a_decision_approves_no_gate() -> None:
+    listed = {"type": "string", "enum": ["approve", "reject"]}
+    approval = flow_of(start(), gate("review"), end())
+    choosing = flow_of(start(), gate("review", inputMessageSchema=listed), end())
+    for document, word in ((approval, "no"), (choosing, "reject"), (choosing, " Approve ")):
+        with pytest.raises(AnswerInvalid, match="may be a decision as well as a text"):
+            drive(compile_flow(document), answers={"review": word})
+    chosen = drive(compile_flow(choosing), answers={"review": Decision.approve(value="reject")})
+    assert chosen.status == "completed"
+
+
 def test_a_visit_is_named_by_its_number_and_the_most_exact_key_counts() -> None:
     again = branching("again", port("said"), {"yes": "more"})
     flow = compile_flow(
@@ -363,11 +375,11 @@ def test_a_visit_is_named_by_its_number_and_the_most_exact_key_counts() -> None:
                     ("again", "more", "review"), ("again", "default", "end")],
         )
     )  # fmt: skip
-    result = drive(flow, answers={"review": "yes", "review#3": "no"})
+    result = drive(flow, answers={"review": "yes", "review#3": "enough"})
     assert [gate.id for gate in result.gates] == ["review", "review#2", "review#3"]
     assert result.status == "completed"
-    assert drive(flow, answers={"review": ["yes", "no"]}).status == "completed"
-    assert drive(flow, answers={"review#2": "no"}).status == "waiting"
+    assert drive(flow, answers={"review": ["yes", "enough"]}).status == "completed"
+    assert drive(flow, answers={"review#2": "enough"}).status == "waiting"
 
 
 def test_branches_and_elements_are_named_with_and_without_their_place() -> None:

@@ -50,7 +50,7 @@ class ResultForm(SchemaForm):
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
         if self.is_question:
-            raw = read_dialect(raw, asks="words")
+            raw = read_dialect(raw, asks="choice" if self._lists_texts else "words")
         is_decision = isinstance(raw, Mapping) and "approved" in raw
         if self.is_question and not is_decision and not self._is_named(raw):
             raise AnswerInvalid(

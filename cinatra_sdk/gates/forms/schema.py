@@ -38,7 +38,7 @@ from cinatra_sdk.gates.forms.checks import (
     make_text,
 )
 from cinatra_sdk.gates.forms.form import make_record, takes
-from cinatra_sdk.values.schema_fields import properties_of, takes_text
+from cinatra_sdk.values.schema_fields import list_choices, properties_of, takes_text
 
 _AGREEMENT: Final = frozenset(
     {"accept", "accepted", "agree", "agreed", "approve", "approved", "confirm", "confirmed", "ok"}
@@ -90,7 +90,8 @@ class SchemaForm:
 
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
-        asks: Asks = "words" if self.needs_words or self._lists_texts else "yes"
+        asks: Asks = "words" if self.needs_words else "yes"
+        asks = "choice" if self._lists_texts else asks
         given = read_dialect(raw, asks=asks, yes=self.plain_yes)
         return read_envelope(given, output=self.output, read_value=self.read_value)
 
@@ -171,8 +172,8 @@ class SchemaForm:
         """Whether the whole answer is one of some texts."""
         parts = properties_of(self.answer_schema)
         part = self.answer_schema if not parts else next(iter(parts.values()))
-        listed = part.get("enum") if isinstance(part, Mapping) and len(parts) < 2 else None
-        return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+        listed = list_choices(part) if isinstance(part, Mapping) and len(parts) < 2 else []
+        return bool(listed) and all(isinstance(one, str) for one in listed)
 
     def _require_words(self, value: JsonValue) -> None:
         """Raise `AnswerInvalid` for an empty text, unless the author lists it among the answers."""

@@ -14,8 +14,8 @@ import asyncio
 import logging
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -23,7 +23,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.a2a.answers import AnswerForeign, ExpectedAnswer, read_answer, read_state
 from cinatra_sdk.a2a.remote import RemoteAgent
-from cinatra_sdk.effects.failures import NotMade
+from cinatra_sdk.effects.failures import NotMade, surely_refused
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.models.failures import is_lost
 from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
@@ -35,7 +35,6 @@ _QUIET: Final = logging.NullHandler()
 _WAITS: Final = frozenset({"submitted", "working", "unspecified"})
 _UNSENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """Class names of errors before anything of a request was sent."""
-_UNDECIDED: Final = frozenset({408, 409, 425})
 _NOT_NOW: Final = 429
 _SPOKEN: Final = re.compile(r"(?:0\.3|1)(?:\.\d+)*\Z|\Z")
 """Versions of the protocol; a card may leave its own out."""
@@ -107,14 +106,39 @@ class _Talk:
         )
         self._sent = False
         """Whether the message may have been taken."""
+        self._answered = False
+        """Whether it was taken: no error of a later request says that it was not."""
+        self._wait = ""
+        """What is told where the time is over that is waited just now."""
 
     async def run(self, said: Said, key: str) -> dict[str, JsonValue]:
         async with AsyncExitStack() as stack:
-            seconds = min(self._agent.request_timeout, self._bounds.connect_seconds)
-            async with asyncio.timeout(seconds):
+            async with self._within(*self._find_card_time()):
                 client = await self._connect(stack)
-            async with asyncio.timeout(self._agent.timeout):
+            timeout = self._agent.timeout
+            whole = f"no answer within {timeout:g} seconds (timeout of its session_parameters)"
+            async with self._within(timeout, whole):
                 return await self._converse(client, said, key)
+
+    @asynccontextmanager
+    async def _within(self, seconds: float, told: str) -> AsyncIterator[None]:
+        """told: what is said where the time is over."""
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                yield
+        finally:
+            if limit.expired():
+                self._wait = told
+
+    def _find_card_time(self) -> tuple[float, str]:
+        own, bound = self._agent.request_timeout, self._bounds.connect_seconds
+        if own < bound:
+            return (
+                own,
+                f"its card does not come within {own:g} seconds (timeout of its connection_config)",
+            )
+        within = self._bounds.describe("connect_seconds", "within {} seconds")
+        return bound, f"its card does not come {within}"
 
     async def _connect(self, stack: AsyncExitStack) -> Any:
         try:
@@ -155,6 +179,7 @@ class _Talk:
 
         expected = ExpectedAnswer(task=said.task, context=said.context, message=key)
         event = await self._try_again(send, may_help=_is_unsent)
+        self._answered = True
         if event.HasField("message"):
             return expected.read_message(event.message)
         if not event.HasField("task"):
@@ -169,7 +194,9 @@ class _Talk:
         return read_answer(task)
 
     async def _look(self, client: Any, wanted: Any) -> Any:
-        async with asyncio.timeout(self._agent.request_timeout):
+        seconds = self._agent.request_timeout
+        told = f"no answer about its task within {seconds:g} seconds (timeout of its connection_config)"
+        async with self._within(seconds, told):
             return await self._try_again(lambda: client.get_task(wanted))
 
     async def _try_again(
@@ -190,21 +217,25 @@ class _Talk:
     def describe(self, error: Exception) -> Exception:
         """The error in our words."""
         agent, exchange = self._agent, self._exchange
-        if exchange.closed:
+        if exchange.closed and not self._answered:
             return NotConfigured(
                 f"the agent '{agent.label}' is at an address that this process does not open",
                 hint="add it to `allow` (--allow at the command line)",
             )
         if isinstance(error, NotConfigured):
             return error
-        unsent = not self._sent or exchange.kept_back or _is_unsent(error)
         lost, words = self._find_words(error)
-        if exchange.status and not exchange.broken:
-            unsent = unsent or (400 <= exchange.status < 500 and exchange.status not in _UNDECIDED)
+        unsent = not self._answered and self._was_not_taken(error)
         words = tell_problem(words, agent.secrets)
         if unsent:
             return AgentUnreachable(words) if lost else AgentRefused(words)
         return AgentLost(words) if lost else AgentFailed(words)
+
+    def _was_not_taken(self, error: Exception) -> bool:
+        """Whether an error that came instead of an answer to the message says that nobody took it."""
+        exchange = self._exchange
+        refused = surely_refused(exchange.status) and not exchange.broken
+        return not self._sent or exchange.kept_back or refused or _is_unsent(error)
 
     def _find_words(self, error: Exception) -> tuple[bool, str]:
         """Whether a later try may help, and what went wrong."""
@@ -212,16 +243,10 @@ class _Talk:
         if self._exchange.broken or isinstance(error, (AgentFailed, AnswerForeign)):
             return False, self._exchange.broken or str(error)
         if type(error) is TimeoutError:
-            return True, self._describe_wait()
+            return True, self._wait or "its connection took too long"
         if status:
             return status == _NOT_NOW or status >= 500, f"status {status}: {error}"
         return is_lost(error), f"{type(error).__name__}: {error}"
-
-    def _describe_wait(self) -> str:
-        if self._sent:
-            return f"no answer within {self._agent.timeout:g} seconds (timeout of its session_parameters)"
-        within = self._bounds.describe("connect_seconds", "within {} seconds")
-        return f"its card does not come {within}"
 
 
 async def _read_card(agent: RemoteAgent, http: Any) -> Any:

@@ -30,7 +30,7 @@ _LONGEST: Final = 500
 _NOT_NOW: Final = frozenset({408, 425, 429})
 """Statuses below 500 by which a server asks for a later try."""
 _UNDECIDED: Final = frozenset({408, 409, 425})
-"""Statuses below 500 that do not tell whether an earlier request with the key took effect."""
+"""Statuses below 500 that do not tell whether this request, or an earlier one with its key, took effect."""
 
 
 class NotMade(Exception):
@@ -66,6 +66,11 @@ def read_failure(error: BaseException, secrets: Iterable[str]) -> EffectFailure:
     )
 
 
+def surely_refused(status: int) -> bool:
+    """Whether an answer with the status says that the request which it answers did nothing."""
+    return 400 <= status < 500 and status not in _UNDECIDED
+
+
 def kind_of(error: BaseException) -> FailureKind:
     """`transient` where a later try may help."""
     return "transient" if any(_is_transient(one) for one in _walk_causes(error)) else "permanent"
@@ -91,7 +96,7 @@ def _may_have_reached(error: BaseException) -> bool:
     if isinstance(error, (PlatformRefused, NotMade)):
         return False
     if isinstance(error, PlatformResponseError) and error.status is not None:
-        return not (400 <= error.status < 500 and error.status not in _UNDECIDED)
+        return not surely_refused(error.status)
     return not (isinstance(error, PlatformError) and error.unsent)
 
 

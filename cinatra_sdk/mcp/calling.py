@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import JsonValue
 
-from cinatra_sdk.effects.failures import NotMade
+from cinatra_sdk.effects.failures import NotMade, surely_refused
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.mcp.connecting import connect
@@ -38,8 +38,6 @@ _LIST_ANSWERS: Final = 5
 _GRACE_SECONDS: Final = 1.0
 """The package's own clock comes first: it tells which request took too long."""
 _CLOSE_SECONDS: Final = 10.0
-_UNDECIDED: Final = frozenset({408, 409, 425})
-"""Statuses below 500 that do not tell whether the request took effect."""
 _NOT_NOW: Final = 429
 _T = TypeVar("_T")
 
@@ -235,9 +233,8 @@ class _Attempt(Generic[_T]):
     def _describe_status(self, error: Exception) -> Exception:
         status, text = self.exchange.status, str(error)
         words = f"status {status}: {text}" if text else f"status {status}"
-        refuses = 400 <= status < 500 and status not in _UNDECIDED
         lost = status == _NOT_NOW or status >= 500
-        return self._fail(words, is_lost=lost, surely_not=refuses)
+        return self._fail(words, is_lost=lost, surely_not=surely_refused(status))
 
     def _fail(self, words: str, *, is_lost: bool = False, surely_not: bool = False) -> Exception:
         words = tell_problem(words, (*self.link.server.secrets, *self.exchange.held))

@@ -8,13 +8,12 @@ connection ends, so do the program and what it has started.
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
+from cinatra_sdk.mcp.child import Child
 from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.remote.exchange import Exchange
 from cinatra_sdk.remote.messages import BrokenOff, is_json, judge_answer
@@ -32,7 +31,7 @@ async def run_program(server: McpServer, exchange: Exchange) -> AsyncIterator[tu
     """
     import anyio
 
-    process = await _start_process(server)
+    process = _start_process(server)
     heard, reading = anyio.create_memory_object_stream[Any](0)
     writing, said = anyio.create_memory_object_stream[Any](0)
     program = _Program(process, exchange)
@@ -50,24 +49,21 @@ async def run_program(server: McpServer, exchange: Exchange) -> AsyncIterator[tu
             group.cancel_scope.cancel()
 
 
-async def _start_process(server: McpServer) -> Any:
+def _start_process(server: McpServer) -> Child:
     """In a group of its own, with the variables of the file and the few that every process needs."""
-    import anyio
     from mcp.client.stdio import get_default_environment
 
-    return await anyio.open_process(
+    return Child(
         [server.command, *server.args],
-        stderr=subprocess.DEVNULL,
         env={**get_default_environment(), **server.env},
-        cwd=server.cwd or None,
-        start_new_session=True,
+        folder=server.cwd or None,
     )
 
 
 class _Program:
     """The process, and the messages to it and from it."""
 
-    def __init__(self, process: Any, exchange: Exchange) -> None:
+    def __init__(self, process: Child, exchange: Exchange) -> None:
         self._process, self._exchange = process, exchange
         self._is_silent = False
 
@@ -132,26 +128,20 @@ class _Program:
 
     async def end(self) -> None:
         """Its input ends, then it is told to end, then it is ended, with all that it has started."""
-        await self._close(self._process.stdin)
+        await self._process.stdin.aclose()
         if not await self._has_ended():
-            self._signal(signal.SIGTERM)
+            self._process.signal_all(signal.SIGTERM)
             await self._has_ended()
-        if self._process.returncode is None or not await self._falls_silent():
-            self._signal(signal.SIGKILL)
-            await self._has_ended()
-        await self._close(self._process.stdout)
-        # A pipe that somebody else still holds would keep the transport of the loop open.
-        inner = getattr(getattr(self._process, "_process", None), "_transport", None)
-        if inner is not None:
-            with suppress(PermissionError):
-                inner.close()
-
-    def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+        if self._process.has_ended:
+            await self._falls_silent()
+        # Also where it ended by itself: what it has started may hold nothing of it, and run on.
+        self._process.signal_all(signal.SIGKILL)
+        await self._has_ended()
+        self._process.reap()
+        await self._process.stdout.aclose()
 
     async def _has_ended(self) -> bool:
-        return await self._waits_for(lambda: self._process.returncode is not None, END_SECONDS)
+        return await self._waits_for(lambda: self._process.has_ended, END_SECONDS)
 
     async def _falls_silent(self) -> bool:
         """Whether nobody holds its output any more: a program that it has started may."""
@@ -166,9 +156,3 @@ class _Program:
                 return False
             await anyio.sleep(_LOOK_SECONDS)
         return True
-
-    async def _close(self, pipe: Any) -> None:
-        import anyio
-
-        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            await pipe.aclose()

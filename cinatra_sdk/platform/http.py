@@ -41,7 +41,7 @@ from cinatra_sdk.platform.origin import (
 )
 from cinatra_sdk.platform.protocol import SECRET_NAMES, PlatformCall, PlatformRefused
 from cinatra_sdk.platform.request import Prepared, RequestRules, prepare
-from cinatra_sdk.platform.response import Decoded, Failure, Response, judge
+from cinatra_sdk.platform.response import Decoded, Failure, Response, judge, was_sent
 from cinatra_sdk.platform.unrecorded import unrecorded
 from cinatra_sdk.platform.used import USAGE_HEADER, read_use_header, tell_use
 from cinatra_sdk.values.retry_policy import Backoff
@@ -173,15 +173,15 @@ class HttpPlatform:
 
     def call(self, call: PlatformCall) -> JsonValue:
         prepared = self._prepare_request(call)
-        attempt = 0
+        attempt, sent = 0, False
         while True:
             outcome = self._send_request(prepared, attempt)
             _tell_use(prepared, outcome)
-            verdict = self._judge_outcome(prepared, outcome, attempt)
+            verdict = self._judge_outcome(prepared, outcome, attempt, sent)
             if isinstance(verdict, Decoded):
                 return verdict.value
             self._outside.sleep(verdict.seconds(self._outside.jitter))
-            attempt += 1
+            attempt, sent = attempt + 1, sent or was_sent(outcome)
 
     async def acall(self, call: PlatformCall) -> JsonValue:
         # The host's function for headers may block, for instance to fetch a token.
@@ -191,23 +191,24 @@ class HttpPlatform:
             if asks
             else self._prepare_request(call)
         )
-        attempt = 0
+        attempt, sent = 0, False
         while True:
             outcome = await self._asend_request(prepared, attempt)
             _tell_use(prepared, outcome)
-            verdict = self._judge_outcome(prepared, outcome, attempt)
+            verdict = self._judge_outcome(prepared, outcome, attempt, sent)
             if isinstance(verdict, Decoded):
                 return verdict.value
             await self._outside.asleep(verdict.seconds(self._outside.jitter))
-            attempt += 1
+            attempt, sent = attempt + 1, sent or was_sent(outcome)
 
     def _prepare_request(self, call: PlatformCall) -> Prepared:
         return prepare(self._rules, call, now=self._clock())
 
     def _judge_outcome(
-        self, prepared: Prepared, outcome: Response | Failure, attempt: int
+        self, prepared: Prepared, outcome: Response | Failure, attempt: int, sent: bool
     ) -> Decoded | Backoff:
-        return judge(prepared, outcome, attempt=attempt, retries=self._retries, now=self._clock())
+        now = self._clock()
+        return judge(prepared, outcome, attempt=attempt, retries=self._retries, now=now, sent=sent)
 
     def _send_request(self, prepared: Prepared, attempt: int) -> Response | Failure:
         client = self._ensure_client(prepared)

@@ -91,11 +91,17 @@ _FAILURES = {
 
 
 def judge(
-    prepared: Prepared, outcome: Response | Failure, *, attempt: int, retries: int, now: float
+    prepared: Prepared,
+    outcome: Response | Failure,
+    *,
+    attempt: int,
+    retries: int,
+    now: float,
+    sent: bool = False,
 ) -> Decoded | Backoff:
     """The next action after `outcome` of attempt number `attempt` (0 is the first).
 
-    retries: where the author gave no policy.
+    retries: where the author gave no policy.  sent: whether an earlier attempt was.
     Raises: `PlatformError` when no further attempt is due.
     """
     if attempt < (retries if prepared.retry is None else prepared.retry.retries):
@@ -103,7 +109,7 @@ def judge(
         if wait is not None:
             return wait
     if isinstance(outcome, Failure):
-        _raise_failure(prepared, outcome)
+        _raise_failure(prepared, outcome, sent)
     if 200 <= outcome.status < 300:
         return Decoded(decode(prepared, outcome))
     raise _status_error(prepared, outcome)
@@ -223,7 +229,12 @@ def _refuse_constant(name: str) -> NoReturn:
 # ---------------------------------------------------------------------------- errors
 
 
-def _raise_failure(prepared: Prepared, failure: Failure) -> NoReturn:
+def was_sent(outcome: Response | Failure) -> bool:
+    """Whether a byte of the attempt's request may have left the process."""
+    return not (isinstance(outcome, Failure) and outcome.kind in _UNSENT)
+
+
+def _raise_failure(prepared: Prepared, failure: Failure, sent: bool) -> NoReturn:
     if failure.kind == "too_large":
         raise PlatformResponseError(
             f'node "{prepared.node}": the response of {prepared.shown_url} is larger than allowed',
@@ -235,7 +246,7 @@ def _raise_failure(prepared: Prepared, failure: Failure) -> NoReturn:
         f'node "{prepared.node}": no response from {prepared.shown_url}: {_FAILURES[failure.kind]}',
         node=prepared.node,
         url=prepared.shown_url,
-        unsent=failure.kind in _UNSENT,
+        unsent=not (sent or was_sent(failure)),
     )
 
 

@@ -39,7 +39,7 @@ class Exchange:
     kept_back: bool = False
     """Whether it was broken off before a request was sent."""
     status: int = 0
-    """The last response that was an error; 0: there was none."""
+    """Of the response to the last request with an id, where it is an error; 0: it is none, or none came."""
     requests: int = 0
     redirects: int = 0
     is_asked: bool = False

@@ -31,6 +31,9 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
             exchange.require_open(str(request.url))
             request.headers["accept-encoding"] = IDENTITY
             asked = await _find_id(request)
+            if asked is not None:
+                # A status says nothing of a request that is sent after it, such as that with a new token.
+                exchange.status = 0
             response = await inner.handle_async_request(request)
             try:
                 _look_at_head(response, asked, exchange, redirected)

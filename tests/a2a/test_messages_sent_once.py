@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk import HostParts
+from cinatra_sdk import HostParts, host_context
 from cinatra_sdk.a2a.remote import RemoteAgent
 from cinatra_sdk.a2a.requesting import (
     AgentFailed,
@@ -19,8 +20,11 @@ from cinatra_sdk.a2a.requesting import (
     Said,
     asay,
 )
+from cinatra_sdk.effects import MemoryLedger
 from cinatra_sdk.effects.failures import NotMade, read_failure
+from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.platform.http import HttpPlatform
+from cinatra_sdk.remote import RemoteBounds
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.a2a.test_remote_agents import free_port, remote
@@ -52,6 +56,55 @@ def test_a_message_whose_answer_is_lost_is_not_sent_again(host: tuple[str, Path]
         tell(f"{address}/agent/dies/")
     assert sent(log) == 1
     assert read_failure(lost.value, ()).reached
+
+
+@pytest.mark.parametrize(
+    "lie", [*(f"status {one} at a look" for one in (401, 404, 429)), "gone at a look"]
+)
+def test_no_error_of_a_look_says_that_a_message_was_not_taken(lie: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with served(log) as address, pytest.raises(AgentFailed) as lost:
+        tell(f"{address}/agent/{lie}/".replace(" ", "%20"))
+    assert not isinstance(lost.value, NotMade)
+    assert read_failure(lost.value, ()).reached
+    assert sent(log) == 1
+
+
+def test_a_node_whose_task_is_lost_may_have_booked(host: tuple[str, Path]) -> None:
+    address, log = host
+    log.write_text("", encoding="utf-8")
+    url = f"{address}/agent/status%20404%20at%20a%20look/"
+    own = {**remote(url), "agentspec_version": "26.1.0"}
+    lent = HostParts(env={"TRAVEL_KEY": "s3cret-of-travel"}, allow=[url])
+    flow = compile_flow(own, host=lent, platform=HttpPlatform(None))
+    context = host_context(run_id="r1", ledger=MemoryLedger())
+    with pytest.raises(NodeFailed, match="status 404") as failed:
+        flow.graph(InMemorySaver()).invoke(
+            flow.input({"user_message": "Rome?"}), flow.config(run_id="r1"), context=context
+        )
+    assert read_failure(failed.value, ()).reached
+    assert sent(log) == 1
+
+
+@pytest.mark.parametrize(
+    ("lie", "seconds", "bound", "told"),
+    [
+        ("hangs at a look", 0.3, 30, "no answer about its task within 0.3 seconds (timeout of its connection_config)"),
+        ("hangs at a look", 20.0, 30, "no answer within 2 seconds (timeout of its session_parameters)"),
+        ("card: drips", 0.3, 30, "its card does not come within 0.3 seconds (timeout of its connection_config)"),
+        ("card: drips", 20.0, 1, "its card does not come within 1 seconds: the bound is RemoteBounds(connect_seconds=…)"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_does_not_come_names_the_bound_that_was_used(
+    host: tuple[str, Path], lie: str, seconds: float, bound: int, told: str
+) -> None:
+    url = f"{host[0]}/agent/{lie}/".replace(" ", "%20")
+    agent = RemoteAgent(name="a", url=url, request_timeout=seconds, timeout=2.0, poll_interval=0.02)
+    bounds = RemoteBounds(connect_seconds=bound)
+    way = AgentWay(agent=agent, may_call=lambda _url: True, bounds=bounds)
+    with pytest.raises(AgentLost) as lost:
+        asyncio.run(asay(way, Said(text="Rome?"), "key-1"))
+    assert str(lost.value) == told
 
 
 def test_a_message_that_found_nobody_was_surely_not_sent() -> None:

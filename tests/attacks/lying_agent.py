@@ -103,6 +103,7 @@ LOOKS: dict[str, Maker] = {
     "a message of another task": lambda i, _n: result(
         i, {**task("COMPLETED"), "status": {"state": "TASK_STATE_COMPLETED", "message": {
             "messageId": "m", "role": "ROLE_AGENT", "taskId": "t9", "parts": [{"text": "x"}]}}}),
+    "hangs at a look": lambda _i, _n: HANG,
     "dies at a look": lambda _i, _n: DIE,
     "no task at a look": lambda i, _n: result(i, {}),
 }  # fmt: skip
@@ -114,7 +115,7 @@ def answer_agent(lie: str, message: dict[str, Any], looks: int) -> str:
     if message["method"] == "GetTask":
         found: str = LOOKS[lie](id_, looks)
         return found
-    if lie in LOOKS:
+    if lie in LOOKS or lie.endswith(" at a look"):
         return AT_WORK(id_)
     made: str = FIRST.get(lie, FIRST["right"])(id_, message)
     return made

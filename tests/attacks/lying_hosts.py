@@ -11,7 +11,7 @@ import gzip
 import json
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,8 @@ class LyingHost:
         self.log, self.address = log, ""
         self.looks: dict[str, int] = {}
         """Looks at the task of each lie."""
+        self.leave: Callable[[], None] = lambda: None
+        """Nobody is reached any more."""
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
@@ -106,7 +108,11 @@ class LyingHost:
             self.looks[request.lie] = 0
         else:
             self.looks[request.lie] += 1
-        if await send_lie(request.lie, message["id"], writer, self.address):
+        is_look, lie = message["method"] == "GetTask", request.lie.removesuffix(" at a look")
+        if request.lie == "gone at a look":
+            self.leave()
+        applies = is_look or lie == request.lie
+        if await send_lie(lie, message["id"], writer, self.address, applies):
             return None
         text = answer_agent(request.lie, message, self.looks[request.lie])
         if text == DIE:
@@ -242,6 +248,7 @@ def served(log: Path) -> Iterator[str]:
         server = await asyncio.start_server(host.handle, "127.0.0.1", 0, limit=2**20)
         number = server.sockets[0].getsockname()[1]
         servers.append(server)
+        host.leave = server.close
         host.address = f"http://127.0.0.1:{number}"
         ready.set()
 

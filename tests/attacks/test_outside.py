@@ -81,7 +81,7 @@ def made(log: Path) -> int:
 REASONS = {
     "RemoteBounds(": "bound", "no JSON": "no JSON", "another request": "another's", "another task": "another's",
     "another context": "another's", "what it was told": "another's", "back to where": "another's",
-    "names no task": "another's", "compressed": "compressed", "no answer within": "no answer",
+    "names no task": "another's", "compressed": "compressed", "no answer within": "no answer", "about its task within": "no answer", "does not come within": "no answer",
     "cannot be asked": "no answer", "leads back": "a page twice", "status ": "status",
     "letters that nobody sees": "hidden letters", "its task is": "not done", "are for": "another origin", "redirected what": "redirected",
 }  # fmt: skip
@@ -178,6 +178,14 @@ def tell_agent(lie: str, place: Place, said: Said = Said(text="Rome?")) -> str:
     return f"{made(log)} message, {done}"
 
 
+def tell_leaving(lie: str, place: Place) -> str:
+    """An agent of its own, which nobody reaches any more."""
+    log = place.folder / "log"
+    with served(log) as address:
+        place.monkeypatch.setattr(f"{__name__}.hosted", lambda _place: (address, log))
+        return tell_agent(lie, place)
+
+
 def go_on(value: Any, place: Place) -> str:
     """An answer within a task that has begun."""
     lie, task, context = value
@@ -222,6 +230,7 @@ DOORS: Mapping[str, Callable[[Any, Place], str]] = {
     "a server lists its tools": lambda lie, place: web("mcp", list_tools)(f"list: {lie}", place),
     "an older server is reached": web("sse", ask),
     "an agent is told": tell_agent,
+    "an agent leaves": tell_leaving,
     "an agent goes on": go_on,
     "a value is read": read_value,
 }
@@ -255,6 +264,24 @@ def nothing_is_foreign(_value: Any, _asked: Any) -> bool:
 
 def own_whatever(_conversation: Any, _task: Any) -> None:
     """Takes any task."""
+
+
+@contextmanager
+def forgotten(place: Place) -> Iterator[None]:
+    """A talk does not know that its message was answered."""
+    with place.monkeypatch.context() as patch:
+        patch.setattr(requesting._Talk, "_answered", NeverTrue(), raising=False)
+        yield
+
+
+class NeverTrue:
+    """In place of what a talk knows: forgets that it is set."""
+
+    def __get__(self, _talk: Any, _owner: Any) -> bool:
+        return False
+
+    def __set__(self, _talk: Any, _value: bool) -> None:
+        pass
 
 
 def as_it_is(wanted: Any, value: Any) -> Any:
@@ -303,6 +330,14 @@ CONTROLS = {
     "tasks of others count": Control(
         open=patched(answers.ExpectedAnswer, "require_own", own_whatever),
         row="an_agent_is_told-another_task",
+    ),
+    "an error of a look is one of the message": Control(
+        open=forgotten,
+        row="an_agent_is_told-status_404_at_a_look",
+    ),
+    "a look that finds nobody is a message that found nobody": Control(
+        open=forgotten,
+        row="an_agent_leaves-gone_at_a_look",
     ),
     "any size is taken": Control(
         open=patched(Exchange, "require_size", any_size), row="a_server_is_asked-huge"

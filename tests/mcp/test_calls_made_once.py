@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk import host_context
 from cinatra_sdk.effects import MemoryLedger
 from cinatra_sdk.errors import EffectUnknown, NodeFailed
+from cinatra_sdk.mcp.child import Child
 from cinatra_sdk.models import ScriptedModel
 from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.remote import RemoteBounds
+from cinatra_sdk.remote.exchange import Exchange
+from cinatra_sdk.remote.http import bound_transport
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import agent
@@ -156,3 +165,70 @@ def test_a_list_without_end_ends(tmp_path: Path) -> None:
 def test_a_bound_is_a_whole_number(bad: Any) -> None:
     with pytest.raises(ValueError, match=next(iter(bad))):
         RemoteBounds(**bad)
+
+
+def test_a_status_says_nothing_of_a_request_that_is_sent_after_it() -> None:
+    """As after a login: the second request may have been taken."""
+    exchange = Exchange()
+
+    class Server(httpx2.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            if "authorization" not in request.headers:
+                return httpx2.Response(401)
+            raise httpx2.ReadError("lost")
+
+    class Login(httpx2.Auth):
+        def auth_flow(self, request: httpx2.Request) -> Any:
+            response = yield request
+            assert response.status_code == exchange.status == 401
+            request.headers["authorization"] = "Bearer new"
+            yield request
+
+    async def ask() -> None:
+        transport = bound_transport(httpx2, Server(), exchange)
+        async with httpx2.AsyncClient(transport=transport, auth=Login()) as client:
+            await client.post("http://s/mcp", json={"id": 1, "method": "tools/call"})
+
+    with pytest.raises(httpx2.ReadError):
+        asyncio.run(ask())
+    assert exchange.status == 0
+
+
+LEFT = 'sleep 321 >/dev/null 2>&1 </dev/null & echo $! > "$0.left"; exec "$1" -m tests.attacks.lies right "$0"'
+
+
+def test_what_a_program_has_started_ends_with_it_though_nobody_hears_it(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    way = {
+        **program("right", log),
+        "command": "/bin/sh",
+        "args": ["-c", LEFT, str(log), sys.executable],
+    }
+    tool = mcp_tool("send", [], [port("said")], way)
+    ran = drive(compile_flow(tool_flow(tool), host=OPEN), {}, platform=NOWHERE)
+    assert ran.status == "completed", ran.error
+    number = (tmp_path / "log.left").read_text("utf-8").strip()
+    for _ in range(100):  # a signal takes a moment
+        state = subprocess.run(
+            ["ps", "-o", "stat=", "-p", number], capture_output=True, text=True, check=False
+        )
+        if state.stdout.strip()[:1] in ("", "Z"):
+            return
+        time.sleep(0.05)
+    os.kill(int(number), signal.SIGKILL)
+    pytest.fail("it outlives the program")
+
+
+def test_nobody_is_signalled_once_a_program_is_reaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = Child(["/bin/true"], env={}, folder=None)
+    while not child.has_ended:
+        time.sleep(0.01)
+    signalled: list[int] = []
+    monkeypatch.setattr(os, "killpg", lambda number, _signal: signalled.append(number))
+    child.signal_all(signal.SIGKILL)
+    assert len(signalled) == 1  # its id is still its own
+    child.reap()
+    child.signal_all(signal.SIGKILL)
+    assert len(signalled) == 1
+    for pipe in (child.stdin, child.stdout):
+        asyncio.run(pipe.aclose())

@@ -241,3 +241,22 @@ def test_a_timeout_does_not_say_that_nothing_was_sent(make_call, waits, monkeypa
         http.call(make_call(method="PUT", once=True))
     assert waits.seconds == []
     assert not caught.value.unsent
+
+
+@pytest.mark.parametrize("status", [503, 429])
+def test_a_request_that_was_sent_once_is_not_unsent_because_nobody_is_there_later(
+    server, make_call, status
+):
+    server.answers(Reply(status=status, headers={"Connection": "close"}))
+
+    def leave(_seconds: float) -> None:
+        server.close()
+
+    surroundings = MachineServices(sleep=leave, jitter=lambda most: most)
+    with (
+        HttpPlatform(server.url, surroundings=surroundings) as http,
+        pytest.raises(PlatformUnreachable) as caught,
+    ):
+        http.call(make_call(method="PUT"))
+    assert "there is no connection" in str(caught.value)
+    assert not caught.value.unsent

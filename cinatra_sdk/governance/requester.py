@@ -18,9 +18,12 @@ NOT_REQUESTER: Final = "not_requester"
 """What a gate of a pack says in `approver`."""
 
 
-def list_requesters(run: RunContext) -> list[str]:
-    """Whoever started the run, and the person for whom it acts; empty where the host names nobody."""
-    started = str(run.metadata.get(STARTED_BY) or "")
+def list_requesters(run: RunContext, started_by: str = "") -> list[str]:
+    """Whoever started the run, and the person for whom it acts; empty where the host names nobody.
+
+    started_by: as the store has it, for a run of a release whose runs did not say it themselves.
+    """
+    started = str(run.metadata.get(STARTED_BY, started_by) or "")
     return [started, run.user.user_id] if started else []
 
 

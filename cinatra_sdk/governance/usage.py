@@ -65,6 +65,8 @@ class RunUsage:
         self._used = used or Used()
         self._held = dict(held or {})
         self._within = within
+        if within is not None:
+            within.usage.hold_again(self._held)
         self._lock = threading.Lock()
         self._clock = clock
         self._since: float | None = None
@@ -108,11 +110,12 @@ class RunUsage:
         Raises: `GovernanceRefused` (BUDGET_EXCEEDED), which names what is used up; nothing is counted.
         """
         wanted = Wanted(tokens=tokens, tool_calls=tool_calls, cost_cents=cost_cents)
-        with self._lock:
-            self._held.pop(held, None)
+        with self._lock, self._letting_go(held):
             now = self._require_room(budget, wanted)
             _require_left("replans", now.replans + replans, budget.max_replan_attempts)
-            self._reserve_above(tokens=tokens, tool_calls=tool_calls, cost_cents=cost_cents)
+            self._reserve_above(
+                tokens=tokens, tool_calls=tool_calls, cost_cents=cost_cents, held=held
+            )
             self._used = replace(
                 self._used,
                 tokens=self._used.tokens + tokens,
@@ -133,19 +136,44 @@ class RunUsage:
         return now
 
     def hold(self, name: str, budget: RunBudget, wanted: Wanted) -> None:
-        """Keep it for a call of which a person is asked now; nobody else may spend it meanwhile.
+        """Keep it for a call of which a person is asked now; nobody else may spend it meanwhile, also
+        of what the parent has left.  name: unlike any other of the parent and its children.
 
         Raises: `GovernanceRefused` (BUDGET_EXCEEDED), and nothing is held.
         """
-        with self._lock:
-            self._held.pop(name, None)
+        above = self._within
+        with self._lock, self._letting_go(name):
             self._require_room(budget, wanted)
+            if above is not None:
+                above.usage.hold(name, above.budget, wanted)
             self._held[name] = wanted
+
+    @contextmanager
+    def _letting_go(self, name: str) -> Iterator[None]:
+        """What is held under the name makes room here; above only in the step that takes it again, so
+        that no other child takes it in between.
+        """
+        self._held.pop(name, None)
+        try:
+            yield
+        except GovernanceRefused:
+            if self._within is not None:
+                self._within.usage.give_back(name)
+            raise
+
+    def hold_again(self, held: Mapping[str, Wanted]) -> None:
+        """What a child held in another process: of it persons were asked, so nobody refuses it now."""
+        with self._lock:
+            self._held.update(held)
+        if self._within is not None:
+            self._within.usage.hold_again(held)
 
     def give_back(self, name: str) -> None:
         """The person said no."""
         with self._lock:
             self._held.pop(name, None)
+        if self._within is not None:
+            self._within.usage.give_back(name)
 
     def list_held(self) -> dict[str, Wanted]:
         with self._lock:

@@ -22,7 +22,7 @@ attachments.py      `AttachmentStore`: attached files;  attachment_rows.py  thei
 attachment_lending.py  what stored runs read of them
 attachment_ports.py the resolver's ports of one tenant;  attachment_uploads.py  what providers have
 saved_objects.py    objects that runs save by tools, in versions
-recording.py        decision records, written with the change that they tell of
+recording.py        decision records, written with the change that they tell of;  approvers.py  who may approve at gates of packs
 records.py          decision records, for auditors;  record_export.py  their export, signed;  packs.py  published packs;  evidence.py  files and artifacts as evidence;  memory.py  what runs would like remembered
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen
 chosen.py           selections in words for people

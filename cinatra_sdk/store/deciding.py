@@ -23,6 +23,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import read_actor
+from cinatra_sdk.store.approvers import refuse_requester, refuse_unfit_approver
 from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.decisions import (
@@ -37,7 +38,7 @@ from cinatra_sdk.store.decisions import (
 )
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.known_flows import KnownFlows
-from cinatra_sdk.store.recording import follow_record, refuse_unfit_approver
+from cinatra_sdk.store.recording import follow_record
 from cinatra_sdk.store.rows import identity_of, load_row, read_gates
 from cinatra_sdk.store.work.columns import list_event_columns
 from cinatra_sdk.store.work.events import tell_gate
@@ -139,6 +140,7 @@ def _check(
         )
     read_actor(decision.by)
     refuse_credentials(decision, host)
+    refuse_requester(connection, row, gate, decision)
     return gate, gate.check(decision)
 
 

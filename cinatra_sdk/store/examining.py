@@ -73,7 +73,7 @@ class Examination:
             ),
             (abs(self.clock_ahead) > CLOCK_SECONDS, self._describe_clock()),
             (self.due, f"{sum(self.due.values())} runs can go on, and nobody works on them"),
-            (self.gates_total, f"{self.gates_total} gates wait for a decision"),
+            (self.gates_total, count_gates(self.gates_total)),
             (self.calls, f"{self.calls_total} calls have to be settled by a person"),
             (self.dead_letters, f"{self.dead_letters_total} failed runs wait for a person"),
         ]
@@ -82,6 +82,10 @@ class Examination:
     def _describe_clock(self) -> str:
         which = "ahead of" if self.clock_ahead > 0 else "behind"
         return f"this process's clock is {abs(self.clock_ahead):,.1f} s {which} the database's"
+
+
+def count_gates(number: int) -> str:
+    return f"{number} {'gate waits' if number == 1 else 'gates wait'} for a decision"
 
 
 def examine(dsn: str, *, tenant: str | None = None) -> Examination:

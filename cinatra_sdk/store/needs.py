@@ -3,7 +3,7 @@
 for need in store.needs(tenant="acme").items:
     need.kind, need.content, need.command
         "gate"    "subject: Bees; audience: all"      "oasflow approve n1/send --shown db541e85e921"
-        "call"    "POST /api/pay"                     "oasflow settle n1 7f3a --happened"
+        "call"    "POST /api/pay"                     "oasflow settle n1 7f3a"
         "failed"  "the platform refused (422)"        "oasflow resume n1"
 """
 
@@ -83,8 +83,8 @@ class CallToSettle:
 
     @property
     def command(self) -> str:
-        """Says that it happened; `--did-not-happen` in its place says the other thing."""
-        return f"oasflow settle {shlex.join([self.run_id, self.call.key])} --happened"
+        """To be ended with `--happened` or `--did-not-happen` by a person who has looked; asks for that."""
+        return f"oasflow settle {shlex.join([self.run_id, self.call.key])}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from psycopg.types.json import Json
 
 from cinatra_sdk.contract import ENDED
-from cinatra_sdk.errors import AnswerInvalid, NotConfigured
-from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 
@@ -64,39 +62,6 @@ def work_time(flow: Any, row: Row) -> Iterator[None]:
         return
     with recorder.working(describe_run(row)):
         yield
-
-
-def refuse_unfit_approver(flow: Any, row: Row, gate: Gate, decision: Decision) -> None:
-    """Raises: `AnswerInvalid` where a gate of a pack asks for a role that the person does not have, or
-    for another person than the one who started the run.
-    """
-    values = gate.payload.get("values")
-    role = values.get("approver_role") if isinstance(values, Mapping) else None
-    _refuse_requester(row, gate, decision)
-    recorder = find_recorder(flow) if row["governed"] else None
-    if recorder is None or not isinstance(role, str) or not decision.approved:
-        return
-    roles_of = recorder.governance.ports.roles_of
-    tenant = recorder.governance.read_word(describe_run(row)).tenant
-    if roles_of is None or role not in roles_of(tenant, decision.by):
-        raise AnswerInvalid(
-            f"gate '{gate.id}' is for somebody with the role '{role}'",
-            hint="" if roles_of else "the host gives no roles: GovernancePorts(roles_of=…)",
-        )
-
-
-def _refuse_requester(row: Row, gate: Gate, decision: Decision) -> None:
-    from cinatra_sdk.governance.requester import NOT_REQUESTER, find_requester_problem
-
-    values = gate.payload.get("values")
-    asked = values.get("approver") if isinstance(values, Mapping) else None
-    if not row["governed"] or asked != NOT_REQUESTER or not decision.approved:
-        return
-    problem = find_requester_problem([row["started_by"] or ""], decision.by)
-    if problem:
-        raise AnswerInvalid(
-            f"gate '{gate.id}' {problem}", hint="somebody else has to look at it and approve"
-        )
 
 
 def describe_run(row: Mapping[str, Any]) -> dict[str, Any]:

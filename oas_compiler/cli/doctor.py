@@ -37,13 +37,16 @@ def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Js
 
 def _show_needs(terminal: Terminal, found: Examination) -> None:
     """What runs wait for, each with the command that answers."""
+    from cinatra_sdk.store.examining import count_gates
+
     for reason, number in sorted(found.due.items()):
         terminal.show(f"  {number} {reason}; oasflow resume --all goes on with them")
     if found.gates_total:
-        terminal.show(f"  {found.gates_total} gates wait for a decision; oasflow gates lists them")
+        terminal.show(f"  {count_gates(found.gates_total)}; oasflow gates lists them")
     for call in found.calls:
         terminal.show(
-            f"  a call may have happened, or not ({clean(call.content)}); {clean(call.command)}"
+            f"  a call may have happened, or not ({clean(call.content)}); "
+            f"{clean(call.command)} with --happened or --did-not-happen"
         )
     for letter in found.dead_letters:
         terminal.show(f"  failed ({clean(letter.code)}); oasflow resume {clean(letter.run_id)}")

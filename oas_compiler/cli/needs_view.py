@@ -51,11 +51,13 @@ def needs_table(needs: Sequence[Need], now: datetime, given: GivenOptions) -> Li
 
 
 def command_of(need: Need, given: GivenOptions) -> str:
-    """The command that answers it; of a gate, the one that approves it."""
+    """The command that answers it; of a gate, the one that approves it; of a call, without what only a
+    person knows who has looked.
+    """
     if need.kind == "gate":
         return commands_of(need.run_id, need.gate, given)[0]
     if need.kind == "call":
-        return given.command("settle", need.run_id, need.call.key, "--happened", "--value", "{…}")
+        return given.command("settle", need.run_id, need.call.key)
     return given.command("resume", need.run_id)
 
 

@@ -113,11 +113,15 @@ def _keep_quiet(body: NodeBody) -> NodeBody:
         with refusing_effects():
             return body.run(*given)
 
+    asynchronous = body.arun
+    if asynchronous is None:
+        return replace(body, run=run)
+
     async def arun(*given: Any) -> Any:
         with refusing_effects():
-            return body.run(*given) if body.arun is None else await body.arun(*given)
+            return await asynchronous(*given)
 
-    return replace(body, run=run, arun=None if body.arun is None else arun)
+    return replace(body, run=run, arun=arun)
 
 
 def refuse_lowering(kind: NodeKind, why: str) -> KindRefused:

@@ -11,7 +11,8 @@ attack that it names no longer ends as the book says.  An attack that cannot suc
 
 An attempt whose server, process or database did not get as far as the door raises (`require_start`, or
 whatever the harness raises): it is counted as one that did not start, never as refused or opened.  What
-`attempt` asserts of what came after the door is a door that opened.
+`attempt` asserts of what came after the door is a door that opened.  Where the machine itself lacks
+something without which there is no such attack, `require_here` says what: that is told, and fails nothing.
 """
 
 from __future__ import annotations
@@ -61,6 +62,20 @@ DID_NOT_START = "did not start"
 """Name of the property under which the tally finds such an attempt."""
 
 
+class NotHere(pytest.skip.Exception):
+    """The machine lacks something without which there is no such attack."""
+
+
+def require_here(condition: object, lacking: str) -> None:
+    """lacking: what the machine has to have.  Raises: `NotHere` where the condition does not hold."""
+    if not condition:
+        raise NotHere(lacking)
+
+
+NOT_HERE = "not here"
+"""Name of the property under which the tally finds what the machine lacks."""
+
+
 Attempt: TypeAlias = Callable[[Attack, Place], str]
 """Carries the attack out and says what came of it, in the words of the book."""
 
@@ -107,10 +122,16 @@ tests_of.__test__ = False  # type: ignore[attr-defined]  # its name begins like 
 def carry_out(
     attempt: Attempt, attack: Attack, place: Place, note: Callable[[str, Any], None]
 ) -> str:
-    """What came of an attack; notes one that did not start.  Raises: whatever its harness raises."""
+    """What came of an attack; notes one that did not start, or that there is none of on this machine.
+
+    Raises: whatever its harness raises.
+    """
     try:
         return attempt(attack, place)
     except AssertionError:
+        raise
+    except NotHere as lacking:
+        note(NOT_HERE, lacking.msg)
         raise
     except BaseException:  # a skip is none of Exception
         note(DID_NOT_START, attack.family)

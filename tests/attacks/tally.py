@@ -3,7 +3,8 @@
     count_reports({"passed": [report, …], "skipped": […]})  ->  {("rows", "refused"): 12, …}
 
 An attack that was skipped, whose fixtures or whose harness failed, whose process died or whose module
-could not be imported did not start: nobody knows whether it would have been refused.
+could not be imported did not start: nobody knows whether it would have been refused.  One that there is
+none of on this machine has a column of its own, and `list_lacking` says what the machine lacks.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from tests.attacks.book import BOOK, read_family
-from tests.attacks.families import DID_NOT_START
+from tests.attacks.families import DID_NOT_START, NOT_HERE
 
 COLUMNS: Final[Mapping[tuple[str, str], str]] = {
     ("attack", "passed"): "refused",
     ("attack", "failed"): "OPENED",
     ("any", DID_NOT_START): "DID NOT START",
+    ("any", NOT_HERE): "NOT HERE",
     ("twin", "passed"): "twins that work",
     ("twin", "failed"): "broken",
     ("control", "passed"): "controls caught",
@@ -50,9 +52,16 @@ def _count_one(report: Any, outcome: str) -> Counted:
     family = properties.get(kind) or str(found and found[1])
     if when == "teardown":
         return Counter()  # its call was counted
+    if _is_not_here(report, outcome):
+        return Counter({(family, COLUMNS["any", NOT_HERE]): 1})
     did_not = when != "call" or outcome == "skipped" or DID_NOT_START in properties
     column = COLUMNS["any", DID_NOT_START] if did_not else COLUMNS[kind, outcome]
     return Counter({(family, column): 1})
+
+
+def _is_not_here(report: Any, outcome: str) -> bool:
+    properties = dict(getattr(report, "user_properties", ()))
+    return outcome == "skipped" and getattr(report, "when", "") == "call" and NOT_HERE in properties
 
 
 def _count_module(nodeid: str) -> Counted:
@@ -79,6 +88,16 @@ def write_table(counted: Counted) -> list[str]:
         cells = (str(n).rjust(len(title)) for n, title in zip(row, head, strict=True))
         lines.append(family.ljust(width) + "  ".join(cells))
     return lines
+
+
+def list_lacking(reports: Mapping[str, Iterable[Any]]) -> list[str]:
+    """What this machine lacks, with the attacks that there are none of for that reason."""
+    lacking: dict[str, list[str]] = {}
+    for report in reports.get("skipped", ()):
+        if _is_not_here(report, "skipped"):
+            reason = str(dict(report.user_properties)[NOT_HERE])
+            lacking.setdefault(reason, []).append(report.nodeid.rpartition("::")[2])
+    return [f"not here, for want of {why}: {', '.join(ids)}" for why, ids in lacking.items()]
 
 
 def count_not_started(counted: Counted) -> int:

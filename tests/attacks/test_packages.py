@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.host.context_file import ContextFileError, read_context_file
 from cinatra_sdk.platform.stubs import StubError, read_stubs
@@ -39,7 +37,7 @@ from oas_compiler.report.source_text import SourceTexts
 from oas_compiler.text import files as compiler_files
 from oas_compiler.text.tree import flows_of
 from tests.attacks.book import Attack
-from tests.attacks.families import Control, Place, tests_of
+from tests.attacks.families import Control, Place, require_here, tests_of
 from tests.flows import api, end, flow_of, start
 from tests.warm import begin
 
@@ -115,8 +113,8 @@ def _clear(path: Path) -> None:
 
 
 def _link(world: World, _place: Place) -> None:
-    if world.target.startswith(("/proc/", "/dev/")) and not Path("/proc/self/environ").exists():
-        pytest.skip("this system has no /proc")
+    if world.target.startswith(("/proc/", "/dev/")):
+        require_here(Path("/proc/self/environ").exists(), "a system with /proc")
     _clear(world.path)
     world.path.symlink_to(world.target)
 
@@ -164,7 +162,7 @@ def _device(world: World, _place: Place) -> None:
     try:
         os.mknod(world.path, 0o020666, os.makedev(1, 5))  # /dev/zero
     except (PermissionError, AttributeError):
-        pytest.skip("making a device needs root")
+        require_here(False, "the right to make a device: root")
 
 
 def _denied(world: World, place: Place) -> None:

@@ -22,7 +22,7 @@ about: A shop whose server starts for some.
 attacks:
   - door: shop
     expect: refused
-    forms: {refused: refused, opened: opened, no server: server, no program: program, skipped: skip, no run: run, a bug of the harness: bug}
+    forms: {refused: refused, opened: opened, no server: server, no program: program, skipped: skip, no device: device, no run: run, a bug of the harness: bug}
 twins:
   - door: shop
     expect: refused
@@ -40,7 +40,7 @@ book.BOOK = Path(__file__).parent
 
 from contextlib import contextmanager
 
-from tests.attacks.families import Control, require_start, tests_of
+from tests.attacks.families import Control, require_here, require_start, tests_of
 
 @pytest.fixture
 def server():
@@ -56,6 +56,7 @@ def attempt(attack, place):
         subprocess.run(["/no/such/program"], check=True)
     if how == "skip":
         pytest.skip("not on this system")
+    require_here(how != "device", "a device of shops")
     require_start(how != "run", "the run to attack failed")
     return {}["bug"] if how == "bug" else "opened" if OPEN else how
 
@@ -100,9 +101,9 @@ def read_table(text: str) -> list[int]:
 
 def test_a_row_whose_server_cannot_start_is_neither_refused_nor_opened(tmp_path: Path) -> None:
     done = attack_shop(tmp_path)
-    assert "refused  OPENED  DID NOT START" in done.stdout, done.stdout + done.stderr
-    # refused, opened, 5 attacks with a twin and a control, twins, controls
-    assert read_table(done.stdout) == [1, 1, 7, 1, 0, 1, 1]
+    assert "refused  OPENED  DID NOT START  NOT HERE" in done.stdout, done.stdout + done.stderr
+    # refused, opened, 5 attacks with a twin and a control, one for want of a device, twins, controls
+    assert read_table(done.stdout) == [1, 1, 7, 1, 1, 0, 1, 1]
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
 
 
@@ -112,8 +113,22 @@ def test_the_command_fails_where_an_attack_was_skipped(
 ) -> None:
     monkeypatch.delenv("OASFLOW_EVERY_ATTACK", raising=False)
     done = attack_shop(tmp_path, "-k", "skipped or (twin and works)", **env)
-    assert read_table(done.stdout) == [0, 0, 1, 1, 0, 0, 0]
+    assert read_table(done.stdout) == [0, 0, 1, 0, 1, 0, 0, 0]
     assert done.returncode == code
+
+
+def test_what_the_machine_lacks_is_told_and_does_not_fail_the_command(tmp_path: Path) -> None:
+    few = ("-k", "no_device or (twin and works)")
+    done = attack_shop(tmp_path, *few, OASFLOW_EVERY_ATTACK="1")
+    assert read_table(done.stdout) == [0, 0, 0, 1, 1, 0, 0, 0], done.stdout + done.stderr
+    assert "not here, for want of a device of shops: test_attack[shop-no_device]" in done.stdout
+    assert done.returncode == 0
+
+
+def test_what_the_machine_lacks_excuses_no_other_attack(tmp_path: Path) -> None:
+    done = attack_shop(tmp_path, "-k", "no_device or no_run", OASFLOW_EVERY_ATTACK="1")
+    assert read_table(done.stdout)[:4] == [0, 0, 1, 1]
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
 
 
 def report(nodeid: str, when: str = "call", **properties: str) -> Any:
@@ -132,12 +147,16 @@ A_ROW = f"{ROWS}::test_attack[a]"
         ("failed", report(A_ROW, attack="rows"), "OPENED"),
         ("failed", report(A_ROW, attack="rows", did_not_start="rows"), "DID NOT START"),
         ("skipped", report(A_ROW, attack="rows", did_not_start="rows"), "DID NOT START"),
+        ("skipped", report(A_ROW, attack="rows", not_here="root"), "NOT HERE"),
+        ("failed", report(A_ROW, attack="rows", not_here="root", did_not_start="rows"), "DID NOT START"),
+        ("error", report(A_ROW, "setup", attack="rows", not_here="root"), "DID NOT START"),
         ("error", report(A_ROW, "setup"), "DID NOT START"),
         ("failed", report(A_ROW, "???"), "DID NOT START"),
         ("skipped", report(f"{ROWS}::test_twin[a]", "setup"), "DID NOT START"),
         ("passed", report(f"{ROWS}::test_control[a]", control="rows"), "controls caught"),
     ],
-    ids=["refused", "opened", "broke off", "skipped", "its fixture failed", "its process died",
+    ids=["refused", "opened", "broke off", "skipped", "not here", "not here, and broke off",
+         "not here, and its fixture failed", "its fixture failed", "its process died",
          "skipped by a mark", "control"],
 )  # fmt: skip
 def test_a_report_is_counted_once_and_as_what_it_is(outcome: str, made: Any, column: str) -> None:

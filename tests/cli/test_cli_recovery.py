@@ -98,7 +98,7 @@ def test_doctor_tells_what_needs_doing_and_changes_nothing(
     monkeypatch.setattr(sweeping, "GRACE_SECONDS", 0.0)
     assert here("resume", "--all").code == 0
     waiting = here("doctor")
-    assert (waiting.code, "1 gates wait for a decision" in waiting.out) == (1, True)
+    assert (waiting.code, "1 gate waits for a decision" in waiting.out) == (1, True)
     assert here("reject", "r1").code == 5
     well = here("doctor")
     assert (well.code, "nothing needs doing" in well.out) == (0, True)

@@ -70,6 +70,53 @@ def test_the_same_question_asked_again_holds_once() -> None:
     assert usage.list_held() == {"a": ONE}
 
 
+def make_children(most: int) -> tuple[RunUsage, RunUsage, RunUsage]:
+    """A parent with so many calls left, and two children of it."""
+    above, budget = RunUsage(), BUDGET.model_copy(update={"max_tool_calls": most})
+    below = [RunUsage(within=Allowance(above, budget)) for _ in range(2)]
+    return above, below[0], below[1]
+
+
+def test_what_a_child_holds_no_other_child_takes_of_the_parent() -> None:
+    above, child, other = make_children(1)
+    child.hold("a", BUDGET, ONE)
+    refuses(lambda: other.hold("b", BUDGET, ONE), "2 tool calls")
+    refuses(lambda: other.reserve(BUDGET, tool_calls=1), "2 tool calls")
+    assert (above.list_held(), other.list_held()) == ({"a": ONE}, {})
+    child.hold("a", BUDGET, ONE)  # asked again
+    child.reserve(BUDGET, tool_calls=1, held="a")
+    assert (above.read().tool_calls, above.list_held(), child.list_held()) == (1, {}, {})
+
+
+def test_what_a_child_gives_back_another_child_may_take() -> None:
+    above, child, other = make_children(1)
+    child.hold("a", BUDGET, ONE)
+    child.give_back("a")
+    other.hold("b", BUDGET, ONE)
+    assert above.list_held() == {"b": ONE}
+
+
+@pytest.mark.parametrize("how", ["hold", "reserve"])
+def test_a_child_that_is_refused_by_its_own_budget_holds_nothing_above(how: str) -> None:
+    above, child, other = make_children(1)
+    child.hold("a", BUDGET, ONE)
+    least = BUDGET.model_copy(update={"max_tool_calls": 0})
+    if how == "hold":
+        refuses(lambda: child.hold("a", least, ONE), "1 tool calls")
+    else:
+        refuses(lambda: child.reserve(least, tool_calls=1, held="a"), "1 tool calls")
+    assert above.list_held() == child.list_held() == {}
+    other.reserve(BUDGET, tool_calls=1)
+
+
+def test_what_a_grandchild_holds_and_another_process_held_counts_at_the_top() -> None:
+    above, child, other = make_children(1)
+    grandchild = RunUsage(within=Allowance(child, BUDGET), held={"a": ONE})
+    refuses(lambda: other.hold("b", BUDGET, ONE), "2 tool calls")
+    grandchild.reserve(BUDGET, tool_calls=1, held="a")
+    assert (above.read().tool_calls, above.list_held(), child.list_held()) == (1, {}, {})
+
+
 def test_tokens_of_a_call_are_corrected_by_what_it_took_up_to_the_parent() -> None:
     above = RunUsage()
     usage = RunUsage(within=Allowance(above, BUDGET))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,13 @@ from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.ports import GovernancePorts
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.registry import MemoryRegistry
+from cinatra_sdk.governance.requester import list_requesters
 from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
-from tests.flows import api, end, flow_of, gate, start
+from tests.flows import api, end, flow_of, gate, node, start
 from tests.governance.packs import (
+    USER,
     admit_example,
     make_ports,
     make_registry,
@@ -79,6 +82,93 @@ def test_a_compiled_flow_of_a_store_takes_none_either(fresh_database: str) -> No
         assert waiting[0].payload["values"]["approver"] == "not_requester"
         with pytest.raises(AnswerInvalid, match="not for whoever asked"):
             store.answer("r1", waiting[0].id, Decision.approve(by="ann"))
+
+
+ALICE = UserClaims(user_id="alice")
+
+
+def lend_acting(kind: str, folder: Path) -> tuple[HostParts, Any, dict[str, Any], str]:
+    """A run for another person than the one who starts it: host, flow, inputs, and that person."""
+    if kind == "loop":
+        parts = lend_refund(folder / "refunds", registry=make_registry(OTHERS))
+        return parts, parts.graphs[0], {"request": request()}, USER
+    pack = make_small_pack(GATED)
+    pack = type(pack).read(
+        put(pack.to_json(), "policy_layer/approval_gates/0/approver", "not_requester")
+    )
+    parts = HostParts(
+        platform=SimulatedPlatform(stubs={"send": {"id": "m"}}),
+        governance=govern(pack, user_for=lambda _run: ALICE),
+    )
+    flow = compile_flow(FLOW, governance=parts.governance, platform=parts.platform)
+    return parts, flow, {"to": "bob"}, ALICE.user_id
+
+
+@pytest.mark.parametrize("kind", ["loop", "flow"])
+@pytest.mark.parametrize("how", ["answer", "decide"])
+def test_a_store_takes_no_approval_of_the_person_for_whom_a_run_acts(
+    fresh_database: str, tmp_path: Path, kind: str, how: str
+) -> None:
+    parts, flow, inputs, person = lend_acting(kind, tmp_path)
+    with RunStore.open(fresh_database, host=parts) as store:
+        run = store.start(flow, inputs, "r1", tenant=TENANT, by="svc")
+        assert run.status == "waiting", run.error
+        gate_id = run.waiting[0].id
+        for by in (person, f" {person.upper()}", "svc"):
+            with pytest.raises(AnswerInvalid, match="not for whoever asked"):
+                getattr(store, how)("r1", gate_id, Decision.approve(by=by), tenant=TENANT)
+        assert store.decisions("r1") == []
+        getattr(store, how)("r1", gate_id, Decision.approve(by="bob"), tenant=TENANT)
+        if how == "decide":
+            store.resume("r1")
+        assert [said.decided_by for said in store.decisions("r1")] == ["bob"]
+        assert store.get("r1").status == "completed"
+
+
+@pytest.mark.parametrize("kind", ["loop", "flow"])
+@pytest.mark.parametrize("how", ["aanswer", "adecide"])
+def test_an_asynchronous_store_takes_none_either(
+    fresh_database: str, tmp_path: Path, kind: str, how: str
+) -> None:
+    parts, flow, inputs, person = lend_acting(kind, tmp_path)
+
+    async def approve() -> None:
+        async with await RunStore.aopen(fresh_database, host=parts) as store:
+            run = await store.astart(flow, inputs, "r1", tenant=TENANT, by="svc")
+            approval = Decision.approve(by=person)
+            with pytest.raises(AnswerInvalid, match="not for whoever asked"):
+                await getattr(store, how)("r1", run.waiting[0].id, approval, tenant=TENANT)
+            assert store.decisions("r1") == []
+
+    asyncio.run(approve())
+
+
+def test_an_approval_beside_a_rejection_is_asked_the_same(fresh_database: str) -> None:
+    pack = make_small_pack(GATED)
+    pack = type(pack).read(
+        put(pack.to_json(), "policy_layer/approval_gates/0/approver", "not_requester")
+    )
+    parts = HostParts(
+        platform=SimulatedPlatform(stubs={"send": {}}),
+        governance=govern(pack, user_for=lambda _run: ALICE),
+    )
+    inner = [flow_of(start(), api("send"), end(), id_=f"branch{at}") for at in range(2)]
+    source = flow_of(start(), node("ParallelFlowNode", "both", subflows=inner), end())
+    flow = compile_flow(source, governance=parts.governance, platform=parts.platform)
+    with RunStore.open(fresh_database, host=parts) as store:
+        first, second = store.start(flow, {}, "r1", by="svc").waiting
+        said = {first.id: Decision.reject(by="bob"), second.id: Decision.approve(by="alice")}
+        with pytest.raises(AnswerInvalid, match="not for whoever asked"):
+            store.decide("r1", said)
+        assert store.decisions("r1") == []
+
+
+def test_a_run_of_an_earlier_release_is_started_by_whom_its_store_names() -> None:
+    run = admit_example().run
+    old = run.model_copy(update={"metadata": {}})
+    assert list_requesters(old, "svc") == ["svc", USER]
+    assert list_requesters(old) == []
+    assert list_requesters(run, "svc") == [USER, USER], "a run that says it itself is believed"
 
 
 def test_a_plain_graph_asks_again_where_whoever_asked_approves() -> None:

@@ -70,7 +70,7 @@ def test_gates_calls_and_failed_runs_stand_in_one_list_with_what_answers_them(
     assert (asked.flow, asked.started_by) == ("Asking Flow", "ann")
     assert asked.content == "x: Bees in Ägypten"
     (key,) = [one.key for one in three.unknown("r2")]
-    assert (unknown.command, unknown.name) == (f"oasflow settle r2 {key} --happened", key)
+    assert (unknown.command, unknown.name) == (f"oasflow settle r2 {key}", key)
     assert unknown.content == "post by post"
     assert (failed.command, failed.tenant) == ("oasflow resume r3", "acme")
     assert "the line went dead" in failed.content
@@ -150,7 +150,7 @@ def test_the_examination_counts_them_and_finds_something_to_do(
     assert (found.gates_total, found.calls_total, found.dead_letters_total) == (1, 1, 1)
     assert [one.run_id for one in found.calls] == ["r2"]
     told = " ".join(found.findings)
-    for words in ("1 gates wait", "1 calls have to be settled", "1 failed runs wait"):
+    for words in ("1 gate waits", "1 calls have to be settled", "1 failed runs wait"):
         assert words in told
     others = examine(fresh_database, tenant="acme")
     assert (others.gates_total, others.calls_total, others.dead_letters_total) == (0, 0, 1)

@@ -15,7 +15,7 @@ import psycopg
 from psycopg.types.json import Json
 
 from cinatra_sdk.engine.runtime_context import DERIVED, HostContext
-from cinatra_sdk.errors import InputInvalid, StoreError
+from cinatra_sdk.errors import InputInvalid, RunEnded, StoreError
 from cinatra_sdk.flow.plan import walk_plan
 from cinatra_sdk.governed.placeholders import refuse_runtime_names
 from cinatra_sdk.lending.host_parts import RunIdentity
@@ -29,7 +29,7 @@ from cinatra_sdk.store.decisions import refuse_credentials_in_inputs, refuse_cre
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.known_flows import KnownFlows
 from cinatra_sdk.store.recording import begin_record
-from cinatra_sdk.store.rows import file_label, load_row, name_run
+from cinatra_sdk.store.rows import file_label, load_row, name_run, refuse_ended
 from cinatra_sdk.text.bounds import describe_fault
 from cinatra_sdk.text.people import MAX_NAME, person_name
 
@@ -129,9 +129,15 @@ def _insert(database: Database, flow: DurableFlow, row: Row, record: Row | None)
     }  # fmt: skip
     with database.connection() as connection, connection.transaction():
         if row["parent_run_id"] is not None:
-            load_row(connection, row["parent_run_id"], row["tenant"])
+            refuse_ended(load_row(connection, row["parent_run_id"], row["tenant"]))
         execute(connection, "save_flow", kept)
-        _insert_run(connection, row)
+        try:
+            _insert_run(connection, row)
+        except psycopg.errors.IntegrityConstraintViolation:  # it ended since
+            raise RunEnded(
+                f"run '{row['parent_run_id']}' has ended and begins no other",
+                hint="start a new run instead",
+            ) from None
         if record is not None:
             execute(connection, "insert_record", record)
 

@@ -143,10 +143,11 @@ def read_need(row: Row) -> tuple[list[Need], list[UnreadableGate]]:
         return found, problems
     about["since"] = row["since"]
     if row["kind"] == "call":
-        call = {**row["call"], "begun_at": datetime.fromisoformat(row["call"]["begun_at"])}
+        call = {**row["call"], "error": row["error"]}
+        call["begun_at"] = datetime.fromisoformat(call["begun_at"])
         risk = call.pop("risk")
         return [CallToSettle(**about, call=UnknownEffect.of(call), risk=risk)], []
-    error = row["call"] if isinstance(row["call"], Mapping) else {}
+    error = row["error"] if isinstance(row["error"], Mapping) else {}
     about |= {name: str(error.get(name, "")) for name in ("code", "message")}
     return [DeadLetter(**about)], []
 

@@ -5,16 +5,19 @@ has completed, `refused` was rejected, `halted` was stopped, `late` was stopped 
 `old` is archived, `other` is another tenant's.  Each has gates, events and calls.  Every row of every
 table of evidence is compared before and after, as the server's superuser sees it.
 
+`while:` says how a person ends `r1` while the attacker's statement waits for it.
 `then:` says what people do afterwards with a run of their own, `victim`, into which the attacker wrote.
 """
 
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any, cast
 
 import psycopg
@@ -26,7 +29,7 @@ from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store.examining import examine
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
-from tests.attacks.families import Control, Place, tests_of
+from tests.attacks.families import Control, Place, require_start, tests_of
 from tests.databases import Databases
 from tests.flows import api, end, flow_of, gate, start
 
@@ -96,6 +99,8 @@ def attempt(attack: Attack, place: Place) -> str:
     tried = attack.value if isinstance(attack.value, dict) else {"sql": attack.value}
     if "then" in tried:
         return _people_afterwards(place, tried)
+    if "while" in tried:
+        return _waited(place, tried)
     databases: Databases = place.request.getfixturevalue("databases")
     as_ever = not (WITHOUT or attack.harmless)
     target = KEPT.pop() if as_ever and KEPT else Target.made(databases)
@@ -118,6 +123,36 @@ def _carried_out(dsn: str, given: str | list[str]) -> str:
     except psycopg.Error as error:
         return type(error).__name__
     return "done" if row is None else f"done: {row[0]}"
+
+
+def _waited(place: Place, tried: dict[str, Any]) -> str:
+    """What comes of a statement that waits while a person ends the run in another transaction."""
+    databases: Databases = place.request.getfixturevalue("databases")
+    target = Target.made(databases)
+    came: list[str] = []
+    attacker = Thread(target=lambda: came.append(_carried_out(target.dsn, tried["sql"])))
+    with psycopg.connect(target.dsn, options=SCHEMA) as person:  # commits at its end
+        person.execute("select from work where run_id = 'r1' for update")
+        person.execute(cast("Any", tried["while"]))
+        row = person.execute(cast("Any", EVIDENCE)).fetchone()
+        attacker.start()
+        _await_waiting(person)
+    attacker.join()
+    assert row is not None
+    held = _read_evidence(databases, target.dsn) == row[0]
+    databases.give_back(target.dsn)
+    return came[0] if held else f"opened ({came[0]})"
+
+
+def _await_waiting(person: psycopg.Connection[Any]) -> None:
+    deadline = time.monotonic() + 10
+    waiting = (
+        "select pid from pg_locks where not granted and locktype = 'transactionid'"
+        " and transactionid = pg_current_xact_id()::text::xid"
+    )
+    while not person.execute(cast("Any", waiting)).fetchone():
+        require_start(time.monotonic() < deadline, "nobody waits")
+        time.sleep(0.01)
 
 
 def _people_afterwards(place: Place, tried: dict[str, Any]) -> str:

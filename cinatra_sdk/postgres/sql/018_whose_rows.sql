@@ -8,7 +8,9 @@
 -- migration is made have statements prepared that read all columns of `runs`.
 create table run_ends (
     run_id     text primary key,
-    closed_in  xid8 not null
+    closed_in  xid8 not null,
+    -- With it, because a database that was restored elsewhere counts its transactions anew.
+    closed_at  timestamptz not null
 );
 create trigger run_ends_are_not_emptied before truncate on run_ends
     for each statement execute function oasflow_append_only();
@@ -17,8 +19,9 @@ alter table run_ends enable always trigger run_ends_are_not_emptied;
 create function oasflow_run_ends() returns trigger language plpgsql security definer
 set search_path = pg_catalog, pg_temp as $$
 begin
-    insert into oasflow.run_ends (run_id, closed_in) values (new.run_id, pg_current_xact_id())
-    on conflict (run_id) do update set closed_in = excluded.closed_in;
+    insert into oasflow.run_ends (run_id, closed_in, closed_at)
+    values (new.run_id, pg_current_xact_id(), transaction_timestamp())
+    on conflict (run_id) do update set closed_in = excluded.closed_in, closed_at = excluded.closed_at;
     return new;
 end $$;
 revoke all on function oasflow_run_ends() from public;
@@ -33,22 +36,44 @@ alter table runs enable always trigger runs_end;
 create function oasflow_ends_now(named text) returns boolean language sql volatile
 set search_path = pg_catalog, pg_temp as $$
     select exists (select from oasflow.run_ends e
-                   where e.run_id = named and e.closed_in = pg_current_xact_id())
+                   where e.run_id = named and e.closed_in = pg_current_xact_id()
+                     and e.closed_at = transaction_timestamp())
 $$;
 
 -- The transaction in which a person's word replaced `unknown`.
-alter table effects add column settled_in xid8;
+alter table effects add column settled_in xid8, add column settled_at timestamptz;
+
+-- A member of JSON that somebody stored; null also where it cannot be taken out.  PostgreSQL refuses to
+-- take any out of JSON with \u0000 anywhere in it, and one such row would hide all others of a list.
+create function oasflow_member(of json, variadic names text[]) returns json language plpgsql immutable
+set search_path = pg_catalog, pg_temp as $$
+begin
+    return json_extract_path(of, variadic names);
+exception when others then
+    return null;
+end $$;
+
+-- The same as text.
+create function oasflow_text(of json, variadic names text[]) returns text language plpgsql immutable
+set search_path = pg_catalog, pg_temp as $$
+begin
+    return json_extract_path_text(of, variadic names);
+exception when others then
+    return null;
+end $$;
 
 -- How a run takes rows: 'open'; 'late' for a run that was rejected or stopped while a process had it,
 -- as long as that process has it and for a day at most; else 'closed'.  The run does not end between
--- this look and the commit: whoever ends one locks its row of `work` first.  Null: there is no such run.
+-- this look and the commit: whoever ends one locks its row of `work` first.  The lock is a statement of
+-- its own, so that the look sees what was committed while it waited.  Null: there is no such run.
 create function oasflow_takes_rows(named text) returns text language plpgsql
 set search_path = pg_catalog, pg_temp as $$
 declare
     run record;
 begin
+    perform from oasflow.work w where w.run_id = named for share;
     select r.status, r.archived_at, r.updated_at, w.worker, w.lease_until into run
-    from oasflow.work w join oasflow.runs r using (run_id) where w.run_id = named for share of w;
+    from oasflow.work w join oasflow.runs r using (run_id) where w.run_id = named;
     if not found then
         -- A run whose row of `work` the same transaction has yet to write.
         select case when r.status in ('completed', 'rejected', 'stopped') then 'closed' else 'open' end
@@ -63,6 +88,15 @@ begin
         return 'late';
     end if;
     return 'closed';
+end $$;
+
+-- The same for whoever has locked another row of the run: `work` is locked before all others, so this
+-- waits for nobody.  The processes that run flows have locked it by then.
+create function oasflow_takes_rows_at_once(named text) returns text language plpgsql
+set search_path = pg_catalog, pg_temp as $$
+begin
+    perform from oasflow.work w where w.run_id = named for share nowait;
+    return oasflow.oasflow_takes_rows(named);
 end $$;
 
 -- ------------------------------------------------------------------ runs and who works on them
@@ -94,7 +128,7 @@ begin
         lower(tg_op) using errcode = 'integrity_constraint_violation';
 end $$;
 
--- A child is of its parent's tenant, and nobody adds one to a run that has ended.
+-- A child is of its parent's tenant, and nobody adds one to a run that has ended, whoever still has it.
 create function oasflow_child_fits() returns trigger language plpgsql
 set search_path = pg_catalog, pg_temp as $$
 begin
@@ -102,7 +136,7 @@ begin
     then
         raise exception 'a run is of the tenant of the run that began it'
             using errcode = 'integrity_constraint_violation';
-    elsif oasflow.oasflow_takes_rows(new.parent_run_id) = 'closed' then
+    elsif oasflow.oasflow_takes_rows(new.parent_run_id) <> 'open' then
         raise exception 'a run that has ended begins no other'
             using errcode = 'integrity_constraint_violation';
     end if;
@@ -168,11 +202,13 @@ declare
     archived timestamptz;
     last bigint;
 begin
+    -- First the lock: what was committed while this waited for it, only the next statement sees.
+    perform from oasflow.work w where w.run_id = new.run_id for share;
     select r.status, r.archived_at,
            (select e.seq from oasflow.run_events e where e.run_id = new.run_id
             order by e.seq desc limit 1)
     into standing, archived, last
-    from oasflow.work w join oasflow.runs r using (run_id) where w.run_id = new.run_id for share of w;
+    from oasflow.runs r where r.run_id = new.run_id;
     if archived is not null then
         if not oasflow.oasflow_ends_now(new.run_id) or (new.kind, new.name) <> ('run', 'archived')
            or exists (select from oasflow.run_events e
@@ -183,7 +219,7 @@ begin
         if not oasflow.oasflow_ends_now(new.run_id) then
             return null;
         end if;
-    elsif standing is null and not exists (select from oasflow.runs r where r.run_id = new.run_id) then
+    elsif standing is null then
         raise exception 'there is no run %', new.run_id using errcode = 'foreign_key_violation';
     end if;
     new.seq := coalesce(last, 0) + 1;
@@ -243,7 +279,7 @@ begin
        and (new.interrupt = old.interrupt
                 and (new.state, new.settled_at) is not distinct from (old.state, old.settled_at)
             or new.interrupt = old.interrupt and old.state = 'open' and new.state = 'closed'
-            or oasflow.oasflow_takes_rows(new.run_id) = 'open')
+            or oasflow.oasflow_takes_rows_at_once(new.run_id) = 'open')
     then
         if old.state = 'decided' then
             new.interrupt := old.interrupt;
@@ -320,9 +356,10 @@ declare
     standing text;
     whose text;
 begin
+    perform from oasflow.work w where w.run_id = new.run_id for share;
     select case when r.archived_at is null then r.status else 'stopped' end, r.tenant
     into standing, whose
-    from oasflow.work w join oasflow.runs r using (run_id) where w.run_id = new.run_id for share of w;
+    from oasflow.runs r where r.run_id = new.run_id;
     if standing is null then
         raise exception 'there is no run %', new.run_id using errcode = 'foreign_key_violation';
     elsif standing in ('completed', 'rejected', 'stopped') then
@@ -366,13 +403,14 @@ begin
                                  else old.ended_at end;
             if old.status = 'unknown' and new.status in ('done', 'failed') then
                 new.settled_in := pg_current_xact_id();
+                new.settled_at := transaction_timestamp();
             end if;
             -- Whoever ends the call has locked its run; only of one that has ended more is asked.
             select r.status, r.archived_at into standing, archived
             from oasflow.runs r where r.run_id = new.run_id;
             standing := case when archived is null
                                   and standing not in ('completed', 'rejected', 'stopped') then 'open'
-                             else oasflow.oasflow_takes_rows(new.run_id) end;
+                             else oasflow.oasflow_takes_rows_at_once(new.run_id) end;
             if standing = 'open' and (old.status <> 'unknown' or new.status in ('done', 'failed')) then
                 return new;
             end if;
@@ -383,6 +421,7 @@ begin
             kept.error := old.error;
             kept.ended_at := old.ended_at;
             kept.settled_in := old.settled_in;
+            kept.settled_at := old.settled_at;
             if kept::text = old::text
                and (old.status = 'unknown' and new.status in ('done', 'failed')
                     or old.status = 'begun' and new.status <> 'begun' and standing = 'late') then
@@ -428,7 +467,8 @@ begin
     if not exists (
         select from oasflow.effects e
         where (e.run_id, e.key, e.attempts, e.tenant) = (new.run_id, new.key, new.attempts, new.tenant)
-          and e.settled_in = pg_current_xact_id() and new.happened = (e.status = 'done')
+          and e.settled_in = pg_current_xact_id() and e.settled_at = transaction_timestamp()
+          and new.happened = (e.status = 'done')
           and new.result::text is not distinct from e.result::text) then
         raise exception 'a settlement is of a call of which nobody knew'
             using errcode = 'integrity_constraint_violation';

@@ -142,10 +142,12 @@ where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
   and (%(newer_than)s::interval is null or g.opened_at > now() - %(newer_than)s::interval)
   and (%(run_id)s::text is null or g.run_id = %(run_id)s)
   and (%(step)s::int is null or g.step = %(step)s)
-  and (%(risk)s::text is null or (g.response_schema -> 'x-gate' -> 'risk')::text = %(risk)s)
+  and (%(risk)s::text is null
+       or oasflow_member(g.response_schema, 'x-gate', 'risk')::text = %(risk)s)
   and (%(texts)s::text[] is null or exists (
       select from unnest(%(texts)s::text[]) as t
-      where position(t in lower(concat(g.payload, g.response_schema -> 'x-gate'))) > 0))
+      where position(t in lower(concat(
+          g.payload, oasflow_member(g.response_schema, 'x-gate')))) > 0))
   and (%(after_at)s::timestamptz is null
        or (g.opened_at, g.run_id, g.gate_id)
           > (%(after_at)s::timestamptz, %(after_run)s::text, %(after_gate)s::text))
@@ -155,11 +157,12 @@ limit %(limit)s;
 -- name: list_needs
 -- What needs a person, across all runs, the longest wait first: gates that wait for a decision, calls of
 -- which nobody knows whether they happened, failed runs that nobody tries again.
+-- The error as it is: to take its code out of it here would fail for all rows where it fails for one.
 with needs as (
     select 'gate' as kind, g.run_id, g.gate_id as name, g.opened_at as since, g.step,
-           (g.response_schema -> 'x-gate' -> 'risk')::text as risk,
-           concat(g.payload, g.response_schema -> 'x-gate') as content,
-           g.interrupt, g.payload, g.response_schema, null::json as call
+           oasflow_member(g.response_schema, 'x-gate', 'risk')::text as risk,
+           concat(g.payload, oasflow_member(g.response_schema, 'x-gate')) as content,
+           g.interrupt, g.payload, g.response_schema, null::json as call, null::json as error
     from gates g join runs r using (run_id)
     where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
     union all
@@ -167,18 +170,18 @@ with needs as (
            concat(e.capability, ' ', e.path), null, null, null,
            json_build_object('key', e.key, 'kind', e.kind, 'capability', e.capability,
                              'path', e.path, 'visit', e.visit, 'item', e.item,
-                             'attempts', e.attempts, 'begun_at', e.begun_at, 'error', e.error,
-                             'risk', e.risk)
+                             'attempts', e.attempts, 'begun_at', e.begun_at, 'risk', e.risk),
+           e.error
     from runs r join effects e using (run_id)
     where e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
       and r.archived_at is null
     union all
-    select 'failed', r.run_id, coalesce(r.error ->> 'code', ''), r.updated_at, null, null,
-           r.error::text, null, null, null, r.error
+    select 'failed', r.run_id, '', r.updated_at, null, null,
+           r.error::text, null, null, null, null, r.error
     from runs r where r.status = 'failed' and r.retry_at is null and r.archived_at is null
 )
 select n.kind, n.run_id, n.name, n.since, n.name as gate_id, n.interrupt, n.payload,
-       n.response_schema, n.call, r.tenant, f.name as flow_name, r.started_by
+       n.response_schema, n.call, n.error, r.tenant, f.name as flow_name, r.started_by
 from needs n join runs r using (run_id) join flows f using (digest)
 where (%(kind)s::text is null or n.kind = %(kind)s)
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
@@ -663,7 +666,8 @@ told as (
 goes_on as (
     update runs r set status = 'running', error = null
     from run, settled s
-    where r.run_id = s.run_id and run.status = 'waiting' and run.error ->> 'code' = 'effect_unknown'
+    where r.run_id = s.run_id and run.status = 'waiting'
+      and oasflow_text(run.error, 'code') = 'effect_unknown'
       and not exists (select from effects e where e.run_id = s.run_id and e.status = 'unknown'
                       and e.key <> s.key)
 )
@@ -1065,13 +1069,13 @@ where case when %(project_id)s::text is null
 -- finalize of the same choice takes as it was pinned.
 with offered as (
     select asked.artifact_id, asked.assertion_id,
-           array_agg(ref ->> 'sourceScope' = 'project') as in_project
+           array_agg(oasflow_text(ref, 'sourceScope') = 'project') as in_project
     from unnest(%(artifact_ids)s::text[], %(assertion_ids)s::text[])
          as asked (artifact_id, assertion_id)
     join context_plans p on p.org_id = %(org_id)s and p.parent_run_id = %(run_id)s
     cross join lateral json_array_elements(p.refs) as ref
-    where ref ->> 'artifactId' = asked.artifact_id
-      and ref ->> 'semanticAssertionId' = asked.assertion_id
+    where oasflow_text(ref, 'artifactId') = asked.artifact_id
+      and oasflow_text(ref, 'semanticAssertionId') = asked.assertion_id
     group by asked.artifact_id, asked.assertion_id
 )
 select distinct offered.artifact_id

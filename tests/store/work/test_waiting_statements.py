@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg.types.json import Json
 
@@ -141,3 +142,77 @@ def test_a_stop_closes_a_gate_that_was_opened_while_it_waited(place: Place) -> N
         stop = Beside(lambda: place.store.stop("r1", by="bob"))
     assert stop.join().status == "stopped"
     assert {row["state"] for row in place.fetch("select state from gates")} == {"closed"}
+
+
+MADE = f"insert into gates (gate_id, {GATE}) select 'new', {GATE} from gates limit 1"
+CALL = "insert into effects (run_id, key, kind, status) values ('r1', 'x', 'http', 'begun')"
+EVENT = "insert into run_events (run_id, seq, kind, name) values ('r1', 7, 'node', 'finished')"
+CHILD = """insert into runs (run_id, digest, input, lowering, parent_run_id)
+           select 'child', digest, '{}', 1, 'r1' from runs"""
+OBJECT = "insert into saved_objects (id, org_id, run_id) values ('o', 'acme', 'r1')"
+PROPOSAL = """insert into memory_proposals (proposal_id, run_id, tenant, proposal)
+              values ('mp_1', 'r1', '', '{"proposal_id": "mp_1"}')"""
+CHOICE = """insert into context_finalizes
+                (org_id, parent_run_id, parent_package_name, slot_id, selection_mode, key)
+            values ('acme', 'r1', 'p', 'voice', 'interactive', repeat('7', 64))"""
+ROWS = {"a gate": MADE, "a call": CALL, "an event": EVENT, "a child": CHILD, "an object": OBJECT,
+        "a proposal": PROPOSAL, "a choice": CHOICE}  # fmt: skip
+
+
+def write(place: Place, statement: Any) -> str:
+    """What comes of a statement that nobody of this project writes."""
+    options = "-c search_path=oasflow -c statement_timeout=20s"
+    try:
+        with psycopg.connect(place.dsn, autocommit=True, options=options) as rows:
+            return f"{rows.execute(statement).rowcount} rows"
+    except psycopg.Error as error:
+        return type(error).__name__
+
+
+@pytest.mark.parametrize("of", ROWS)
+@pytest.mark.parametrize("end", ["stop", "rejection"])
+def test_a_row_that_waited_for_the_end_of_its_run_is_not_taken(
+    place: Place, of: str, end: str
+) -> None:
+    with place.locked() as rows:
+        if end == "stop":
+            one(rows, "stop_run", {"run_id": "r1", "tenant": None, "by": "ann", "reason": ""})
+        else:
+            one(rows, "reject_run", {"run_id": "r1"})
+        late = Beside(lambda: write(place, ROWS[of]))
+    assert late.join() == ("0 rows" if of == "an event" else "IntegrityConstraintViolation")
+
+
+@pytest.mark.parametrize("of", ROWS)
+def test_a_row_that_waited_for_another_statement_is_taken(place: Place, of: str) -> None:
+    with place.locked():
+        late = Beside(lambda: write(place, ROWS[of]))
+    assert late.join() == "1 rows"
+
+
+def test_an_event_that_waited_has_the_next_number(place: Place) -> None:
+    told: Any = EVENT
+    with place.locked() as rows:
+        rows.execute(told)
+        rows.execute(told)
+        late = Beside(lambda: write(place, told))
+    assert late.join() == "1 rows"
+    numbers = [row["seq"] for row in place.fetch("select seq from run_events order by seq")]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_child_that_waited_for_a_stop_does_not_begin(place: Place) -> None:
+    with place.locked() as rows:
+        one(rows, "stop_run", {"run_id": "r1", "tenant": None, "by": "ann", "reason": ""})
+        child = Beside(lambda: place.store.create(FLOW, run_id="r2", parent="r1"))
+    assert isinstance(child.join(), RunEnded)
+
+
+@pytest.mark.parametrize("change", ["interrupt = 'x'", "state = 'open'", "state = 'decided'"])
+def test_whoever_has_a_gate_does_not_wait_for_its_run(place: Place, change: str) -> None:
+    """Others have the run, and wait for the gate."""
+    place.fetch("update gates set state = 'closed' where gate_id = 'b' returning 1")
+    with connect(place.dsn) as rows, rows.transaction():
+        one(rows, "lock_run_row", {"run_id": "r1"})
+        came = write(place, f"update gates set {change} where gate_id = 'b'")
+    assert came == "LockNotAvailable"

@@ -69,17 +69,16 @@ def test_a_flow_with_python_tools_is_run_and_answered(
     monkeypatch.chdir(TOOLS)
     run = oasflow("run", ".", "--set", "order_id=A-17", "--run-id", "r1", *host("run:lend"))
     assert run.code == 3, run.err
-    assert "oasflow approve r1/approve_refund --shown HASH --host run:lend" in hashed(run.out), (
-        "the next command, whole"
-    )
-    without = oasflow("approve", "r1")
+    answered = "oasflow answer r1/approve_refund --shown HASH --value '\"simulated userResponse\"'"
+    assert f"{answered} --host run:lend" in hashed(run.out), "the next command, whole"
+    without = oasflow("answer", "r1", "--text", "broken")
     assert without.code == 2
     reason = "a function of yours that lends the tools that it calls: look_up_order, refund_order"
     assert ("--host MODULE:FACTORY" in without.err, reason in without.err) == (True, True)
-    assert "oasflow approve r1/" in without.err
+    assert "oasflow answer r1/" in without.err
     shown = oasflow("show", "r1").out
     assert reason in shown
-    assert "--text '…' --host MODULE:FACTORY" in shown
+    assert f"{answered} --host MODULE:FACTORY" in hashed(shown)
     done = oasflow("answer", "r1", "--text", "broken", "--json", *host("run:lend"))
     assert (done.code, done.json["outputs"]) == (0, {"receipt": "receipt-A-17"})
     assert "refund_order pays 240 euro" in done.err, "what a tool prints is no part of the document"

@@ -651,4 +651,5 @@ def test_every_method_of_the_store_has_an_async_twin() -> None:
     plain = {name for name in methods if f"a{name}" in methods or not name.startswith("a")}
     plain -= {name for name in plain if name[0] == "a" and name[1:] in methods}
     assert "answer" in plain
-    assert {name for name in plain if f"a{name}" not in methods} == set()
+    waits_for_nothing = {"lend_signer"}
+    assert {name for name in plain if f"a{name}" not in methods} == waits_for_nothing

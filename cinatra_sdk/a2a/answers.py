@@ -16,7 +16,7 @@ COMPLETED: Final = "completed"
 INPUT_REQUIRED: Final = "input_required"
 _EXACT: Final = 2**53
 """Below it a float that is whole is the integer that was sent."""
-_BEFORE: Final = {"submitted": 0, "unspecified": 0}
+_BEFORE: Final = frozenset({"submitted", "unspecified"})
 """States that no task comes back to."""
 
 

@@ -4,15 +4,16 @@ r"""How long the texts may be that people, programs and files give to be kept, a
     find_fault("a\\0", "type of an object")          ->  "holds U+0000, which no database takes"
     find_fault("ann", "owner of an artifact")      ->  ""
 
-`BOUNDS` is the table of docs/durable-runs.md; each door refuses with an error of its own.
+`BOUNDS` is the table of docs/python-api.md; each door refuses with an error of its own.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
+
+from cinatra_sdk.text.people import UNKEEPABLE
 
 BOUNDS: Final[Mapping[str, int]] = MappingProxyType(
     {
@@ -41,7 +42,6 @@ BOUNDS: Final[Mapping[str, int]] = MappingProxyType(
     }
 )
 """Characters of each."""
-_UNKEEPABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 def find_fault(text: object, what: str) -> str:
@@ -53,7 +53,7 @@ def find_fault(text: object, what: str) -> str:
         )
     if len(text) > most:
         return f"has more than {most:,} characters"
-    found = _UNKEEPABLE.search(text)
+    found = UNKEEPABLE.search(text)
     return f"holds U+{ord(found[0]):04X}, which no database takes" if found else ""
 
 

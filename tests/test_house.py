@@ -73,6 +73,63 @@ def test_the_figures_of_a_small_tree(tmp_path: Path) -> None:
     assert everything["longest function"] == 3
 
 
+def test_what_a_stranger_meets_is_counted(tmp_path: Path) -> None:
+    room = tmp_path / "cinatra_sdk" / "room"
+    kinds = tmp_path / "oas_compiler" / "kinds"
+    docs = tmp_path / "docs"
+    for folder in (room, kinds, docs, tmp_path / "tests"):
+        folder.mkdir(parents=True)
+    files = {
+        "reading.py": '"""Two lines\nof a docstring."""\n\nA = 1  # code\n# none\nB = 2\n',
+        "made_flows.py": "from cinatra_sdk.room.reading import A\n",
+        "string.py": (
+            "import cinatra_sdk.room.need\nimport cinatra_sdk.room.reading\n"
+            "def count_all():\n    return 1\n"
+        ),
+        "need.py": (
+            "from typing import TYPE_CHECKING\n"
+            "if TYPE_CHECKING:\n    from cinatra_sdk.room.string import C\n"
+            "from langgraph._internal import x\n"
+            "from langgraph.types import Command\n"
+            "KEY = '__pregel_read'\n"
+            "saver.SELECT_SQL\n"
+        ),
+    }
+    for name, text in files.items():
+        (room / name).write_text(text)
+    for number in range(20):
+        (kinds / f"kind{number}.py").write_text("")
+    (kinds / "reading.py").write_text("")
+    (docs / "page.md").write_text(
+        "```python\nfrom cinatra_sdk.room.need import KEY\nimport cinatra_sdk.room.string\n```\n"
+    )
+    (tmp_path / "tests" / "test_public_names.py").write_text(
+        "PINNED = ['cinatra_sdk.room.string']\n"
+    )
+
+    told = measured(tmp_path, "--names")
+    everything, names = told["figures"]["all"], told["names"]
+    assert everything["modules on the largest landing"] == 4, "kinds are a list"
+    assert names["landings"] == ["4 cinatra_sdk.room"]
+    assert everything["code lines"] == 14, "no comment, no docstring, no blank line"
+    assert everything["circles"] == 0
+    assert names["circles, type-only imports counted"] == [
+        "cinatra_sdk.room.need cinatra_sdk.room.string"
+    ]
+    assert names["file names that stand twice or more"] == ["2 reading"]
+    assert names["modules named by a participle or gerund"] == [
+        "cinatra_sdk.room.made_flows", "cinatra_sdk.room.reading", "oas_compiler.kinds.reading",
+    ]  # fmt: skip
+    assert names["modules of one user, under 100 lines"] == [
+        "cinatra_sdk.room.need <- cinatra_sdk.room.string",
+        "cinatra_sdk.room.string <- cinatra_sdk.room.need",
+    ]
+    assert names["private names of the engine"] == [
+        "cinatra_sdk.room.need: SELECT_SQL, __pregel_read, x"
+    ]
+    assert names["import paths that users read and no test pins"] == ["cinatra_sdk.room.need"]
+
+
 def test_this_tree_is_measured() -> None:
     figures = measured_here()
     assert set(figures) == {"cinatra_sdk", "oas_compiler", "graphs", "all"}

@@ -37,10 +37,7 @@ Error tree
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from cinatra_sdk.context.refs import PinnedTriple
+from typing import Any, Protocol
 
 
 class FlowError(RuntimeError):
@@ -89,6 +86,13 @@ class AnswerInvalid(FlowError, ValueError):
     code = "answer_invalid"
 
 
+class ChosenArtifact(Protocol):
+    """What names a chosen artifact: `cinatra_sdk.context.refs.PinnedTriple`."""
+
+    @property
+    def artifact_id(self) -> str: ...
+
+
 class ChoiceGone(AnswerInvalid):
     """The answer chooses artifacts that are gone; other artifacts can still be chosen."""
 
@@ -97,7 +101,7 @@ class ChoiceGone(AnswerInvalid):
         message: str,
         *,
         artifacts: tuple[str, ...],
-        chosen: tuple[PinnedTriple, ...],
+        chosen: tuple[ChosenArtifact, ...],
         hint: str = "",
     ) -> None:
         super().__init__(message, hint=hint)

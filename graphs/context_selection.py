@@ -55,9 +55,8 @@ from cinatra_sdk.context.refusal import (
 )
 from cinatra_sdk.context.selector import RENDERER
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
-from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.engine.own_thread import on_own_threads
-from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.runtime_context import Effects, HostContext
 from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates.gate import gate_id

@@ -32,8 +32,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
-from cinatra_sdk.engine.lineage import Effects
-from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.runtime_context import Effects, HostContext
 from cinatra_sdk.governance.loop.nodes import make_nodes, route
 from cinatra_sdk.governance.loop.state import NODES, LoopInput, LoopOutput, LoopState
 from cinatra_sdk.lending.host_parts import HostParts

@@ -39,9 +39,8 @@ from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fie
 from cinatra_sdk.blocks.llm_step import llm_step
 from cinatra_sdk.blocks.step import NodeRunnable
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
-from cinatra_sdk.engine.lineage import Effects
 from cinatra_sdk.engine.own_thread import on_own_threads
-from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.runtime_context import Effects, HostContext
 from cinatra_sdk.gates.hitl import Gate, build_hitl_gate
 from cinatra_sdk.governed.state import GovernedState, HostOnly
 from cinatra_sdk.lending.host_parts import HostParts

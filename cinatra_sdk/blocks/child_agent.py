@@ -24,7 +24,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, template_values
-from cinatra_sdk.engine.lineage import Effects
+from cinatra_sdk.engine.runtime_context import Effects
 from cinatra_sdk.platform.protocol import BASE_URL_PLACEHOLDER, Platform
 from cinatra_sdk.templates.rendering import Renderer
 

@@ -25,7 +25,7 @@ from pydantic import JsonValue
 from cinatra_sdk.attachments.answer_rules import opens_answer
 from cinatra_sdk.attachments.resuming import enclose_text
 from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, template_values
-from cinatra_sdk.engine.lineage import Effects
+from cinatra_sdk.engine.runtime_context import Effects
 from cinatra_sdk.lending.first_turns import read_text
 from cinatra_sdk.lending.host_parts import FirstTurnReader
 from cinatra_sdk.platform.protocol import (

@@ -25,8 +25,8 @@ from pydantic import JsonValue
 
 from cinatra_sdk.effects.calls import aperform_call, perform_call
 from cinatra_sdk.engine.acting import arefuse_forks, refuse_forks, seen_update
-from cinatra_sdk.engine.lineage import Effects, require_known
-from cinatra_sdk.engine.runtime_context import HostContext, context_of
+from cinatra_sdk.engine.lineage import require_known
+from cinatra_sdk.engine.runtime_context import Effects, HostContext, context_of
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.engine.telling import telling_node
 from cinatra_sdk.engine.visits import visit_of, visited

@@ -35,7 +35,7 @@ from cinatra_sdk.engine.acting import (
     may_act,
     refuse_forks,
 )
-from cinatra_sdk.engine.lineage import Effects, place_of
+from cinatra_sdk.engine.lineage import place_of
 from cinatra_sdk.engine.reentry import (
     Visit,
     ago_on_inside,
@@ -43,7 +43,7 @@ from cinatra_sdk.engine.reentry import (
     go_on_inside,
     require_line_inside,
 )
-from cinatra_sdk.engine.runtime_context import HostContext, context_inside, context_of
+from cinatra_sdk.engine.runtime_context import Effects, HostContext, context_inside, context_of
 from cinatra_sdk.engine.tasks import shape_of
 from cinatra_sdk.engine.telling import telling_node
 from cinatra_sdk.engine.visits import visit_of, visited

@@ -18,14 +18,13 @@ from langgraph.graph import START
 from langgraph.pregel import Pregel
 
 from cinatra_sdk.engine.lineage import (
-    Effects,
     ThreadPlace,
     arequire_line,
     place_of,
     refuse_copy,
     require_line,
 )
-from cinatra_sdk.engine.runtime_context import context_of
+from cinatra_sdk.engine.runtime_context import Effects, context_of
 from cinatra_sdk.engine.tasks import own_channels
 from cinatra_sdk.governed.state import seal
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -31,9 +31,6 @@ from cinatra_sdk.engine.checkpoint_ids import CheckpointLink, aread_links, read_
 from cinatra_sdk.engine.id_clock import move_ids_beyond
 from cinatra_sdk.engine.tasks import is_in_a_graph, unsupported
 from cinatra_sdk.errors import ForkRefused
-
-Effects: TypeAlias = Literal["line", "forks"]
-"""Where nodes may act: on their thread's own line, or in forks of it too."""
 
 FIRST_PAGE: Final = 2
 """Checkpoints of the first query after an earlier check: the node's own, and the last one

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from cinatra_sdk.effects.door import OPEN, Door
 from cinatra_sdk.effects.process_ledgers import LEDGER_NAME, name_run
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from cinatra_sdk.effects.effect import Effect, Usage
     from cinatra_sdk.effects.ledger import Ledger
     from cinatra_sdk.effects.unkept import Remembered
-    from cinatra_sdk.engine.lineage import Effects
+
+Effects: TypeAlias = Literal["line", "forks"]
+"""Where nodes may act: on their thread's own line, or in forks of it too."""
 
 _HOST: Final = object()
 
@@ -76,7 +78,7 @@ class HostContext:
     scope: str = ""
     """The place of an inner graph in the run: `outer/inner`; empty for the outermost graph."""
     effects: str = ""
-    """Where nodes may act, as `cinatra_sdk.engine.lineage.Effects`; empty: the graph's own
+    """Where nodes may act, as `Effects`; empty: the graph's own
     setting.
     """
     heard: Any = field(default=(), repr=False, compare=False)

@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pydantic import JsonValue
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 _UNSEEN: Final = frozenset({"Cf", "Co", "Cn"})
 """Categories: formats, such as directions and tags; private letters; and no letters at all."""

@@ -22,7 +22,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from cinatra_sdk.engine.lineage import Effects
+from cinatra_sdk.engine.runtime_context import Effects
 from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
 from cinatra_sdk.flow.casting import CastError
 from cinatra_sdk.flow.names import CURSOR, node_name

@@ -21,8 +21,8 @@ from pydantic import JsonValue
 from cinatra_sdk.contract import RUN_ID_INPUTS
 from cinatra_sdk.engine.answering import answering_by_id
 from cinatra_sdk.engine.checkpoints import with_strict_serializer
-from cinatra_sdk.engine.lineage import Effects, require_known
-from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.engine.lineage import require_known
+from cinatra_sdk.engine.runtime_context import DERIVED, Effects, HostContext, host_context
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.events.event import RunEvent
 from cinatra_sdk.flow.drawn import drawn_as

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
-from cinatra_sdk.engine.lineage import Effects
-from cinatra_sdk.flow.frame import Frame
 from cinatra_sdk.flow.plan import FlowPlan, NodePlan, NodeWork
-from cinatra_sdk.lending.host_parts import HostParts
-from cinatra_sdk.platform.protocol import Platform
 from cinatra_sdk.values.sensitive import list_secret_texts
+
+if TYPE_CHECKING:  # a plan is read without the engine: by `oasflow emit`, and to show progress
+    from cinatra_sdk.engine.runtime_context import Effects
+    from cinatra_sdk.flow.frame import Frame
+    from cinatra_sdk.lending.host_parts import HostParts
+    from cinatra_sdk.platform.protocol import Platform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

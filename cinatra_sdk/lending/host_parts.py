@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from cinatra_sdk.effects.effect import Effect, Usage
     from cinatra_sdk.effects.ledger import Ledger
     from cinatra_sdk.first_turn import FirstTurn
-    from cinatra_sdk.governance.governance import Governance
     from cinatra_sdk.models.choosing import ApiKeyFor, Models
     from cinatra_sdk.models.config import ModelConfig
     from cinatra_sdk.models.totals import Price
@@ -74,6 +73,28 @@ class RunIdentity:
     """sha256 (hex) of the flow's bytes."""
     started_by: str = ""
     """The person who started the run; empty where no name was given."""
+
+
+class FlowGovernance(Protocol):
+    """Packs, planner and ports of governed runs: `cinatra_sdk.governance.governance.Governance`."""
+
+    @property
+    def governs_flows(self) -> bool:
+        """Whether every flow of the host stands under its packs."""
+        ...
+
+    @property
+    def ports(self) -> Any:
+        """What the host lends besides its packs: `cinatra_sdk.governance.ports.GovernancePorts`."""
+        ...
+
+    def make_rules(self, flow: str) -> Any:
+        """The rules for a compiled flow of this name."""
+        ...
+
+    def make_loop_recorder(self) -> Any:
+        """Writes the decision records of the canonical loop."""
+        ...
 
 
 def _require_governance(given: object) -> None:
@@ -169,7 +190,7 @@ class HostParts:
     """Told what an effect used up."""
     price: Price = field(default=None, repr=False)
     """Money for what a model (`openai/gpt-5`) used up, for totals of a run."""
-    governance: Governance | None = field(default=None, repr=False)
+    governance: FlowGovernance | None = field(default=None, repr=False)
     """Packs, planner and ports of governed runs: see `cinatra_sdk.governance`."""
     credentials_for: Callable[[RunIdentity], Credentials] | None = field(default=None, repr=False)
     """The tokens of a run that is driven without a context of its own: by a worker, or by whoever

@@ -26,9 +26,9 @@ from cinatra_sdk.postgres.connection import run as execute
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.contracts.records import DecisionRecord
-    from cinatra_sdk.governance.governance import Governance
     from cinatra_sdk.governance.recorders import RunRecorder
     from cinatra_sdk.governance.signing import Signer
+    from cinatra_sdk.lending.host_parts import FlowGovernance
     from cinatra_sdk.store.flows import DurableFlow
 
 log = logging.getLogger("oasflow.store")
@@ -69,7 +69,7 @@ def describe_run(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row.get(name) or "" for name in ("run_id", "tenant", "started_by")}
 
 
-def govern_flow(flow: DurableFlow, governance: Governance | None) -> DurableFlow:
+def govern_flow(flow: DurableFlow, governance: FlowGovernance | None) -> DurableFlow:
     """The flow of a new run, under the packs that this process has for every flow, if any.
 
     A flow with packs of its own stays under these.
@@ -82,7 +82,7 @@ def govern_flow(flow: DurableFlow, governance: Governance | None) -> DurableFlow
 
 
 def require_governed(
-    row: Row, flow: DurableFlow, governance: Governance | None = None
+    row: Row, flow: DurableFlow, governance: FlowGovernance | None = None
 ) -> DurableFlow:
     """The flow of a run, under rules where the run is.  governance: of this process.
 

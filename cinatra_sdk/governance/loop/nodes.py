@@ -17,8 +17,7 @@ from langgraph.runtime import get_runtime
 from cinatra_sdk.blocks.step import NodeRunnable, node_of
 from cinatra_sdk.contract import CALL_STEP
 from cinatra_sdk.engine.acting import does_not_act, refuse_forks, seen_update
-from cinatra_sdk.engine.lineage import Effects
-from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.runtime_context import Effects, HostContext
 from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.engine.telling import telling_node
 from cinatra_sdk.errors import NodeFailed, NotConfigured

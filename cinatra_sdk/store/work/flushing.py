@@ -17,20 +17,28 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 import psycopg
 
 from cinatra_sdk.errors import FenceLost
-
-if TYPE_CHECKING:
-    from cinatra_sdk.store.work.saver import RunSaver
 
 log = logging.getLogger("oasflow.store")
 
 PAUSE: Final = 0.2
 """Seconds between two looks at a saver."""
 THREADS: Final = 3
+
+
+class Flushed(Protocol):
+    """What is flushed: `cinatra_sdk.store.work.saver.RunSaver`."""
+
+    @property
+    def run_id(self) -> str: ...
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Flushing:
@@ -42,16 +50,16 @@ class Flushing:
 
     def _begin_empty(self) -> None:
         self._process = os.getpid()
-        self._due: dict[RunSaver, float] = {}
+        self._due: dict[Flushed, float] = {}
         """Saver → when it is looked at next."""
-        self._busy: set[RunSaver] = set()
+        self._busy: set[Flushed] = set()
         self._changed = threading.Condition()
         self._wakes: dict[int, float] = {}
         """Sleeping thread → when it wakes by itself."""
         self._threads: list[threading.Thread] = []
 
     @contextmanager
-    def watching(self, saver: RunSaver) -> Iterator[None]:
+    def watching(self, saver: Flushed) -> Iterator[None]:
         if self._process != os.getpid():
             self._begin_empty()  # a fork: neither its parent's threads nor its runs came along
         with self._changed:
@@ -83,7 +91,7 @@ class Flushing:
             _flush(saver)
             self._give_back(saver)
 
-    def _take_due(self) -> RunSaver | None:
+    def _take_due(self) -> Flushed | None:
         """The saver whose time has come; None: the thread ends."""
         with self._changed:
             was_idle = False
@@ -109,14 +117,14 @@ class Flushing:
         self._changed.wait(None if seconds == math.inf else seconds)
         del self._wakes[own]
 
-    def _give_back(self, saver: RunSaver) -> None:
+    def _give_back(self, saver: Flushed) -> None:
         with self._changed:
             self._busy.discard(saver)
             if saver in self._due:
                 self._due[saver] = time.monotonic() + PAUSE
 
 
-def _flush(saver: RunSaver) -> None:
+def _flush(saver: Flushed) -> None:
     try:
         saver.flush()
     except (FenceLost, psycopg.Error):

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from cinatra_sdk.values.patterns.reading import flaw as pattern_flaw
 from cinatra_sdk.values.patterns.searching import Matcher
-from cinatra_sdk.values.validation.breaks import Break
+from cinatra_sdk.values.validation.breaks import Break, Keyword
 from cinatra_sdk.values.validation.keywords import KEYWORDS
 from cinatra_sdk.values.validation.references import (
     frames_left,
@@ -53,7 +53,6 @@ _SHOWN_PARTS: Final = 64
 Formats: TypeAlias = "Callable[[str, Any], bool] | None"
 """Whether a value is of a format; None where formats are annotations."""
 _T = TypeVar("_T")
-Keyword: TypeAlias = "Callable[[Check, Any, Any, Mapping[str, Any]], Break | None]"
 
 
 class SchemaBroken(ValueError):

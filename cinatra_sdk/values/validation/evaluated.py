@@ -6,10 +6,9 @@ Read as the library `jsonschema` reads it: through references, alternatives that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:
-    from cinatra_sdk.values.validation.checker import Check
+from cinatra_sdk.values.validation.breaks import Check
 
 Schema = Mapping[str, Any]
 _Own: TypeAlias = "Callable[[Check, Any, Schema], Iterator[Any]]"

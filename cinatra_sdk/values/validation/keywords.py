@@ -10,14 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from cinatra_sdk.values.validation.breaks import Break
+from cinatra_sdk.values.validation.breaks import Break, Check, Keyword
 from cinatra_sdk.values.validation.evaluated import evaluated_items, evaluated_properties
 from cinatra_sdk.values.validation.sameness import key
-
-if TYPE_CHECKING:
-    from cinatra_sdk.values.validation.checker import Check, Keyword
 
 Schema = Mapping[str, Any]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from cinatra_sdk.contract import BASE_URL_MARK
 from oas_compiler.checks.subject import Subject, Written
@@ -102,3 +103,37 @@ def _mark_placeholders(text: str) -> Iterator[str]:
             yield _ENVIRONMENT_MARK if is_environment_name(name) else _DATA_MARK
         at = stop + 2
     yield text[at:]
+
+
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1", "host.docker.internal"})  # noqa: S104 - an address to recognise
+
+AGENT_PATH = "/api/a2a/agents/"
+
+
+def is_internal(url: str) -> bool:
+    """Whether the address of an agent leads to the host itself."""
+    if read_address(url).platform:
+        return True
+    whole = url if "://" in url or url.startswith("/") else f"//{url}"
+    try:
+        parts = urlsplit(whole)
+    except ValueError:  # brackets of an address that do not match
+        return False
+    host = parts.hostname or ""
+    return host in LOCAL_HOSTS or (not host and AGENT_PATH in parts.path)
+
+
+RUN_ID = "agent_run_id"
+
+GIVEN = ("cinatra_run_id", RUN_ID)
+"""The host's names of the run id when it starts a flow."""
+
+TRIGGER_TOOL = "trigger_config_set"
+
+
+VALUES: dict[str, tuple[str, ...]] = {
+    "preferredProvider": ("openai", "anthropic", "gemini"),
+    "preferredModel": (),
+    "capabilityRequired": ("media_input", "function_tools", "native_mcp"),
+}
+"""The keys of `llm` and their values; an empty tuple stands for any string."""

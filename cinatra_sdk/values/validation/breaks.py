@@ -39,7 +39,7 @@ class SchemaFacts(Protocol):
         ...
 
 
-class Check(Protocol):
+class ValueCheck(Protocol):
     """One value that is being checked, as the keywords see it: `validation.checker.Check`."""
 
     work: Work

@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from cinatra_sdk.values.validation.breaks import Check
+from cinatra_sdk.values.validation.breaks import ValueCheck
 
 Schema = Mapping[str, Any]
-_Own: TypeAlias = "Callable[[Check, Any, Schema], Iterator[Any]]"
+_Own: TypeAlias = "Callable[[ValueCheck, Any, Schema], Iterator[Any]]"
 
 
-def evaluated_properties(check: Check, value: dict[str, Any], schema: Any) -> set[str]:
+def evaluated_properties(check: ValueCheck, value: dict[str, Any], schema: Any) -> set[str]:
     """Names of the members that are evaluated."""
     return _collect_evaluated(check, value, schema, _own_properties)
 
 
-def evaluated_items(check: Check, value: list[Any], schema: Any) -> set[int]:
+def evaluated_items(check: ValueCheck, value: list[Any], schema: Any) -> set[int]:
     """Indexes of the elements that are evaluated."""
     return _collect_evaluated(check, value, schema, _own_items)
 
 
-def _collect_evaluated(check: Check, value: Any, schema: Any, own: _Own) -> set[Any]:
+def _collect_evaluated(check: ValueCheck, value: Any, schema: Any, own: _Own) -> set[Any]:
     check.work.spend(1)
     if isinstance(schema, bool):
         return set()
@@ -45,7 +45,7 @@ def _collect_evaluated(check: Check, value: Any, schema: Any, own: _Own) -> set[
     return seen
 
 
-def _iterate_fitting_schemas(check: Check, value: Any, schema: Schema) -> Iterator[Any]:
+def _iterate_fitting_schemas(check: ValueCheck, value: Any, schema: Schema) -> Iterator[Any]:
     """The schemas inside `schema` that look at the same value and that it fits."""
     for name in ("allOf", "oneOf", "anyOf"):
         for part in schema.get(name, ()):
@@ -61,7 +61,7 @@ def _iterate_fitting_schemas(check: Check, value: Any, schema: Schema) -> Iterat
         yield schema.get("then" if holds else "else", True)
 
 
-def _own_properties(check: Check, value: dict[str, Any], schema: Schema) -> Iterator[str]:
+def _own_properties(check: ValueCheck, value: dict[str, Any], schema: Schema) -> Iterator[str]:
     yield from schema.get("properties", {}).keys() & value.keys()
     for name in ("additionalProperties", "unevaluatedProperties"):
         if name in schema:
@@ -70,7 +70,7 @@ def _own_properties(check: Check, value: dict[str, Any], schema: Schema) -> Iter
         yield from (key for key in value if check.matches(pattern, key))
 
 
-def _own_items(check: Check, value: list[Any], schema: Schema) -> Iterator[int]:
+def _own_items(check: ValueCheck, value: list[Any], schema: Schema) -> Iterator[int]:
     if "items" in schema:
         yield from range(len(value))
         return

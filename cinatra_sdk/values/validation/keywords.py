@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from cinatra_sdk.values.validation.breaks import Break, Check, Keyword
+from cinatra_sdk.values.validation.breaks import Break, Keyword, ValueCheck
 from cinatra_sdk.values.validation.evaluated import evaluated_items, evaluated_properties
 from cinatra_sdk.values.validation.sameness import key
 
@@ -46,32 +46,32 @@ _TYPES: Final[Mapping[str, Callable[[Any], bool]]] = {
 }
 
 
-def _check_type(_check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_type(_check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     names = [wanted] if isinstance(wanted, str) else wanted
     if any(_TYPES[name](value) for name in names):
         return None
     return _make_break("type", wanted, value, schema)
 
 
-def _check_enum(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_enum(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if key(value, check.work) in check.checker.one_of(wanted, check.work):
         return None
     return _make_break("enum", wanted, value, schema)
 
 
-def _check_const(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_const(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if key(value, check.work) == key(wanted, check.work):
         return None
     return _make_break("const", wanted, value, schema)
 
 
-def _multiple_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _multiple_of(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not _is_number(value) or _is_multiple(check, value, wanted):
         return None
     return _make_break("multipleOf", wanted, value, schema)
 
 
-def _is_multiple(check: Check, value: Any, wanted: Any) -> bool:
+def _is_multiple(check: ValueCheck, value: Any, wanted: Any) -> bool:
     if isinstance(value, float) and not math.isfinite(value):
         return False
     check.work.spend(int(value).bit_length() // _BITS)
@@ -92,7 +92,7 @@ def _make_limit_check(
 ) -> Keyword:
     """A keyword that compares a value, or its length, with a number."""
 
-    def look(_check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+    def look(_check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
         if is_of(value) and breaks(value, wanted):
             return _make_break(name, wanted, value, schema)
         return None
@@ -100,13 +100,13 @@ def _make_limit_check(
     return look
 
 
-def _check_pattern(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_pattern(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not isinstance(value, str) or check.matches(wanted, value):
         return None
     return _make_break("pattern", wanted, value, schema)
 
 
-def _check_format(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_format(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     formats = check.checker.formats
     if formats is None or formats(wanted, value):
         return None
@@ -116,7 +116,7 @@ def _check_format(check: Check, wanted: Any, value: Any, schema: Schema) -> Brea
 # ----------------------------------------------------------------------------- objects
 
 
-def _check_properties(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+def _check_properties(check: ValueCheck, wanted: Any, value: Any, _schema: Schema) -> Break | None:
     if not isinstance(value, dict):
         return None
     check.work.spend(len(wanted) // 10)
@@ -128,7 +128,9 @@ def _check_properties(check: Check, wanted: Any, value: Any, _schema: Schema) ->
     return None
 
 
-def _pattern_properties(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+def _pattern_properties(
+    check: ValueCheck, wanted: Any, value: Any, _schema: Schema
+) -> Break | None:
     if not isinstance(value, dict):
         return None
     for pattern, part in wanted.items():
@@ -140,7 +142,9 @@ def _pattern_properties(check: Check, wanted: Any, value: Any, _schema: Schema) 
     return None
 
 
-def _additional_properties(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _additional_properties(
+    check: ValueCheck, wanted: Any, value: Any, schema: Schema
+) -> Break | None:
     if not isinstance(value, dict):
         return None
     check.work.spend(len(value) // 10)
@@ -156,7 +160,7 @@ def _additional_properties(check: Check, wanted: Any, value: Any, schema: Schema
     return None
 
 
-def _property_names(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+def _property_names(check: ValueCheck, wanted: Any, value: Any, _schema: Schema) -> Break | None:
     if not isinstance(value, dict):
         return None
     for name in value:
@@ -166,14 +170,14 @@ def _property_names(check: Check, wanted: Any, value: Any, _schema: Schema) -> B
     return None
 
 
-def _check_required(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_required(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     check.work.spend(len(wanted) // 10)
     if not isinstance(value, dict) or all(name in value for name in wanted):
         return None
     return _make_break("required", wanted, value, schema)
 
 
-def _dependent_required(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _dependent_required(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not isinstance(value, dict):
         return None
     for name, others in wanted.items():
@@ -183,7 +187,7 @@ def _dependent_required(check: Check, wanted: Any, value: Any, schema: Schema) -
     return None
 
 
-def _dependent_schemas(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+def _dependent_schemas(check: ValueCheck, wanted: Any, value: Any, _schema: Schema) -> Break | None:
     if not isinstance(value, dict):
         return None
     for name, part in wanted.items():
@@ -194,7 +198,9 @@ def _dependent_schemas(check: Check, wanted: Any, value: Any, _schema: Schema) -
     return None
 
 
-def _unevaluated_properties(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _unevaluated_properties(
+    check: ValueCheck, wanted: Any, value: Any, schema: Schema
+) -> Break | None:
     if not isinstance(value, dict):
         return None
     seen = evaluated_properties(check, value, schema)
@@ -207,7 +213,7 @@ def _unevaluated_properties(check: Check, wanted: Any, value: Any, schema: Schem
 # ----------------------------------------------------------------------------- arrays
 
 
-def _check_items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_items(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not isinstance(value, list):
         return None
     first = len(schema.get("prefixItems", ()))
@@ -220,7 +226,7 @@ def _check_items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break
     return None
 
 
-def _prefix_items(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+def _prefix_items(check: ValueCheck, wanted: Any, value: Any, _schema: Schema) -> Break | None:
     if not isinstance(value, list):
         return None
     for index, (item, part) in enumerate(zip(value, wanted, strict=False)):
@@ -230,7 +236,7 @@ def _prefix_items(check: Check, wanted: Any, value: Any, _schema: Schema) -> Bre
     return None
 
 
-def _check_contains(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_contains(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not isinstance(value, list):
         return None
     least, most = schema.get("minContains", 1), schema.get("maxContains", len(value))
@@ -246,14 +252,14 @@ def _check_contains(check: Check, wanted: Any, value: Any, schema: Schema) -> Br
     )
 
 
-def _unique_items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _unique_items(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not wanted or not isinstance(value, list):
         return None
     keys = {key(item, check.work) for item in value}
     return None if len(keys) == len(value) else _make_break("uniqueItems", wanted, value, schema)
 
 
-def _unevaluated_items(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _unevaluated_items(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     if not isinstance(value, list):
         return None
     seen = evaluated_items(check, value, schema)
@@ -265,11 +271,11 @@ def _unevaluated_items(check: Check, wanted: Any, value: Any, schema: Schema) ->
 # ----------------------------------------------------------------------------- combining
 
 
-def _check_ref(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+def _check_ref(check: ValueCheck, wanted: Any, value: Any, _schema: Schema) -> Break | None:
     return check.referred(wanted, value)
 
 
-def _all_of(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | None:
+def _all_of(check: ValueCheck, wanted: Any, value: Any, _schema: Schema) -> Break | None:
     for part in wanted:
         found = check.first(part, value)
         if found is not None:
@@ -277,25 +283,25 @@ def _all_of(check: Check, wanted: Any, value: Any, _schema: Schema) -> Break | N
     return None
 
 
-def _any_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _any_of(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     for part in wanted:
         if check.first(part, value) is None:
             return None
     return _make_break("anyOf", wanted, value, schema)
 
 
-def _one_of(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _one_of(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     fitting = 0
     for part in wanted:
         fitting += check.first(part, value) is None
     return None if fitting == 1 else _make_break("oneOf", wanted, value, schema)
 
 
-def _check_not(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_not(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     return _make_break("not", wanted, value, schema) if check.fits(wanted, value) else None
 
 
-def _check_if(check: Check, wanted: Any, value: Any, schema: Schema) -> Break | None:
+def _check_if(check: ValueCheck, wanted: Any, value: Any, schema: Schema) -> Break | None:
     way = "then" if check.fits(wanted, value) else "else"
     return check.first(schema[way], value) if way in schema else None
 

@@ -8,14 +8,9 @@ An address that leads elsewhere is OAS207, whatever its path.
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
-from oas_compiler.checks.addresses import read_address
+from oas_compiler.checks.addresses import is_internal
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
-
-HOSTS = frozenset({"localhost", "127.0.0.1", "0.0.0.0", "::1", "host.docker.internal"})  # noqa: S104 - an address to recognise
-PATH = "/api/a2a/agents/"
 
 
 @rule(
@@ -39,16 +34,3 @@ def internal_agent(subject: Subject, report: Report) -> None:
                 subject.place(agent.at("agent_url")),
                 hint="run it with a FlowNode: its gates and outputs then belong to this run",
             )
-
-
-def is_internal(url: str) -> bool:
-    """Whether the address of an agent leads to the host itself."""
-    if read_address(url).platform:
-        return True
-    whole = url if "://" in url or url.startswith("/") else f"//{url}"
-    try:
-        parts = urlsplit(whole)
-    except ValueError:  # brackets of an address that do not match
-        return False
-    host = parts.hostname or ""
-    return host in HOSTS or (not host and PATH in parts.path)

@@ -6,16 +6,10 @@
 
 from __future__ import annotations
 
+from oas_compiler.checks.addresses import VALUES
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.text.descriptions import describe
-
-VALUES: dict[str, tuple[str, ...]] = {
-    "preferredProvider": ("openai", "anthropic", "gemini"),
-    "preferredModel": (),
-    "capabilityRequired": ("media_input", "function_tools", "native_mcp"),
-}
-"""The keys of `llm` and their values; an empty tuple stands for any string."""
 
 
 @rule(

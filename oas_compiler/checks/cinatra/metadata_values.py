@@ -16,7 +16,7 @@ from typing import Final
 
 from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.checks.cinatra.metadata_keys import known_keys, misspelt_keys
-from oas_compiler.checks.flaws import Flaw, misspelt, tell
+from oas_compiler.checks.flaws import Flaw, has_block, misspelt, tell
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.unread import Unread
 from oas_compiler.findings.rules import Report, rule
@@ -66,15 +66,6 @@ def metadata_values(subject: Subject, report: Report) -> None:
                 continue
             within = f" in metadata.cinatra of {component.label}"
             tell(report, flaw, subject.place, within=within)
-
-
-def has_block(component: Written) -> bool:
-    """Whether `metadata.cinatra` can be read; if it is no object, OAS135 or OAS022 reports it."""
-    metadata = component.value.get("metadata")
-    if metadata is not None and not isinstance(metadata, dict):
-        return False
-    block = (metadata or {}).get("cinatra")
-    return block is None or isinstance(block, dict)
 
 
 def _find_component_flaws(subject: Subject, component: Written) -> Iterator[Flaw]:

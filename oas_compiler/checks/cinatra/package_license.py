@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.guide.misspelt_manifest_key import misspelt_members
+from oas_compiler.checks.flaws import misspelt_members
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 

@@ -13,16 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from oas_compiler.checks.addresses import GIVEN, RUN_ID, TRIGGER_TOOL
 from oas_compiler.checks.cinatra.bare_placeholders import bare_names, templates
 from oas_compiler.checks.structure.gaps import Gaps
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import DataEdge, FlowIR, StartNode
-
-RUN_ID = "agent_run_id"
-GIVEN = ("cinatra_run_id", RUN_ID)
-"""The host's names of the run id when it starts a flow."""
-TRIGGER_TOOL = "trigger_config_set"
 
 
 @rule(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
-from oas_compiler.checks.cinatra.metadata_values import has_block
+from oas_compiler.checks.flaws import has_block
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.control.risk import READ, weight
 from oas_compiler.findings.rules import Report, rule

@@ -14,7 +14,7 @@ from pathlib import PurePath
 from typing import Final
 
 from cinatra_sdk.text.spelling import did_you_mean
-from oas_compiler.checks.guide.misspelt_manifest_key import misspelt_members
+from oas_compiler.checks.flaws import misspelt_members
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import JsonValue

@@ -6,52 +6,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from typing import Final
-
-from cinatra_sdk.text.spelling import LONGEST_COMPARED
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
-from oas_compiler.checks.flaws import misspelt, tell
+from oas_compiler.checks.flaws import KEYS, misspelt, misspelt_members, tell
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
-from oas_compiler.package.package import Package
 from oas_compiler.text.marks import child
-
-KEYS: Final = frozenset(
-    {
-        "agentDependencies",
-        "apiVersion",
-        "consumes",
-        "dependencies",
-        "displayName",
-        "fieldRenderers",
-        "hasApprovalGates",
-        "kind",
-        "manifestVersion",
-        "packageType",
-        "produces",
-        "riskLevel",
-        "roles",
-        "sourceTemplateId",
-        "sourceVersionId",
-        "sourceVersionNumber",
-        "toolAccess",
-        "type",
-    }
-)
-"""Keys in the package.json of real agents."""
-_MEMBERS: Final = ("name", "version", "license", "files", "description", "cinatra")
-_OF_NPM: Final = frozenset(
-    {
-        "author", "bin", "browser", "bugs", "bundleDependencies", "config", "contributors", "cpu",
-        "dependencies", "devDependencies", "directories", "engines", "exports", "funding",
-        "homepage", "imports", "keywords", "main", "maintainers", "module", "optionalDependencies",
-        "os", "overrides", "packageManager", "peerDependencies", "private", "publishConfig",
-        "repository", "scripts", "sideEffects", "type", "types", "workspaces",
-    }
-)  # fmt: skip
-_MOST_COMPARED: Final = 100
-_CUTOFF: Final = 0.75
 
 
 @rule(
@@ -80,16 +39,3 @@ def misspelt_manifest_key(subject: Subject, report: Report) -> None:
         says = f'"{key[:80]}" in cinatra of package.json is read by nobody'
         flaw = misspelt(says, child("/cinatra", key), meant)
         tell(report, flaw, package.place, file=package.manifest_file)
-
-
-def misspelt_members(package: Package) -> dict[str, str]:
-    """Written key of package.json → the missing key that was meant."""
-    absent = [key for key in _MEMBERS if key not in package.manifest]
-    found: dict[str, str] = {}
-    for key in list(package.manifest)[:_MOST_COMPARED]:
-        if key in _MEMBERS or key in _OF_NPM or len(key) > LONGEST_COMPARED:
-            continue
-        near = get_close_matches(key.lower(), absent, n=1, cutoff=_CUTOFF)
-        if near and near[0] not in found.values():
-            found[key] = near[0]
-    return found

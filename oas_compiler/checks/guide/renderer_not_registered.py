@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from oas_compiler.checks.child_agents import own_names
 from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
+from oas_compiler.checks.flaws import KEYS
 from oas_compiler.checks.guide.manifest_values import has_renderers
-from oas_compiler.checks.guide.misspelt_manifest_key import KEYS
 from oas_compiler.checks.renderers import (
     is_renderer_id,
     meant_screen,

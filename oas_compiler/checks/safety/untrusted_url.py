@@ -9,8 +9,7 @@ An agent of the host itself, also by another name of it ("http://localhost/…")
 
 from __future__ import annotations
 
-from oas_compiler.checks.addresses import addresses
-from oas_compiler.checks.cinatra.internal_agent import is_internal
+from oas_compiler.checks.addresses import addresses, is_internal
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rules import Report, rule
 

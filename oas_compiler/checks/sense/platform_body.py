@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from typing import Final
 
 from cinatra_sdk.text.spelling import LONGEST_COMPARED, plain
+from oas_compiler.checks.addresses import RUN_ID
 from oas_compiler.checks.cinatra.bridge_nodes import BRIDGE
-from oas_compiler.checks.cinatra.run_id_source import RUN_ID
 from oas_compiler.checks.flaws import misspelt, tell
 from oas_compiler.checks.sense.run_id_unbound import NAMES as RUN_NAMES
 from oas_compiler.checks.subject import Subject

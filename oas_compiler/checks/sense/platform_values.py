@@ -14,8 +14,8 @@ from typing import Final
 
 from cinatra_sdk.contract import HTTP_METHODS
 from cinatra_sdk.text.spelling import did_you_mean, nearest_name
+from oas_compiler.checks.addresses import VALUES
 from oas_compiler.checks.cinatra.bridge_nodes import BRIDGE
-from oas_compiler.checks.cinatra.llm_metadata import VALUES
 from oas_compiler.checks.flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.platform_address import ROUTES
 from oas_compiler.checks.subject import Subject, Written

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from oas_compiler.checks.addresses import GIVEN, RUN_ID, TRIGGER_TOOL
 from oas_compiler.checks.cinatra.bare_placeholders import bare_names
-from oas_compiler.checks.cinatra.run_id_source import GIVEN, RUN_ID, TRIGGER_TOOL
 from oas_compiler.checks.structure.gaps import Gaps, is_vague
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rules import Report, rule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -222,6 +223,7 @@ def _inspect_tables(address: str) -> dict[str, Any]:
         "newer": list(found.newer),
         "has_rights": found.may_look,
         "could_rewrite": list(found.powers),
+        "own_settings": list(found.own_settings),
     }
 
 
@@ -284,7 +286,17 @@ def _said_of(tables: dict[str, Any]) -> list[str]:
         else f"the role '{role}' cannot change what is append-only"
     )
     is_local = not os.environ.get("DATABASE_URL")
-    return [f"tables: {state}", power, *([RESTART] if could and is_local else [])]
+    own = [_describe_own_settings(tables)] if tables["own_settings"] else []
+    return [f"tables: {state}", power, *own, *([RESTART] if could and is_local else [])]
+
+
+def _describe_own_settings(tables: dict[str, Any]) -> str:
+    role, database = (json.dumps(tables[name]) for name in ("role", "database"))
+    return (
+        f"the role {role} has settings of its own ({', '.join(tables['own_settings'])}), which may "
+        f"slow it down; to undo them: alter role {role} reset all; "
+        f"alter role {role} in database {database} reset all"
+    )
 
 
 def _say_which(terminal: Terminal) -> None:

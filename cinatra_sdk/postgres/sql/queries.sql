@@ -922,6 +922,14 @@ select pg_try_advisory_lock(hashtextextended('oasflow:setup', 0)) as locked;
 -- name: unlock_setup
 select pg_advisory_unlock(hashtextextended('oasflow:setup', 0));
 
+-- name: lift_newer_limits
+-- No setting of a role's own ends transactions (PostgreSQL 17 and later), or has commits told before
+-- they are on the disk.
+select case when coalesce(current_setting('transaction_timeout', true), '0') <> '0'
+            then set_config('transaction_timeout', '0', false) end as time,
+       case when current_setting('synchronous_commit') in ('off', 'local')
+            then set_config('synchronous_commit', 'on', false) end as commits;
+
 -- name: look_around
 -- What is there, and what the role of this connection may do about it; changes nothing.
 select current_user::text as role,
@@ -937,7 +945,13 @@ select current_user::text as role,
        case when n.oid is null then has_database_privilege(current_database(), 'CREATE')
             when v.oid is null then has_schema_privilege(n.oid, 'CREATE')
             else pg_has_role(v.relowner, 'USAGE') end as may_create,
-       coalesce(pg_get_userbyid(coalesce(v.relowner, n.nspowner))::text, '') as owner
+       coalesce(pg_get_userbyid(coalesce(v.relowner, n.nspowner))::text, '') as owner,
+       array(select distinct split_part(setting, '=', 1)
+             from pg_db_role_setting s, unnest(s.setconfig) setting
+             where s.setrole = (select oid from pg_roles where rolname = current_user)
+               and s.setdatabase in (0, (select oid from pg_database
+                                         where datname = current_database()))
+             order by 1) as own_settings
 from (select) as always
 left join pg_namespace n on n.nspname = 'oasflow'
 left join pg_class v on v.relnamespace = n.oid and v.relname = 'schema_versions'

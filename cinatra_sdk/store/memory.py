@@ -18,7 +18,7 @@ from cinatra_sdk.governance.recording import format_time
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import check_reason, read_actor
-from cinatra_sdk.store.arguments import check_names
+from cinatra_sdk.store.arguments import check_arguments, check_names
 from cinatra_sdk.store.paging import Page, read_rows
 
 
@@ -54,6 +54,7 @@ class StoredProposal:
         )
 
 
+@check_arguments
 class MemoryProposals:
     """Safe to share between threads."""
 

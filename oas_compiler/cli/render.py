@@ -30,7 +30,7 @@ from oas_compiler.cli.layout import Indented, Member, Pieces, Words, unbroken
 from oas_compiler.cli.opening import Own
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.selecting import options_of_form, other_values
-from oas_compiler.cli.values import NOTE, Extent, value_view, values_view
+from oas_compiler.cli.values import MAX_NAME, MAX_TEXT, NOTE, Extent, value_view, values_view
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -56,6 +56,8 @@ from oas_compiler.cli.tables import (
 
 MESSAGE: Final = "output"
 """Key of a gate's value that holds the author's message to the person."""
+MAX_ERROR: Final = 2_000
+"""Characters of an error with its remedy, or of a reason."""
 
 
 # ------------------------------------------------------------------------ lists
@@ -237,7 +239,7 @@ def run_view(
     usage: what its models used up.  asked: models, servers and agents that it asks.
     """
     extent = extent or Extent()
-    parts: list[RenderableType] = [Indented(_format_run_facts(run, now, asked))]
+    parts: list[RenderableType] = [Indented(_format_run_facts(run, now, asked, extent))]
     if run.input:
         parts += [_format_title("inputs"), Indented(values_view(run.input, extent))]
     if decisions:
@@ -255,7 +257,12 @@ def run_view(
         target = (run.id, call.key)
         parts += [
             _format_title("may have happened, or not"),
-            Indented(Text(clean(f"{call.capability}   by {call.path}, key {call.key}"))),
+            Indented(
+                Text(
+                    f"{extent.cut(clean(call.capability), MAX_TEXT)}   "
+                    f"by {extent.cut(clean(call.path), MAX_TEXT)}, key {clean(call.key)}"
+                )
+            ),
             *(
                 command_line(needed.whole.command("settle", *target, *words, "--reason", "…"))
                 for words in (("--happened", "--value", '{"…": "…"}'), ("--did-not-happen",))
@@ -273,7 +280,9 @@ def run_view(
     return Group(first, *parts, *rest)
 
 
-def _format_run_facts(run: Run, now: datetime, asked: Sequence[str]) -> RenderableType:
+def _format_run_facts(
+    run: Run, now: datetime, asked: Sequence[str], extent: Extent
+) -> RenderableType:
     calls = " ".join(addresses(run.platform, Own(), "refused"))
     about = {
         "flow": run.flow,
@@ -287,7 +296,7 @@ def _format_run_facts(run: Run, now: datetime, asked: Sequence[str]) -> Renderab
         "asks": "; ".join(asked),
         "reads": ", ".join(sorted(run.variables)),
     }
-    told = {name: clean(text) for name, text in about.items() if text}
+    told = {name: extent.cut(clean(text), MAX_TEXT) for name, text in about.items() if text}
     most = max(map(len, told))
     words = {"calls", "asks", "reads"}
     return Group(
@@ -312,8 +321,9 @@ def _shorten_record(
 def _format_outcome(
     run: Run, given: GivenOptions, extent: Extent, names: Mapping[str, str] | None
 ) -> Iterator[RenderableType]:
-    branch = f"   by branch {run.branch}" if run.branch not in {None, "next"} else ""
-    stands = Text.assemble("run ", clean(run.id), "  ", status_text(run.status), clean(branch))
+    branch = "" if run.branch in {None, "next"} else extent.cut(clean(str(run.branch)), MAX_NAME)
+    by = f"   by branch {branch}" if branch else ""
+    stands = Text.assemble("run ", clean(run.id), "  ", status_text(run.status), by)
     yield unbroken(stands)
     if run.messages:
         yield _format_title("messages")
@@ -325,14 +335,15 @@ def _format_outcome(
         yield Indented(values_view(_shorten_record(run.outputs, given, extent), extent))
     if run.error is not None:
         yield _format_title("error")
-        yield Words(Text(clean(str(run.error.get("message", ""))), "red"))
+        yield Words(Text(extent.cut(clean(str(run.error.get("message", ""))), MAX_ERROR), "red"))
     if run.status == "stopped" and run.stopped_by:
-        reason = f": {clean(run.stop_reason)}" if run.stop_reason else ""
+        said_why = extent.cut(clean(run.stop_reason), MAX_ERROR)
+        reason = f": {said_why}" if run.stop_reason else ""
         yield Words(Text(f"stopped by {clean(recorded_name(run.stopped_by))}{reason}"))
     if run.status == "waiting" and (run.error or {}).get("code") == "effect_unknown":
         yield command_line(f"{given.command('show', run.id)}   (lists the calls to be settled)")
     for problem in told_unreadable(run):
-        yield Words(Text(clean(problem), style="red"))
+        yield Words(Text(extent.cut(clean(problem), MAX_ERROR), style="red"))
     for gate in run.waiting:
         yield Text("")
         told = {message.get("id") for message in run.messages}

@@ -29,7 +29,7 @@ from oas_compiler.cli.opening import Own
 from oas_compiler.cli.render import gate_view, outcome_view, run_view
 from oas_compiler.cli.tables import runs_table
 from oas_compiler.cli.terminal import Terminal, console_for
-from oas_compiler.cli.values import values_view
+from oas_compiler.cli.values import Extent, values_view
 from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import Place
 from tests.flows import end, flow_node, flow_of, gate, port, start
@@ -38,6 +38,7 @@ RUN = "weekly-customer-newsletter-2026-11-22-a91bc77d0"
 GATE = "recipients_selection_subflow/recipients-review_gate"
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 WIDTHS = (40, 60, 80, 120)
+NOTHING = Lacking((), GivenOptions())
 
 
 def shown(thing: Any, width: int) -> list[str]:
@@ -101,6 +102,36 @@ def test_paths_ids_and_addresses_of_a_run_are_whole_below_its_headings(width: in
     text = "\n".join(shown(view, width))
     for whole in (RUN, GATE, run.file, "ann.example@example.org", run.platform["base_url"]):
         assert str(whole) in text
+
+
+LONG = "x" * 100_000
+LONG_PARTS: dict[str, dict[str, Any]] = {
+    "branch": {"branch": LONG},
+    "error": {"status": "failed", "error": {"code": "node_failed", "message": LONG}},
+    "reason of a stop": {"status": "stopped", "stopped_by": "ann", "stop_reason": LONG},
+    "unreadable part": {"unreadable": (LONG,)},
+    "output": {"outputs": {"out": LONG, LONG: 1, "rows": [{LONG: LONG}], "deep": {"a": {"b": LONG}}}},
+    "input": {"input": {"in": LONG}},
+    "message": {"messages": ({"id": "1", "text": LONG, "content": LONG},)},
+    "name of a flow": {"flow": LONG, "file": LONG},
+    "variable": {"variables": (LONG,)},
+    "owner": {"tenant": LONG, "started_by": LONG},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", LONG_PARTS)
+def test_no_part_of_a_run_is_shown_whole_however_long_it_is(part: str) -> None:
+    """Control: with --full it is, and nobody reads of a cut."""
+    run = replace(waiting(), waiting=(), updated_at=NOW, created_at=NOW, **LONG_PARTS[part])
+    extent = Extent(way="oasflow show --full has all")
+    told = " ".join(shown(run_view(run, [], [], NOW, needed=NOTHING, extent=extent), 120))
+    assert len(told) < 15_000
+    assert "is cut; oasflow show --full has all" in told or "more" in told
+    whole = " ".join(
+        shown(run_view(run, [], [], NOW, needed=NOTHING, extent=Extent(whole=True)), 120)
+    )
+    assert whole.count("x") >= len(LONG)
+    assert "is cut" not in whole
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -40,7 +40,7 @@ _FEWEST_LETTERS: Final = 8
 _ROWS: Final = ("0123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiop", "asdfghjkl", "zxcvbnm")
 """What people write who make a token up by hand: neighbours in one of these, to and fro."""
 _MAKE_TOKEN: Final = (
-    'openssl rand -hex 32, or python3 -c "import secrets; print(secrets.token_hex(32))"'  # noqa: S105
+    'openssl rand -hex 32, or python3 -c "import secrets; print(secrets.token_hex(32))"'  # noqa: S105 - a command
 )
 
 

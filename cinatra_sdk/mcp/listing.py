@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from cinatra_sdk.remote.bounds import RemoteBounds
 from cinatra_sdk.remote.messages import BrokenOff
 from cinatra_sdk.remote.words import plain_value
+from cinatra_sdk.text.people import find_hidden
 
 
 async def read_list(client: Any, bounds: RemoteBounds) -> list[dict[str, JsonValue]]:
@@ -44,8 +45,8 @@ def require_bounded(tool: dict[str, Any], bounds: RemoteBounds) -> None:
         raise BrokenOff(
             bounds.describe("name_letters", "a tool of it has a name of more than {} letters")
         )
-    if not name.isprintable():
-        raise BrokenOff("a tool of it has a name with letters that nobody sees")
+    if find_hidden(name) or name != name.strip() or not name:
+        raise BrokenOff("a tool of it has no name, or one with letters that nobody sees")
     if len(about) > bounds.description_letters:
         words = f"more than {{}} letters describe its tool '{name[:80]}'"
         raise BrokenOff(bounds.describe("description_letters", words))

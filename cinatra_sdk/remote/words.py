@@ -28,7 +28,9 @@ def plain_text(text: str) -> str:
     """The text without letters that nobody sees, such as those that steer a terminal."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(one for one in text if one.isprintable() or one in _LINES)
+    from cinatra_sdk.first_turn.unseen import drop_unseen  # late: few texts need it
+
+    return "".join(one for one in drop_unseen(text) if one.isprintable() or one in _LINES)
 
 
 def plain_value(value: Any) -> Any:

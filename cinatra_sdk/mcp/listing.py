@@ -19,6 +19,7 @@ async def read_list(client: Any, bounds: RemoteBounds) -> list[dict[str, JsonVal
     Raises: `BrokenOff`, and whatever the package raises.
     """
     found: list[dict[str, JsonValue]] = []
+    named: dict[str, JsonValue] = {}
     seen: set[str] = set()
     cursor: str | None = None
     for _ in range(bounds.pages):
@@ -26,7 +27,10 @@ async def read_list(client: Any, bounds: RemoteBounds) -> list[dict[str, JsonVal
         for tool in page.tools:
             listed = tool.model_dump(mode="json", by_alias=True)
             require_bounded(listed, bounds)
-            found.append(plain_value(listed))
+            plain = plain_value(listed)
+            if named.setdefault(plain["name"], plain) != plain:
+                raise BrokenOff(f"it lists its tool '{plain['name'][:80]}' in two ways")
+            found.append(plain)
         if len(found) > bounds.tools:
             raise BrokenOff(bounds.describe("tools", "it has more than {} tools"))
         cursor = page.next_cursor

@@ -39,7 +39,8 @@ def is_json(text: bytes) -> bool:
 def judge_answer(text: bytes, asked: RequestId) -> Any:
     """The value of what came; asked: the id of the request, None where there was none.
 
-    Raises: `BrokenOff` for what is no strict JSON, and for the answer to another request.
+    Raises: `BrokenOff` for what is no strict JSON, for the answer to another request, and for what is no
+    message where an answer is due: clients tell of it in words of their libraries.
     """
     problem = ""
     try:
@@ -48,11 +49,42 @@ def judge_answer(text: bytes, asked: RequestId) -> Any:
         problem = "it is not UTF-8"
     except NotStrictJson as error:
         problem = str(error)
+    else:
+        problem = "it has half of a letter" if _has_half_letter(text, value) else ""
     if problem:
         raise BrokenOff(f"its answer is no JSON: {problem}")
     if is_foreign(value, asked):
         raise BrokenOff("it answered another request")
+    if asked is not None and not is_message(value):
+        raise BrokenOff("what it answered is no answer of the protocol")
     return value
+
+
+def is_message(value: Any) -> bool:
+    """Whether a value is a request, a notification, a result or an error of JSON-RPC 2.0, and one only."""
+    if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
+        return False
+    if "method" in value:
+        return isinstance(value["method"], str)
+    if "result" in value:
+        return isinstance(value["result"], dict) and "error" not in value
+    error = value.get("error")
+    return (
+        isinstance(error, dict)
+        and type(error.get("code")) is int
+        and isinstance(error.get("message"), str)
+    )
+
+
+def _has_half_letter(text: bytes, value: Any) -> bool:
+    """Whether a surrogate stands alone in the value, which other readers of JSON refuse."""
+    if b"\\ud" not in text and b"\\uD" not in text:
+        return False
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def count_values(text: bytes, value: Any, most: int) -> int:

@@ -5,6 +5,7 @@ about: A template takes bounded work and bounded memory.
 attacks:
   - door: request body              # what is attacked
     expect: TemplateError           # what must come of it, as `attempt` says it
+    long: true                      # tried by scripts/attacks and --long alone; may be left out
     forms:                          # each form is one attack; its value is handed to `attempt`
       doubling: "{{ x ~ x ~ x }}"
 twins:                              # harmless neighbours, which must go on working
@@ -84,7 +85,8 @@ def _rows(family: str, blocks: list[dict[str, Any]], *, harmless: bool) -> tuple
                     value=value,
                     expect=block["expect"],
                     harmless=harmless,
-                    in_spread=harmless or block["door"] not in doors or len(rows) % EVERY == 0,
+                    in_spread=not block.get("long")
+                    and (harmless or block["door"] not in doors or len(rows) % EVERY == 0),
                 )
             )
             doors.add(block["door"])

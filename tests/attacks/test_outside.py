@@ -111,7 +111,8 @@ REASONS = {
 def tell(error: Exception) -> str:
     """`surely not made: bound answer_bytes`, and `opened` where a text is not fit to be shown."""
     shown = str(error)
-    if TOKEN in shown or not shown.isprintable() or len(shown) > 400:
+    of_library = any(word in shown for word in ("pydantic", "input_value", "Traceback", "0x7"))
+    if TOKEN in shown or not shown.isprintable() or len(shown) > 400 or of_library:
         return "opened: what it says is shown"
     if isinstance(error, NotConfigured):
         return "not opened"

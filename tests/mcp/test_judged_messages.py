@@ -41,13 +41,13 @@ def test_an_answer_to_another_id_or_to_one_of_another_type_is_foreign(
 def test_a_stream_that_the_client_opened_answers_the_last_request_alone() -> None:
     exchange = Exchange(asked=2)
     judge = EventJudge(lambda: exchange.asked)
-    assert judge.feed(b'data: {"id": 2, "result": {}}\n\n')
-    assert judge.feed(b'data: {"method": "notifications/message"}\n\n')
+    assert judge.feed(b'data: {"jsonrpc": "2.0", "id": 2, "result": {}}\n\n')
+    assert judge.feed(b'data: {"jsonrpc": "2.0", "method": "notifications/message"}\n\n')
     for said in (b"1", b'"2"', b"3"):
         with pytest.raises(BrokenOff, match="another request"):
             judge.feed(b'data: {"id": %s, "result": {}}\n\n' % said)
     exchange.asked = 3
-    assert judge.feed(b'data: {"id": 3, "result": {}}\n\n')
+    assert judge.feed(b'data: {"jsonrpc": "2.0", "id": 3, "result": {}}\n\n')
 
 
 def test_a_number_that_nobody_reads_is_no_noise() -> None:
@@ -57,6 +57,31 @@ def test_a_number_that_nobody_reads_is_no_noise() -> None:
         judge_answer(text, 1)
     assert not is_json(b"hello")
     assert not is_json(b"\xff")
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"result": "sent"}, {"result": None}, {"result": []}, {"error": 7}, {"error": {}}, {},
+        {"error": {"code": "1", "message": "no"}}, {"error": {"code": 1}}, {"method": 7},
+        {"result": {}, "error": {"code": 1, "message": "no"}}, {"result": {}, "jsonrpc": "1.0"},
+        {"result": {}, "jsonrpc": 2.0},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_no_message_of_the_protocol_is_told_in_our_words(member: dict[str, Any]) -> None:
+    text = json.dumps({"jsonrpc": "2.0", "id": 1, **member}).encode()
+    with pytest.raises(BrokenOff, match="what it answered is no answer of the protocol"):
+        judge_answer(text, 1)
+    judge_answer(text, None)
+
+
+def test_half_of_a_letter_is_no_json() -> None:
+    for half in (rb"\ud800", rb"\uDfff", rb"\udc00\ud800"):
+        with pytest.raises(BrokenOff, match="half of a letter"):
+            judge_answer(b'{"jsonrpc": "2.0", "id": 1, "result": {"a": "%s"}}' % half, 1)
+    told = judge_answer(rb'{"jsonrpc": "2.0", "id": 1, "result": {"a": "\ud83d\ude00"}}', 1)
+    assert told["result"] == {"a": "\U0001f600"}
 
 
 def test_values_are_counted_where_they_may_be_too_many() -> None:

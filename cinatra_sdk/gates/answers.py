@@ -27,7 +27,7 @@ from pydantic import JsonValue
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import find_secret, redact
-from cinatra_sdk.text.people import INVISIBLE, person_name, reason_text
+from cinatra_sdk.text.people import INVISIBLE, escape_hidden, person_name, reason_text
 from cinatra_sdk.values.json_values import check_value
 
 APPROVED_TEXT: Final = "[Approved by operator]"
@@ -232,10 +232,7 @@ def _check_message(raw: object) -> dict[str, Any]:
 
 def said_name(name: object) -> str:
     """A given member name for an error text, without credentials and invisible characters."""
-    shown = redact(str(name))[:_LONGEST_NAME]
-    return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in shown
-    )
+    return escape_hidden(redact(str(name))[:_LONGEST_NAME])
 
 
 def _read_text(message: Mapping[str, Any], key: str) -> str:

@@ -34,6 +34,7 @@ from cinatra_sdk.store.contexts import bound_context, is_host_context
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.paging import OpenGate, UnreadableGate
 from cinatra_sdk.store.work.ledger import RunLedger
+from cinatra_sdk.text.people import find_hidden
 
 
 def load_row(connection: Rows, run_id: str, tenant: str | None = None) -> Row:
@@ -66,7 +67,7 @@ def name_run(context: HostContext | None, run_id: str | None, tenant: str) -> tu
 
 
 def checked_run_id(text: str) -> str:
-    if len(text) > 200 or not text.isprintable() or text != text.strip() or "/" in text:
+    if len(text) > 200 or find_hidden(text) or text != text.strip() or "/" in text:
         raise InputInvalid(
             "the run id is not usable", hint="up to 200 printable characters, no slash"
         )

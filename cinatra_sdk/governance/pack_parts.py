@@ -15,6 +15,7 @@ from cinatra_sdk.governance.contracts.decisions import DecisionSpec
 from cinatra_sdk.governance.contracts.identifiers import MODES, at_most
 from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.contracts.rules import Adapter, Guardrail, RedactionRule
+from cinatra_sdk.governance.outputs import find_stray_source
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.schemas import require_schema
 from cinatra_sdk.text.spelling import did_you_mean
@@ -55,6 +56,13 @@ def check_decisions(decisions: Iterable[DecisionSpec]) -> None:
                 f"{where} says what the outcome '{stray}' claims, and does not allow it",
                 hint=did_you_mean(stray, allowed) or "add it to allowed_outcomes",
             )
+        lacking = find_stray_source(decision)
+        if lacking:
+            raise GovernanceRefused(
+                "PACK_INVALID",
+                f"{where} says where the output '{lacking}' comes from, and its outputs_schema has none",
+                hint="add it to the properties of outputs_schema, or correct its name",
+            )
 
 
 def check_guards(guards: Iterable[Guardrail], redactions: Iterable[RedactionRule]) -> None:
@@ -69,11 +77,16 @@ def check_outcomes(decisions: Mapping[str, DecisionSpec], capabilities: Collecti
     for key, decision in decisions.items():
         for outcome, claimed in decision.outcomes.items():
             for name in (*claimed.requires, *claimed.forbids):
-                meant = "" if name in capabilities else did_you_mean(name, capabilities)
-                if meant:
-                    where = f"outcome '{outcome}' of decision '{key}'"
-                    problem = f"{where} names '{name}', which no adapter declares"
-                    raise GovernanceRefused("PACK_INVALID", problem, hint=meant)
+                _refuse_slip(name, capabilities, f"outcome '{outcome}' of decision '{key}'")
+        for output, source in decision.outputs_from.items():
+            _refuse_slip(source.capability, capabilities, f"output '{output}' of decision '{key}'")
+
+
+def _refuse_slip(name: str, capabilities: Collection[str], where: str) -> None:
+    meant = "" if name in capabilities else did_you_mean(name, capabilities)
+    if meant:
+        problem = f"{where} names '{name}', which no adapter declares"
+        raise GovernanceRefused("PACK_INVALID", problem, hint=meant)
 
 
 def check_catalogs(packs: Iterable[ContextPack]) -> None:

@@ -35,13 +35,13 @@ def describe_constraint(constraint: ArgConstraint) -> dict[str, Any]:
 def require_constraints(constraints: Mapping[str, ArgConstraint], where: str) -> None:
     """Raises: `GovernanceRefused` (PACK_INVALID) for constraints that no value could be held to."""
     for name, constraint in constraints.items():
+        require_schema(describe_constraint(constraint), f"{where}, argument '{name}'")
         # By itself: `a)|(?:b` would close the group that holds it to the whole text.
         flawed = None if constraint.pattern is None else flaw(constraint.pattern)
         if flawed is not None:
             raise GovernanceRefused(
                 "PACK_INVALID", f"{where}, argument '{name}', pattern: {flawed.detail or flawed}"
             )
-        require_schema(describe_constraint(constraint), f"{where}, argument '{name}'")
         low, high = constraint.min, constraint.max
         if low is not None and high is not None and low > high:
             raise GovernanceRefused(

@@ -249,7 +249,7 @@ def _complete(
     retry_in: float | None = None,
 ) -> dict[str, Any]:
     """The transcript with what only the database knows: calls of the ledger, words of people, the end."""
-    from cinatra_sdk.governance.story import join_calls
+    from cinatra_sdk.governance.story import block_waiting, join_calls
     from cinatra_sdk.governance.transcripts import list_ledger_calls
 
     rows = every(connection, "list_governed_effects", {"run_id": run_id})
@@ -260,6 +260,8 @@ def _complete(
     )
     named = _name_status(transcript["status"], status, is_error=bool(error), retry_in=retry_in)
     told = f"{error.get('code', '')}: {error.get('message', '')}".strip(": ") if error else ""
+    if status == "rejected":
+        calls = block_waiting(calls, told or "rejected")
     return {
         **transcript,
         "calls": calls,

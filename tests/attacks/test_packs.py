@@ -468,7 +468,7 @@ CONTROLS = {
         row="loop:_a_story_of_the_planner-declined_and_paid",
     ),
     "outputs may be made up": Control(
-        open=_replacing(critic, "find_literal", lambda *_: None),
+        open=_replacing(critic, "find_output_problem", lambda *_, **__: ""),
         row="loop:_a_story_of_the_planner-an_invented_transaction",
     ),
     "whatever a planner says is a plan": Control(open=_trusting, row="loop:_no_plan-nothing"),

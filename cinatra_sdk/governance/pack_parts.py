@@ -10,11 +10,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from cinatra_sdk.governance.conditions.fact_names import (
+    CALL_FACTS,
+    RUN_FACTS,
+    FactNames,
+    find_unknown_fact,
+)
 from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
+from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
 from cinatra_sdk.governance.contracts.identifiers import MODES, at_most
 from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.governance.contracts.rules import Adapter, Guardrail, RedactionRule
+from cinatra_sdk.governance.contracts.rules import Adapter, Guardrail, RedactionRule, RuleEffect
 from cinatra_sdk.governance.outputs import find_stray_source
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.schemas import require_schema
@@ -67,7 +74,7 @@ def check_decisions(decisions: Iterable[DecisionSpec]) -> None:
 
 def check_guards(guards: Iterable[Guardrail], redactions: Iterable[RedactionRule]) -> None:
     for guard in guards:
-        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
+        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'", CALL_FACTS)
     for redaction in redactions:
         check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
 
@@ -98,14 +105,34 @@ def check_catalogs(packs: Iterable[ContextPack]) -> None:
             )
 
 
-def check_condition(logic: Any, where: str) -> None:
+def check_condition(logic: Any, where: str, known: FactNames = RUN_FACTS) -> None:
+    """known: the facts that there are where the condition is asked."""
     try:
         read_condition(logic)
     except ConditionInvalid as error:
         problem = str(error)
     else:
-        return
+        unknown = find_unknown_fact(thaw(logic), known)
+        if not unknown:
+            return
+        first, _, rest = unknown.partition(".")
+        names = known.get(first) or known
+        meant = did_you_mean(rest.partition(".")[0] if first in known else first, names)
+        raise GovernanceRefused(
+            "PACK_INVALID",
+            f"{where} reads '{unknown[:100]}', which is no fact there",
+            hint=meant or f"there are: {', '.join(names)}",
+        )
     raise GovernanceRefused("PACK_INVALID", f"{where}: {problem}")
+
+
+def require_effect(then: RuleEffect, where: str) -> None:
+    if not any(getattr(then, name) not in (None, (), {}) for name in RuleEffect.model_fields):
+        raise GovernanceRefused(
+            "PACK_INVALID",
+            f"{where} says nothing under 'then', so nothing follows from it",
+            hint=f"write one of: {', '.join(RuleEffect.model_fields)}",
+        )
 
 
 def require_each_once(names: list[str], what: str) -> None:

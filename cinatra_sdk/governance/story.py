@@ -127,7 +127,12 @@ def _describe_unbound(
     if transcript["status"] != "DECIDED" or kind != "loop" or version < BOUND:
         return []
     told = []
-    if outcome != NO_OUTCOME and outcome not in ((decision or {}).get("outcomes") or {}):
+    claimed = ((decision or {}).get("outcomes") or {}).get(outcome)
+    # One that claims nothing binds nothing.
+    is_bound = (
+        any(claimed.values()) if claimed is not None and version >= NAMED else claimed is not None
+    )
+    if outcome != NO_OUTCOME and not is_bound:
         told.append(
             f"the outcome '{outcome}' is the planner's word: no catalog says what it claims"
         )

@@ -292,6 +292,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "gives another reference": lambda ref, run: Evidence(ref + "0", tenant=run.tenant_id),
     "gives another tenant's": lambda ref, _run: Evidence(ref, tenant="globex"),
     "gives a hash that is no text": lambda ref, _run: Evidence(ref, 7),  # type: ignore[arg-type]
+    "gives a hash that is none": lambda ref, run: Evidence(ref, "sha256:abc", run.tenant_id),
     "gives what it should": lambda ref, run: Evidence(ref, tenant=run.tenant_id, text="order"),
 }
 

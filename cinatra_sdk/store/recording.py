@@ -153,8 +153,10 @@ def _was_tried(effect: Row) -> bool:
 
 def count_used(used: Mapping[str, Any], rows: list[Row]) -> dict[str, Any]:
     """What a run has used up, with what the ledger alone knows: a process that died told nobody."""
-    usages = [one_row["usage"] or {} for one_row in rows if _was_tried(one_row)]
-    tokens = sum(one.get(name) or 0 for one in usages for name in ("input_tokens", "output_tokens"))
+    from cinatra_sdk.effects.effect import read_usage
+
+    usages = [read_usage(one_row["usage"]) for one_row in rows if _was_tried(one_row)]
+    tokens = sum(one.input_tokens + one.output_tokens for one in usages)
     return {
         **used,
         "tool_calls": max(used["tool_calls"], len(usages)),

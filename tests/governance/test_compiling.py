@@ -229,7 +229,9 @@ def test_what_a_pack_says_of_itself_is_true_where_it_is_taken() -> None:
     stated = put(pack, "pack_meta/sha256", digest)
     assert admit_example(stated).book.primary.pack_meta.sha256 == digest
     newer = put(pack, "contract_meta/contract_version", "2.1.0")
-    with pytest.raises(GovernanceRefused, match=r"written for contextos\.pack 2\.1\.0, and 2\.0\.0 is"):
+    with pytest.raises(
+        GovernanceRefused, match=r"written for contextos\.pack 2\.1\.0, and 2\.0\.0 is"
+    ):
         admit_example(newer)
     with pytest.raises(GovernanceRefused, match=f"that of this one is {digest}"):
         admit_example(put(stated, "pack_meta/sha256", "sha256:" + "0" * 64))

@@ -427,6 +427,23 @@ def test_the_database_refuses_an_end_without_a_record(
     assert store.get(run.id).status == "waiting"
 
 
+def test_a_restored_record_is_no_record_of_a_transaction_now(
+    store: RunStore, parts: HostParts, owner_database: str
+) -> None:
+    """A database that was restored elsewhere counts its transactions anew, and meets old numbers."""
+    run = begin(store, parts)
+    with psycopg.connect(owner_database, options="-c search_path=oasflow") as owner:
+        owner.execute("alter table decision_records disable trigger user")
+        owner.execute("alter table runs disable trigger user")
+        owner.execute("alter table runs enable always trigger runs_are_recorded")
+        owner.execute("update decision_records set made_in = pg_current_xact_id()")
+        for status in ("running", "waiting"):
+            owner.execute("update runs set status = %s where run_id = %s", [status, run.id])
+        with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match="decision record"):
+            owner.execute("set constraints all immediate")
+        owner.rollback()
+
+
 @pytest.mark.parametrize(
     "statement",
     [

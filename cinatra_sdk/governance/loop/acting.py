@@ -327,8 +327,7 @@ def _keep(
     calls = [*loop["calls"], _describe_kept(step, examined, result)]
     if result.status not in ("ok", "completed"):
         return go_to(loop, "score", calls=calls, pending=None, **(also or {}))
-    done = {**loop["done"], step.id: output}
-    at = loop["cursor"] + 1
+    done, at = {**loop["done"], step.id: output}, loop["cursor"] + 1
     following = "step" if at < len(case.plan.steps) else "score"
     return go_to(loop, following, calls=calls, done=done, cursor=at, pending=None)
 
@@ -379,21 +378,16 @@ def write_answer(case: LoopCase, outcome: Outcome) -> dict[str, Any]:
         "step": asked["step"],
     }
     approvals = [*loop["approvals"], approval]
-    kept = {"approvals": approvals, "gate_visits": visits, "wrong_approver": ""}
+    kept: dict[str, Any] = {"approvals": approvals, "gate_visits": visits, "wrong_approver": ""}
     if outcome.approved:
         return go_to(loop, "step", **kept)
     reason = f"GATE_REJECTED: {asked['gate']} {outcome.reason}".strip()
     if outcome.denied:
         return _keep_denial(case, reason, kept)
-    return go_to(
-        loop, "record", status="REJECTED", reason=reason, pending=None,
-        calls=[*loop["calls"], *_list_blocked(asked, reason)], **kept,
-    )  # fmt: skip
-
-
-def _list_blocked(asked: Mapping[str, Any], reason: str) -> list[dict[str, Any]]:
-    """The call at whose gate the run ends; none where an earlier release asked."""
-    return block_waiting([asked[WAITING]], reason) if WAITING in asked else []
+    # An earlier release kept nothing of the call that it asked about.
+    blocked = block_waiting([asked[WAITING]] if WAITING in asked else [], reason)
+    kept["calls"] = [*loop["calls"], *blocked]
+    return go_to(loop, "record", status="REJECTED", reason=reason, pending=None, **kept)
 
 
 def _keep_denial(case: LoopCase, reason: str, kept: dict[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,17 @@ Packs = Annotated[
 ]
 
 
+MANY: Final = 50
+_LISTING: Final = ("--status", "--limit", "--after")
+_STRAYS: Final = (
+    ("--verifier", ("--verify", "--export", "RUN", *_LISTING, "--transcripts"), "it prints a program, of no records"),
+    ("--verify", ("--export", "RECORD", *_LISTING, "--transcripts"), "it reads a file, and all of it"),
+    ("--export", ("RECORD", *_LISTING), "it writes whole chains, of a run or of all"),
+    ("RECORD", _LISTING, "they are for a list"),
+)  # fmt: skip
+"""What does not go with what, and why: an option that is left out in silence would be believed."""
+
+
 class RecordStatusName(StrEnum):
     DECIDED = "DECIDED"
     DEFERRED = "DEFERRED"
@@ -78,7 +89,7 @@ def records(
         list[str] | None,
         typer.Option("--ed25519", metavar="KID=FILE", help="--verify: a public key of signatures."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = MANY,
     after: options.After = "",
     host: options.Host = "",
     tenant: options.Tenant = "",
@@ -92,6 +103,13 @@ def records(
     A record says what a run came to, who approved it, on which evidence and under which rules.
     """
     terminal = Terminal.open(as_json=as_json)
+    _refuse_strays(
+        {
+            "--verifier": verifier, "--verify": verify is not None, "--export": bool(export),
+            "RECORD": name.startswith("dr_"), "RUN": bool(name), "--status": status is not None,
+            "--limit": limit != MANY, "--after": bool(after), "--transcripts": transcripts,
+        }
+    )  # fmt: skip
     if verifier:
         return _print_verifier(terminal)
     if verify is not None:
@@ -128,6 +146,16 @@ def records(
     options.tell_unreadable(terminal, page)
     options.tell_more(terminal, page.next)
     return Exit.OK
+
+
+def _refuse_strays(given: Mapping[str, bool]) -> None:
+    """given: by option, whether it was.  Raises: `Halt` for two that do not go together."""
+    for what, others, why in _STRAYS:
+        stray = next((one for one in others if given[what] and given[one]), "")
+        if stray:
+            raise Halt(f"{stray} does not go with {what}: {why}")
+    if given["--transcripts"] and not given["--export"]:
+        raise Halt("--transcripts is for --export FILE")
 
 
 def _open_records(store: RunStore, signer: Signer | None = None) -> DecisionRecords:
@@ -281,6 +309,8 @@ def replay(
     from oas_compiler.cli.audit_view import describe_replay, replay_view
 
     terminal = Terminal.open(as_json=as_json or packet)
+    if packs is not None and packet:
+        raise Halt("--packs does not go with --packet: nothing is derived for it")
     if packs is not None and not packs.is_dir():
         raise Halt(f"--packs {clean(str(packs))} is no folder")
     with opening.store(terminal, db) as store:

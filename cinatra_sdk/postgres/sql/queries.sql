@@ -579,7 +579,8 @@ left join effects k on k.run_id = s.run_id and k.key = %(key)s;
 -- name: end_effect
 -- What came of an effect that this worker began and has not ended; no row where the run is another
 -- worker's.  Nobody waits for the disk where the call may be made again under its key: the next
--- statement that does takes this one with it.  What earlier attempts used up is added.
+-- statement that does takes this one with it.  What earlier attempts used up is added, read as text: a
+-- count may be none, and a name may hold what no text of the database does.
 with ours as (
     select run_id, fence from work where run_id = %(run_id)s and fence = %(fence)s for share
 ),
@@ -588,12 +589,15 @@ ended as (
     set status = %(status)s, result = %(result)s::json,
         usage = case when e.usage is null then %(usage)s::json
                      when %(usage)s::json is null then e.usage
-                     else (select json_object_agg(name, case
-                               when name = 'model' then to_json(one)
-                               else to_json(coalesce((e.usage ->> name)::bigint, 0)
-                                            + coalesce((%(usage)s::json ->> name)::bigint, 0)) end)
-                           from jsonb_each_text(e.usage::jsonb || %(usage)s::jsonb)
-                               as of_both (name, one)) end,
+                     else (
+                         '{"calls": ' || coalesce(substring(e.usage::text from '"calls"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                             + coalesce(substring((%(usage)s::json)::text from '"calls"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                         || ', "input_tokens": ' || coalesce(substring(e.usage::text from '"input_tokens"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                             + coalesce(substring((%(usage)s::json)::text from '"input_tokens"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                         || ', "output_tokens": ' || coalesce(substring(e.usage::text from '"output_tokens"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                             + coalesce(substring((%(usage)s::json)::text from '"output_tokens"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                         || coalesce(', "model": ' || coalesce(substring((%(usage)s::json)::text from '"model"\s*:\s*("(?:[^"\\]|\\.)*")'),
+                             substring(e.usage::text from '"model"\s*:\s*("(?:[^"\\]|\\.)*")')), '') || '}')::json end,
         error = %(error)s::json, ended_at = clock_timestamp()
     from ours
     where e.run_id = ours.run_id and e.key = %(key)s and e.status = 'begun' and e.fence = ours.fence

@@ -232,6 +232,22 @@ def refuse_other_question(row: Row, gate: Gate, decision: Decision) -> None:
         )
 
 
+def refuse_gate_of_other_run(row: Row, gate: Gate) -> None:
+    """Refuse a gate that its author saw in another run: what it shows may be the same, and what
+    follows is not.
+
+    Raises: `GateChanged`.
+    """
+    if not gate.run_id or (gate.run_id, gate.tenant) == (row["run_id"], row["tenant"]):
+        return
+    theirs = f"run '{gate.run_id}'" + (f" of tenant '{gate.tenant}'" if gate.tenant else "")
+    own = f"run '{row['run_id']}'" + (f" of tenant '{row['tenant']}'" if row["tenant"] else "")
+    raise GateChanged(
+        f"gate '{gate.id}' was seen in {theirs}, and the decision is given to {own}",
+        hint=f"see what that one shows, and decide that: oasflow show {shlex.quote(row['run_id'])}",
+    )
+
+
 def refuse_changed(run_id: str, gate: Gate, shown: str) -> None:
     """Refuse where the open gate shows something else than `shown`, a hash or its beginning.
 

@@ -2,7 +2,7 @@
 
 for need in store.needs(tenant="acme").items:
     need.kind, need.content, need.command
-        "gate"    "subject: Bees; audience: all"      "oasflow approve n1/send --shown db541e85e921"
+        "gate"    "subject: Bees; audience: all"      "oasflow approve n1/send --shown db541e85e9210c4b"
         "call"    "POST /api/pay"                     "oasflow settle n1 7f3a"
         "failed"  "the platform refused (422)"        "oasflow resume n1"
 """
@@ -52,7 +52,7 @@ class GateToDecide(OpenGate):
 
     @property
     def command(self) -> str:
-        word = "answer" if self.gate.form.needs_data or self.gate.question else "approve"
+        word = "answer" if self.gate.form.needs_data or self.gate.model_question else "approve"
         target = shlex.quote(f"{self.run_id}/{self.gate.id}")
         return f"oasflow {word} {target} --shown {self.gate.shown[:SHORT]}"
 
@@ -175,8 +175,8 @@ def _spell(text: str) -> list[str]:
 
 def describe_gate(gate: Gate) -> str:
     """One line of what a gate shows: its question, else its values by their names."""
-    if gate.question:
-        return one_line(gate.question)
+    if gate.model_question:
+        return one_line(gate.model_question)
     said = [
         f"{name}: {_say(value)}" for name, value in gate.values.items() if value not in ("", None)
     ]

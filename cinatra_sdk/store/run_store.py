@@ -39,7 +39,13 @@ from cinatra_sdk.store.actors import read_actor
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.creating import NewRun, create_run
-from cinatra_sdk.store.deciding import Decisions, Named, decide_gates, list_decisions
+from cinatra_sdk.store.deciding import (
+    Decisions,
+    Named,
+    decide_gates,
+    list_decisions,
+    list_seen,
+)
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.in_thread import WORKERS, Threads, in_thread
 from cinatra_sdk.store.keeping import RunKeeper
@@ -177,7 +183,7 @@ class RunStore(RunKeeper):
         """
         decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
-            flow=flow, tenant=tenant, context=context,
+            seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context,
         )  # fmt: skip
         return self.get(run_id)
 
@@ -258,7 +264,7 @@ class RunStore(RunKeeper):
         """
         made, host = decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
-            flow=flow, tenant=tenant, context=context,
+            seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context,
         )  # fmt: skip
         if made is None:
             return self.get(run_id)

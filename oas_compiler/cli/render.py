@@ -99,8 +99,8 @@ def gate_view(
         offered = checklist or Checklist.of(form.selector, names)
         parts.append(checklist_view(offered, asking=asking, extent=extent))
         form = form.carrier
-    elif gate.question:
-        parts.append(value_view(gate.question, extent))
+    elif gate.model_question:
+        parts.append(value_view(gate.model_question, extent))
     else:
         parts += _format_values_after_message(gate.values, extent)
     # A setup gate shows the given inputs; the inputs that it asks for have no values yet.
@@ -110,7 +110,7 @@ def gate_view(
 
 
 def _describe_kind(gate: Gate) -> tuple[str, ...]:
-    if gate.question:
+    if gate.model_question:
         return ("a question",)
     step = "before a call" if gate.step == CALL_STEP else f"step {gate.step}"
     return (step, f"risk {gate.risk}")
@@ -181,7 +181,7 @@ def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
         lines = [command("approve"), reject]
         if gate.is_deniable:
             lines.append(command("deny", "--reason", "…"))
-        if isinstance(gate.form, TextForm):
+        if isinstance(gate.form, TextForm) and gate.form.takes_words:
             lines.append(command("answer", "--text", "…"))
     if options_of_form(gate.form) is not None:
         lines.append(f"{command('answer')}   (at a terminal: shows the list and asks)")

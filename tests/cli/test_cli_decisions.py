@@ -54,7 +54,7 @@ def test_a_printed_command_answers_only_the_gate_below_which_it_stands(
 ) -> None:
     (printed, *_) = commands(waiting("show", "r1").stdout)
     with RunStore.open(fresh_database) as store:
-        shown = store.get("r1").waiting[0].shown[:12]
+        shown = store.get("r1").waiting[0].shown[:16]
     assert printed == f"oasflow approve r1/review --shown {shown}"
     assert waiting(*shlex.split(printed)[1:], "--as", "ann").exit_code == 3
     late = waiting(*shlex.split(printed)[1:], "--as", "ben")
@@ -69,12 +69,11 @@ def test_every_printed_command_names_its_gate_and_what_it_shows(
 ) -> None:
     with RunStore.open(fresh_database) as store:
         seen = store.get("r1").waiting[0].shown
-    about = f"r1/review --shown {seen[:12]}"
+    about = f"r1/review --shown {seen[:16]}"
     shown = commands(waiting("show", "r1").stdout)
     assert shown == [
         f"oasflow approve {about}",
         f"oasflow reject {about} --reason '…'",
-        f"oasflow answer {about} --text '…'",
     ]
     assert f"oasflow approve {about}" in waiting("gates").stdout
     record = json.loads(waiting("gates", "--json").stdout)
@@ -83,13 +82,29 @@ def test_every_printed_command_names_its_gate_and_what_it_shows(
     assert json.loads(waiting("show", "r1", "--json").stdout)["waiting"][0]["shown"] == seen
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--text", "No. Do not send."), "nothing reads a text here"),
+        (("--value", '{"topic": "Wasps"}'), "the values that it shows cannot be changed here"),
+    ],
+)
+def test_no_text_and_no_value_approves_where_nothing_reads_it(
+    waiting: Any, fresh_database: str, words: tuple[str, ...], why: str
+) -> None:
+    refused = waiting("answer", "r1/review", *words)
+    assert refused.exit_code == 2
+    assert why in " ".join(refused.stderr.split())
+    assert deciders(fresh_database, "r1") == []
+
+
 def test_a_command_that_lacks_something_is_repeated_with_what_was_seen(
     cli: Any, flow_file: Any, fresh_database: str
 ) -> None:
     asks = flow_of(start(), gate("ok"), api("x", url="https://{{CRM}}/x"), end())
     assert cli("run", flow_file(asks), "--env", "CRM=a.example", "--run-id", "r1", "--base-url", "http://127.0.0.1:1").exit_code == 3  # fmt: skip
     with RunStore.open(fresh_database) as store:
-        seen = store.get("r1").waiting[0].shown[:12]
+        seen = store.get("r1").waiting[0].shown[:16]
     refused = cli("approve", "r1", "--json")
     assert refused.exit_code == 2
     repeated = json.loads(refused.stdout)["error"]["command"]
@@ -150,7 +165,7 @@ def test_two_operators_at_one_gate(screen: Any, waiting: Any, fresh_database: st
 
 def hashes(url: str, *runs: str) -> list[str]:
     with RunStore.open(url) as store:
-        return [store.get(run).waiting[0].shown[:12] for run in runs]
+        return [store.get(run).waiting[0].shown[:16] for run in runs]
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "120"])

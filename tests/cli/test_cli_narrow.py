@@ -84,7 +84,7 @@ def test_ids_are_never_broken(width: int) -> None:
     for view in views:
         text = "\n".join(shown(view, width))
         assert GATE in text
-    seen = run.waiting[0].shown[:12]
+    seen = run.waiting[0].shown[:16]
     assert f"oasflow approve {RUN}/{GATE} --shown {seen} --tenant acme --env CRM_KEY" in text
 
 
@@ -151,7 +151,7 @@ def test_what_is_used_is_broken_between_its_pieces_only(width: int) -> None:
 def test_a_list_is_a_table_where_there_is_room_and_blocks_where_there_is_none() -> None:
     needed = open_gate(waiting())
     table = needs_table([needed], NOW, GivenOptions())
-    command = f"oasflow approve {RUN}/{GATE} --shown {needed.gate.shown[:12]}"
+    command = f"oasflow approve {RUN}/{GATE} --shown {needed.gate.shown[:16]}"
     assert shown(table, 400) == [
         f"{'RUN':{len(RUN)}}  NEEDS     {'AT':{len(GATE)}}  FLOW              STARTED BY  CONTENT   STEP  RISK       AGE    TENANT  COMMAND",
         f"{RUN}  decision  {GATE}  Newsletter agent  ann         who: all  3     read_only  5 min  acme    {command}",

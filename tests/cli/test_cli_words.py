@@ -75,6 +75,19 @@ def test_a_gate_that_takes_a_yes_is_approved_by_the_letter(monkeypatch: pytest.M
     assert "your words" not in told
 
 
+@pytest.mark.parametrize("typed", ["w no", "w", "words no", "e"])
+def test_no_words_are_offered_where_nothing_reads_them(
+    monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    unread = replace(GATE, form=TextForm(output="colour", is_read=False))
+    decision, told = asked(monkeypatch, unread, typed, "q")
+    assert decision is None
+    assert "Type one of the letters" in told
+    assert "answer in words" not in told
+    read = replace(GATE, form=TextForm(output="colour"))
+    assert "answer in words [w]" in asked(monkeypatch, read, "q")[1]
+
+
 HINT = 'type "" for an empty text'
 TITLE: dict[str, Any] = {"type": "string"}
 

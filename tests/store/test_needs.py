@@ -65,7 +65,7 @@ def test_gates_calls_and_failed_runs_stand_in_one_list_with_what_answers_them(
 ) -> None:
     asked, unknown, failed = three.needs().items
     assert [need.kind for need in (asked, unknown, failed)] == ["gate", "call", "failed"]
-    shown = three.get("r1").waiting[0].shown[:12]
+    shown = three.get("r1").waiting[0].shown[:16]
     assert asked.command == f"oasflow approve r1/ask --shown {shown}"
     assert (asked.flow, asked.started_by) == ("Asking Flow", "ann")
     assert asked.content == "x: Bees in Ägypten"

@@ -218,6 +218,7 @@ def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
         raise AnswerInvalid(
             _escape_surrogates(f"{asked}: {error.message}; given: {_describe_given_answer(raw)}"),
             hint=_escape_surrogates("; ".join(hints)),
+            in_python=error.in_python,
         ) from None
 
 

@@ -174,7 +174,7 @@ class Asker:
             )
             gate.check(decision)
         except AnswerInvalid as error:
-            self.keyboard.refuse(str(error))
+            self.keyboard.refuse(error.for_people)
             return None
         return decision
 

@@ -194,7 +194,7 @@ def _report_error(terminal: Terminal, error: Exception) -> Exit:
             terminal, error.exit, error.code, str(error), then=error.then, more=error.more
         )
     if isinstance(error, FlowError):
-        return _print_error(terminal, _exit_of_flow_error(error), error.code, str(error))
+        return _print_error(terminal, _exit_of_flow_error(error), error.code, error.for_people)
     if isinstance(error, OSError):
         what = f"{error.filename or 'the file'}: {error.strerror or type(error).__name__}"
         return _print_error(terminal, Exit.USAGE, "unreadable", what)
@@ -215,7 +215,7 @@ def problem_of(error: Exception) -> tuple[Exit, str, str]:
     if isinstance(error, Halt):
         return error.exit, error.code, str(error)
     if isinstance(error, FlowError):
-        return _exit_of_flow_error(error), error.code, str(error)
+        return _exit_of_flow_error(error), error.code, error.for_people
     if isinstance(error, CompileError):
         return Exit.FINDINGS, "compile_error", "its flow has errors; oasflow resume shows them"
     platform = _platform_error(error)

@@ -229,15 +229,17 @@ def run_view(
     settled: Sequence[Settlement] = (),
     usage: Sequence[ModelUsage] = (),
     asked: Sequence[str] = (),
+    makes_calls: bool = True,
 ) -> RenderableType:
     """Everything about a run.
 
     needed: options for a command that continues the run; `names` as in `outcome_view`.  extent: how
     much of its values is shown.  unknown: calls that a person has to settle.  settled: what people said of others.
     usage: what its models used up.  asked: models, servers and agents that it asks.
+    makes_calls: False leaves out whom it calls.
     """
     extent = extent or Extent()
-    parts: list[RenderableType] = [Indented(_format_run_facts(run, now, asked))]
+    parts: list[RenderableType] = [Indented(_format_run_facts(run, now, asked, makes_calls))]
     if run.input:
         parts += [_format_title("inputs"), Indented(values_view(run.input, extent))]
     if decisions:
@@ -273,8 +275,10 @@ def run_view(
     return Group(first, *parts, *rest)
 
 
-def _format_run_facts(run: Run, now: datetime, asked: Sequence[str]) -> RenderableType:
-    calls = " ".join(addresses(run.platform, Own(), "refused"))
+def _format_run_facts(
+    run: Run, now: datetime, asked: Sequence[str], makes_calls: bool
+) -> RenderableType:
+    calls = " ".join(addresses(run.platform, Own(), "refused")) if makes_calls else ""
     about = {
         "flow": run.flow,
         "file": run.file,

@@ -49,8 +49,8 @@ def stop(
 
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    if "" in runs:
-        raise Halt("the run id is empty")
+    for run in runs:
+        options.refuse_empty_run(run)
     whose = tenant or None
     with opening.store(terminal, db) as store:
         lend_signer(terminal, store, host)

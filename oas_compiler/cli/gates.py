@@ -185,7 +185,9 @@ def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: Giv
         else:
             asks, way = "for data", "with --value, or at a terminal field by field"
         raise Halt(
-            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}", then=[command_line(answered)]
+            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}",
+            then=[command_line(answered)],
+            more={"command": answered},
         ) from None
 
 

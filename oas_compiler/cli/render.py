@@ -20,6 +20,7 @@ from rich.text import Text
 
 from cinatra_sdk.contract import CALL_STEP, ENDED
 from cinatra_sdk.gates.shown import SHORT
+from cinatra_sdk.store.needs import MESSAGE
 from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
@@ -54,12 +55,6 @@ from oas_compiler.cli.tables import (
     usage_table,
 )
 
-MESSAGE: Final = "output"
-"""Key of a gate's value that holds the author's message to the person."""
-
-
-# ------------------------------------------------------------------------ lists
-
 
 # ------------------------------------------------------------------------ one gate
 
@@ -82,16 +77,12 @@ def gate_view(
     from cinatra_sdk.gates.forms.selection import SelectionForm
 
     extent = extent or Extent()
-    name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
-    about = (*_describe_kind(gate), gate.id)
-    heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
     form = gate.form
     said: Sequence[Mapping[str, JsonValue]] = gate.said
     if isinstance(form, SelectionForm):
         said = without_offer(said, form.selector)
     parts: list[RenderableType] = [said_view(said, extent)] if said else []
-    if gate.description:
-        parts.append(Words(Text(clean(gate.description, lines=True)), 0))
+    parts += _format_description(gate)
     if isinstance(form, SelectionForm):
         parts += _format_values(other_values(gate.values), extent)
         offered = checklist or Checklist.of(form.selector, names)
@@ -104,7 +95,54 @@ def gate_view(
     # A setup gate shows the given inputs; the inputs that it asks for have no values yet.
     shown = [*parts, *_format_asked_fields(form)] if gate.step == 0 or not parts else parts
     shown = shown or [Text("no data to show", style="dim italic")]
-    return Group(heading, *(below_heading(part) for part in shown))
+    return Group(_format_gate_heading(gate), *(below_heading(part) for part in shown))
+
+
+def has_plain_view(gate: Gate) -> bool:
+    """Whether `gate_view` of a gate is its heading, its description and its values, and no more."""
+    from cinatra_sdk.gates.forms.selection import SelectionForm
+
+    is_special = isinstance(gate.form, SelectionForm) or gate.question or gate.said
+    return bool(gate.values) and gate.step != 0 and not is_special
+
+
+def shared_view(gates: Sequence[Gate]) -> RenderableType:
+    """What gates of one node in several runs have in common: their heading, their description and the
+    values that all of them show; `own_view` has the rest of each.
+    """
+    parts, common = _format_description(gates[0]), find_common(gates)
+    if common:
+        parts.append(Text(f"the same at all {len(gates)}:", style="dim"))
+        parts += [below_heading(part) for part in _format_values_after_message(common, Extent())]
+    return Group(_format_gate_heading(gates[0]), *(below_heading(part) for part in parts))
+
+
+def own_view(gate: Gate, common: Mapping[str, Any]) -> RenderableType:
+    """The values of a gate that are not `common` to the gates shown with it."""
+    own = {name: value for name, value in gate.values.items() if name not in common}
+    parts = _format_values_after_message(own, Extent()) or [Text("as above", style="dim")]
+    return Group(*(below_heading(part) for part in parts))
+
+
+def find_common(gates: Sequence[Gate]) -> dict[str, Any]:
+    """The values that all of the gates show, compared as JSON: 1 and true are two values."""
+    shown = [{name: json.dumps(v) for name, v in gate.values.items()} for gate in gates]
+    return {
+        name: value
+        for name, value in gates[0].values.items()
+        if all(one.get(name) == shown[0][name] for one in shown)
+    }
+
+
+def _format_gate_heading(gate: Gate) -> Pieces:
+    name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
+    about = (*_describe_kind(gate), gate.id)
+    return Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
+
+
+def _format_description(gate: Gate) -> list[RenderableType]:
+    text = clean(gate.description, lines=True)
+    return [Words(Text(text), 0)] if text else []
 
 
 def _describe_kind(gate: Gate) -> tuple[str, ...]:
@@ -189,9 +227,35 @@ def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
 def command_with_data(gate: Gate, run_id: str, given: GivenOptions) -> str:
     """The command that approves a gate with data, or with artifacts, that fit it."""
     selected = options_of_form(gate.form)
+    if selected is None and _takes_any_text(gate):
+        selected = ["--text", "…"]
     if selected is None:
         selected = ["--value", json.dumps(gate.example(), ensure_ascii=False)]
     return given.command("answer", f"{run_id}/{gate.id}", *seen_of(gate), *selected)
+
+
+def _takes_any_text(gate: Gate) -> bool:
+    """Whether the gate asks for one text of the person's own, and takes it without a name around it.
+
+    A text from a list, or of a given form, is better shown by an example.
+    """
+    from cinatra_sdk.errors import AnswerInvalid
+    from cinatra_sdk.gates.decisions import Decision
+    from cinatra_sdk.values.schema_fields import properties_of
+
+    form = gate.form
+    if form.text_field is None or form.fields_schema is None:
+        return False
+    part = properties_of(form.fields_schema).get(form.text_field, form.fields_schema)
+    if any(key in part for key in ("enum", "const", "pattern", "format", "anyOf", "oneOf")):
+        return False
+    example = gate.example()
+    text = example.get(form.text_field) if isinstance(example, Mapping) else example
+    try:
+        gate.check(Decision.approve(by="nobody", value=text))
+    except AnswerInvalid:
+        return False
+    return isinstance(text, str)
 
 
 def seen_of(gate: Gate) -> tuple[str, str]:

@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -54,7 +54,6 @@ from oas_compiler.cli.tables import (
     status_text,
     usage_table,
 )
-
 
 # ------------------------------------------------------------------------ one gate
 

@@ -31,6 +31,7 @@ from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.result import ResultForm
 from cinatra_sdk.gates.forms.text import TextForm
 from cinatra_sdk.gates.shown import hash_payload, refuse_other_payload
+from cinatra_sdk.text.counting import say_number
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt
@@ -246,7 +247,7 @@ def _describe_value_kind(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}"
     if isinstance(value, str):
-        return f"a text of {len(value)} characters"
+        return f"a text of {say_number(len(value), 'character')}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "a number"
     return json.dumps(value) if value is None or isinstance(value, bool) else "no JSON"

@@ -179,7 +179,9 @@ def describe_gate(gate: Gate) -> str:
     """One line of what a gate shows: its question, else its values by their names."""
     if gate.question:
         return one_line(gate.question)
-    said = [_say_named(name, value) for name, value in gate.values.items() if value not in ("", None)]
+    said = [
+        _say_named(name, value) for name, value in gate.values.items() if value not in ("", None)
+    ]
     return one_line("; ".join(said) or gate.description or gate.name)
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from cinatra_sdk.text.counting import say_number
 from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
@@ -223,15 +224,11 @@ def _make_file_record(one: _Checked) -> dict[str, Any]:
 
 def _format_summary(every: list[Finding], files: int) -> str:
     if not every:
-        return f"no findings in {_format_count(files, 'file')}"
+        return f"no findings in {say_number(files, 'file')}"
     errors = sum(finding.severity == "error" for finding in every)
     said = (
-        f"{_format_count(errors, 'error')} and {_format_count(len(every) - errors, 'warning')} "
-        f"in {_format_count(files, 'file')}"
+        f"{say_number(errors, 'error')} and {say_number(len(every) - errors, 'warning')} "
+        f"in {say_number(files, 'file')}"
     )
     fixable = sum(map(is_fixable, every))
     return f"{said}; {fixable} can be fixed with --fix" if fixable else said
-
-
-def _format_count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"

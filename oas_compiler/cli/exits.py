@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import typer
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import OutputLost, Terminal, notes_of_the_log, why_lost
 
@@ -245,8 +246,7 @@ def _report_findings(terminal: Terminal, error: CompileError) -> Exit:
     findings = list(error.diagnostics)
     code = Exit(exit_of_findings(findings))
     terminal.say(view_of_findings(findings))
-    errors = len(error.diagnostics.errors)
-    message = f"the flow has {errors} error{'s' if errors != 1 else ''}"
+    message = f"the flow has {say_number(len(error.diagnostics.errors), 'error')}"
     terminal.error(message)
     records = [finding_record(finding) for finding in findings]
     described = {

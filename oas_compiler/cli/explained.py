@@ -12,6 +12,7 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.explained_nodes import (
     details_of,
     gate_lines,
@@ -28,7 +29,6 @@ from oas_compiler.cli.explained_pieces import (
     indented,
     lines_of,
     name_of,
-    number,
     short,
     word,
 )
@@ -89,10 +89,10 @@ def _format_heading(explained: Explanation) -> RenderableType:
     gates, sends = len(explained.gates), len(explained.sends)
     calls = sum(node.call is not None for node in explained.nodes)
     counts = [
-        number(len(explained.nodes), "node"),
-        number(gates, "gate"),
-        number(calls, "call"),
-        number(sends, "send"),
+        say_number(len(explained.nodes), "node"),
+        say_number(gates, "gate"),
+        say_number(calls, "call"),
+        say_number(sends, "send"),
     ]
     named = " ".join(part for part in (explained.package, explained.version) if part)
     lines: list[RenderableType] = [Text(clean(explained.name), style="bold")]
@@ -141,7 +141,8 @@ def _format_environment(explained: Explanation) -> RenderableType | None:
         line = f", first in line {one.line}" if one.line else ""
         given = " (given)" if one.given else ""
         table.add_row(
-            Text(f"{{{{{one.name}}}}}", style="bold"), f"{number(one.count, 'time')}{line}{given}"
+            Text(f"{{{{{one.name}}}}}", style="bold"),
+            f"{say_number(one.count, 'time')}{line}{given}",
         )
     return indented(table, 2)
 
@@ -170,7 +171,7 @@ def _format_derived(explained: Explanation) -> RenderableType:
     table = grid(2)
     steps = derived.approval_policy.mapping()["steps"]
     assert isinstance(steps, list)
-    table.add_row(word("approvalPolicy"), number(len(steps), "step"))
+    table.add_row(word("approvalPolicy"), say_number(len(steps), "step"))
     table.add_row(word("inputSchema"), _schema_line(derived.input_schema))
     table.add_row(word("outputSchema"), _schema_line(derived.output_schema))
     table.add_row(word("triggerMode"), clean(derived.trigger_mode))

@@ -23,6 +23,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from cinatra_sdk.contract import is_send_class
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.explained_pieces import (
     NOTE,
     clean,
@@ -30,7 +31,6 @@ from oas_compiler.cli.explained_pieces import (
     indented,
     lines_of,
     name_of,
-    number,
     risk_style,
     short,
     word,
@@ -229,7 +229,7 @@ def gate_lines(gate: GateFacts) -> Table:
     if shown:
         table.add_row(word("shows"), clean(", ".join(shown)))
     if gate.max_visits is not None:
-        table.add_row(word("at most"), number(gate.max_visits, "visit"))
+        table.add_row(word("at most"), say_number(gate.max_visits, "visit"))
     if is_send_class(gate.risk_class) and not gate.guards and not gate.also_before:
         table.add_row(word("guards"), Text("nothing that sends, in spite of its class", NOTE))
     if gate.guards:

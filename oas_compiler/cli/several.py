@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rich.text import Text
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli import opening
 from oas_compiler.cli.deciding import (
     Decide,
@@ -106,7 +107,8 @@ def read_targets(
     hashes = shown or [""] * len(targets)
     if len(hashes) != len(targets):
         raise Halt(
-            f"{len(targets)} targets, and --shown {len(hashes)} times: give it once for each, in "
+            f"{say_number(len(targets), 'target')}, and --shown "
+            f"{say_number(len(hashes), 'time')}: give it once for each, in "
             "their order"
         )
     twice = next((one for one in targets if list(targets).count(one) > 1), None)

@@ -7,6 +7,7 @@ Error tree
 
 from __future__ import annotations
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue
 
@@ -35,4 +36,4 @@ class CompileError(ValueError):
         errors = diagnostics.errors
         first = "\n".join(str(finding) for finding in errors[:20])
         more = f"\n… and {len(errors) - 20} more" if len(errors) > 20 else ""
-        super().__init__(f"{len(errors)} error{'s' if len(errors) != 1 else ''}\n{first}{more}")
+        super().__init__(f"{say_number(len(errors), 'error')}\n{first}{more}")

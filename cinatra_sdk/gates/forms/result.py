@@ -22,6 +22,7 @@ from cinatra_sdk.gates.answers import Answer, Given, NoWords, has_words, read_en
 from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.checks import find_schema_problem
 from cinatra_sdk.gates.forms.schema import SchemaForm
+from cinatra_sdk.text.counting import say_number
 
 _NUMBERS: Final = frozenset({"integer", "number", "boolean"})
 
@@ -107,7 +108,7 @@ class ResultForm(SchemaForm):
         if not titles and value in (None, True):
             return {}
         raise AnswerInvalid(
-            f"the result gives no values for {len(titles)} outputs",
+            f"the result gives no values for {say_number(len(titles), 'output')}",
             hint="give an object by output title, or a list in their order",
         )
 

@@ -14,6 +14,7 @@ from jsonlogic.evaluation import EvaluationContext
 from jsonlogic.registry import OperatorRegistry
 
 from cinatra_sdk.governance.conditions.plain import PLAIN, Undecided, is_truthy, name_kind
+from cinatra_sdk.text.counting import say_number
 
 MAX_STEPS: Final = 20_000
 """Operators that one evaluation may run: `map` inside `map` multiplies."""
@@ -75,7 +76,7 @@ class _Form(Operator):
         if count < cls.least or (cls.most is not None and count > cls.most):
             bound = "any number of" if cls.most is None else str(cls.most)
             raise JSONLogicSyntaxError(
-                f"'{operator}' has {count} arguments; it takes {cls.least} to {bound}"
+                f"'{operator}' has {say_number(count, 'argument')}; it takes {cls.least} to {bound}"
             )
         return cls(operator, arguments)
 

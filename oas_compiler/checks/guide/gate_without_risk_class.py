@@ -19,9 +19,7 @@ from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Node
 
 _KEY: Final = "riskClass"
-_KEEP_QUESTION: Final = (
-    "with it a yes becomes an answer to this question, so write an inputMessageSchema with what is asked, too"
-)
+_KEEP_QUESTION: Final = "with it a yes becomes an answer to this question, so write an inputMessageSchema with what is asked, too"
 MAX_WALKS: Final = 20
 """Gates of a file for which the flow is searched; hints for further gates name no class."""
 
@@ -81,9 +79,11 @@ def _find_node(subject: Subject, gate: Written) -> tuple[FlowIR, Node] | None:
 def _is_question(subject: Subject, gate: Written) -> bool:
     """Whether the gate asks for words now, and would ask for a yes with a class (control/questions)."""
     found = _find_node(subject, gate)
-    if found is None or not isinstance(found[1], InputMessageNode):
+    if found is None:
         return False
     flow, node = found
+    if not isinstance(node, InputMessageNode):
+        return False
     return takes_text(node) and not node.cinatra.mapping() and is_read(flow, node)
 
 

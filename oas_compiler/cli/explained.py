@@ -15,6 +15,7 @@ from rich.text import Text
 from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.explained_nodes import (
     details_of,
+    find_showing_gates,
     gate_lines,
     gates_view,
     nodes_view,
@@ -69,7 +70,8 @@ def node_view(explained: Explanation, node: NodeFacts) -> RenderableType:
     parts: list[RenderableType] = [title_of(node, full=True)]
     if node.description:
         parts.append(indented(Text(clean(node.description), style="italic")))
-    parts.append(indented(details_of(node, full=True)))
+    shown_at = find_showing_gates(explained).get(node.path, ())
+    parts.append(indented(details_of(node, full=True, shown_at=shown_at)))
     if node.gate is not None:
         parts.append(indented(gate_lines(node.gate)))
         if node.gate.answer_schema is not None:

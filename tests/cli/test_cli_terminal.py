@@ -90,7 +90,7 @@ def test_json_may_be_pasted_over_several_lines(
 
 def test_a_rejection_asks_for_the_reason(screen: Any, flow_file: Any, oasflow: Oasflow) -> None:
     seen = screen("run", flow_file(), "--simulate", "--run-id", "r1")
-    seen.wait_for("leave waiting [q]: ")
+    assert "check finds " in seen.wait_for("leave waiting [q]: ")
     seen.type("r")
     seen.wait_for("reason (optional): ")
     seen.type("wrong list")

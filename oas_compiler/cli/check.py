@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
@@ -232,3 +233,15 @@ def _format_summary(every: list[Finding], files: int) -> str:
     )
     fixable = sum(map(is_fixable, every))
     return f"{said}; {fixable} can be fixed with --fix" if fixable else said
+
+
+def tell_errors(terminal: Terminal, path: str, file: str, env: Mapping[str, str]) -> None:
+    """Say on stderr that a flow has errors of `oasflow check`.
+
+    A flow is explained and runs even if rules beyond its structure forbid it.
+    """
+    found = findings_of(path, env=env, loading=loading()).errors
+    errors = sum(finding.file == file for finding in found)
+    if errors:
+        told = say_number(errors, "error")
+        terminal.note(f"check finds {told} in this file (oasflow check {shlex.quote(path)})")

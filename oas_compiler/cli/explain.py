@@ -8,8 +8,9 @@ import typer
 
 from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.cli import options
+from oas_compiler.cli.check import tell_errors
 from oas_compiler.cli.exits import Exit, Halt
-from oas_compiler.cli.findings import tell_errors, view_of_findings
+from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.inputs import environment
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.sources import loading

@@ -10,14 +10,12 @@ In: `Finding`s.  Out: text with the offending line underlined.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from rich.cells import cell_len
 from rich.text import Text
 
-from cinatra_sdk.text.counting import say_number
 from oas_compiler.catalog import find
 from oas_compiler.cli.layout import Lines, unbroken
 from oas_compiler.cli.safe import clean
@@ -26,12 +24,8 @@ from oas_compiler.report.json_report import record as finding_record
 from oas_compiler.report.source_text import SourceTexts, width
 from oas_compiler.text.secrets import without_secrets
 
-if TYPE_CHECKING:
-    from oas_compiler.cli.terminal import Terminal
-
 __all__ = [
-    "excerpt", "exit_of_findings", "finding_record", "finding_lines", "tell_errors",
-    "view_of_findings",
+    "excerpt", "exit_of_findings", "finding_record", "finding_lines", "view_of_findings",
 ]  # fmt: skip
 
 UNREADABLE: Final = ("OAS001", "OAS002", "OAS003", "OAS004")
@@ -46,21 +40,6 @@ def exit_of_findings(findings: Iterable[Finding]) -> int:
     if any(code in UNREADABLE for code in errors):
         return 2
     return 1 if errors else 0
-
-
-def tell_errors(terminal: Terminal, path: str, file: str, env: Mapping[str, str]) -> None:
-    """Say on stderr that a flow has errors of `oasflow check`.
-
-    A flow is explained and runs even if rules beyond its structure forbid it.
-    """
-    from oas_compiler.cli.sources import loading
-    from oas_compiler.pipeline import check  # loads every rule
-
-    found = check(path, env=env, loading=loading()).errors
-    errors = sum(finding.file == file for finding in found)
-    if errors:
-        told = say_number(errors, "error")
-        terminal.note(f"check finds {told} in this file (oasflow check {shlex.quote(path)})")
 
 
 def view_of_findings(findings: Iterable[Finding], *, known: Iterable[Finding] = ()) -> Lines:

@@ -29,6 +29,7 @@ from oas_compiler.cli.conversation_view import list_said, message_view, said_vie
 from oas_compiler.cli.lacking import export_first, reasons
 from oas_compiler.cli.layout import Indented, Member, Pieces, Words, unbroken
 from oas_compiler.cli.opening import Own
+from oas_compiler.cli.proposal import takes_any_text
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.selecting import options_of_form, other_values
 from oas_compiler.cli.values import NOTE, Extent, value_view, values_view
@@ -81,7 +82,7 @@ def gate_view(
     if isinstance(form, SelectionForm):
         said = without_offer(said, form.selector)
     parts: list[RenderableType] = [said_view(said, extent)] if said else []
-    parts += _format_description(gate)
+    parts += description_of(gate)
     if isinstance(form, SelectionForm):
         parts += _format_values(other_values(gate.values), extent)
         offered = checklist or Checklist.of(form.selector, names)
@@ -90,56 +91,20 @@ def gate_view(
     elif gate.question:
         parts.append(value_view(gate.question, extent))
     else:
-        parts += _format_values_after_message(gate.values, extent)
+        parts += values_after_message(gate.values, extent)
     # A setup gate shows the given inputs; the inputs that it asks for have no values yet.
     shown = [*parts, *_format_asked_fields(form)] if gate.step == 0 or not parts else parts
     shown = shown or [Text("no data to show", style="dim italic")]
-    return Group(_format_gate_heading(gate), *(below_heading(part) for part in shown))
+    return Group(gate_heading(gate), *(below_heading(part) for part in shown))
 
 
-def has_plain_view(gate: Gate) -> bool:
-    """Whether `gate_view` of a gate is its heading, its description and its values, and no more."""
-    from cinatra_sdk.gates.forms.selection import SelectionForm
-
-    is_special = isinstance(gate.form, SelectionForm) or gate.question or gate.said
-    return bool(gate.values) and gate.step != 0 and not is_special
-
-
-def shared_view(gates: Sequence[Gate]) -> RenderableType:
-    """What gates of one node in several runs have in common: their heading, their description and the
-    values that all of them show; `own_view` has the rest of each.
-    """
-    parts, common = _format_description(gates[0]), find_common(gates)
-    if common:
-        parts.append(Text(f"the same at all {len(gates)}:", style="dim"))
-        parts += [below_heading(part) for part in _format_values_after_message(common, Extent())]
-    return Group(_format_gate_heading(gates[0]), *(below_heading(part) for part in parts))
-
-
-def own_view(gate: Gate, common: Mapping[str, Any]) -> RenderableType:
-    """The values of a gate that are not `common` to the gates shown with it."""
-    own = {name: value for name, value in gate.values.items() if name not in common}
-    parts = _format_values_after_message(own, Extent()) or [Text("as above", style="dim")]
-    return Group(*(below_heading(part) for part in parts))
-
-
-def find_common(gates: Sequence[Gate]) -> dict[str, Any]:
-    """The values that all of the gates show, compared as JSON: 1 and true are two values."""
-    shown = [{name: json.dumps(v) for name, v in gate.values.items()} for gate in gates]
-    return {
-        name: value
-        for name, value in gates[0].values.items()
-        if all(one.get(name) == shown[0][name] for one in shown)
-    }
-
-
-def _format_gate_heading(gate: Gate) -> Pieces:
+def gate_heading(gate: Gate) -> Pieces:
     name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
     about = (*_describe_kind(gate), gate.id)
     return Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
 
 
-def _format_description(gate: Gate) -> list[RenderableType]:
+def description_of(gate: Gate) -> list[RenderableType]:
     text = clean(gate.description, lines=True)
     return [Words(Text(text), 0)] if text else []
 
@@ -151,7 +116,7 @@ def _describe_kind(gate: Gate) -> tuple[str, ...]:
     return (step, f"risk {gate.risk}")
 
 
-def _format_values_after_message(values: Mapping[str, Any], extent: Extent) -> list[RenderableType]:
+def values_after_message(values: Mapping[str, Any], extent: Extent) -> list[RenderableType]:
     """The values of a gate, the author's message to the person first."""
     if not _is_message(values.get(MESSAGE)):
         return _format_values(values, extent)
@@ -226,35 +191,11 @@ def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
 def command_with_data(gate: Gate, run_id: str, given: GivenOptions) -> str:
     """The command that approves a gate with data, or with artifacts, that fit it."""
     selected = options_of_form(gate.form)
-    if selected is None and _takes_any_text(gate):
+    if selected is None and takes_any_text(gate):
         selected = ["--text", "…"]
     if selected is None:
         selected = ["--value", json.dumps(gate.example(), ensure_ascii=False)]
     return given.command("answer", f"{run_id}/{gate.id}", *seen_of(gate), *selected)
-
-
-def _takes_any_text(gate: Gate) -> bool:
-    """Whether the gate asks for one text of the person's own, and takes it without a name around it.
-
-    A text from a list, or of a given form, is better shown by an example.
-    """
-    from cinatra_sdk.errors import AnswerInvalid
-    from cinatra_sdk.gates.decisions import Decision
-    from cinatra_sdk.values.schema_fields import properties_of
-
-    form = gate.form
-    if form.text_field is None or form.fields_schema is None:
-        return False
-    part = properties_of(form.fields_schema).get(form.text_field, form.fields_schema)
-    if any(key in part for key in ("enum", "const", "pattern", "format", "anyOf", "oneOf")):
-        return False
-    example = gate.example()
-    text = example.get(form.text_field) if isinstance(example, Mapping) else example
-    try:
-        gate.check(Decision.approve(by="nobody", value=text))
-    except AnswerInvalid:
-        return False
-    return isinstance(text, str)
 
 
 def seen_of(gate: Gate) -> tuple[str, str]:

@@ -118,7 +118,7 @@ def run(
     if simulate:
         admit_tools_of_simulation(terminal, flow, host, yes=yes)
     if terminal.err.is_terminal:  # a person reads it; all rules take longer than a short run
-        from oas_compiler.cli.findings import tell_errors
+        from oas_compiler.cli.check import tell_errors
 
         tell_errors(terminal, path, flow.file, values)
     flow = flow.with_platform(opening.platform(flow, chosen))

@@ -147,7 +147,7 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
 
 def _group(found: Sequence[tuple[int, MeantGate]]) -> list[list[tuple[int, MeantGate]]]:
     """The gates in their order, those that differ in their values only together."""
-    from oas_compiler.cli.render import has_plain_view
+    from oas_compiler.cli.shared_gates import has_plain_view
 
     groups: dict[tuple[object, ...], list[tuple[int, MeantGate]]] = {}
     for number, one in found:
@@ -273,7 +273,8 @@ class _Round:
         found: with the number of each among the targets.
         """
         from oas_compiler.cli.artifact_names import artifact_names
-        from oas_compiler.cli.render import find_common, gate_view, own_view, shared_view
+        from oas_compiler.cli.render import gate_view
+        from oas_compiler.cli.shared_gates import find_common, own_view, shared_view
 
         for same in _group(found):
             gates, is_one = [one.gate for _, one in same], len(same) == 1

@@ -7,7 +7,6 @@ Error tree
 
 from __future__ import annotations
 
-from cinatra_sdk.text.counting import say_number
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue
 
@@ -32,6 +31,8 @@ class CompileError(ValueError):
     """The flow cannot be compiled; `diagnostics` holds every finding."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:
+        from cinatra_sdk.text.counting import say_number  # for errors only
+
         self.diagnostics = diagnostics
         errors = diagnostics.errors
         first = "\n".join(str(finding) for finding in errors[:20])

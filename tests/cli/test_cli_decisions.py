@@ -14,7 +14,7 @@ from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.gates.gate import Gate
 from oas_compiler import compile_flow
 from oas_compiler.cli import deciding
-from oas_compiler.cli.render import find_common, has_plain_view, own_view, shared_view
+from oas_compiler.cli.shared_gates import find_common, has_plain_view, own_view, shared_view
 from oas_compiler.cli.terminal import console_for
 from tests.flows import api, end, flow_of, gate, node, port, start, tool
 
@@ -92,6 +92,12 @@ def test_every_printed_command_names_its_gate_and_what_it_shows(
     assert record["gates"][0]["shown"] == record["needs"][0]["shown"] == seen
     assert record["gates"][0]["command"] == f"oasflow approve {about}"
     assert json.loads(waiting("show", "r1", "--json").stdout)["waiting"][0]["shown"] == seen
+
+
+def test_a_gate_in_another_spelling_is_told_with_the_right_one(waiting: Any) -> None:
+    refused = waiting("approve", "r1/Review")
+    assert refused.exit_code == 4
+    assert 'did you mean "review"? what waits now: oasflow show r1' in refused.stderr
 
 
 def test_a_command_that_lacks_something_is_repeated_with_what_was_seen(

@@ -151,7 +151,7 @@ SHORT: Any = {
     "blanks alone": (" " * 40, "holds a character that no header carries"),
     "a blank in it": (f"{FULL} {FULL}", "holds a character that no header carries"),
     "a line break": (f"{FULL}\n", "holds a character that no header carries"),
-    "one letter": ("a" * 64, "is made of 1 different characters"),
+    "one letter": ("a" * 64, "is made of 1 different character"),
     "letters beyond ASCII": ("\u00e9" * 40, "holds a character that no header carries"),
 }
 

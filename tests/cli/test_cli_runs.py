@@ -312,7 +312,6 @@ def test_a_form_takes_a_value_from_the_command_line_or_from_a_file(
         (("approve", "/fill"), "'/fill' names a gate and no run"),
         (("show", ""), "RUN is empty"),
         (("settle", "", "k", "--happened"), "RUN is empty"),
-        (("approve", "r1/Fill"), 'did you mean "fill"? what waits now: oasflow show r1'),
     ],
 )
 def test_an_answer_that_does_not_fit_is_exit_2_and_leaves_the_gate_open(

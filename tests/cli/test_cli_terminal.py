@@ -104,9 +104,8 @@ def test_a_flow_with_errors_of_check_says_so_where_a_person_reads(
 ) -> None:
     path = flow_file(flow_of(start(), api("post", risk="email_send"), end()))
     seen = screen("run", path, "--simulate", "--detach", "--run-id", "r1")
-    assert "note: check finds 1 error in this file (oasflow check " in seen.wait_for(
-        "r1  completed"
-    )
+    told = " ".join(seen.wait_for("run r1  completed").split())
+    assert f"note: check finds 1 error in this file (oasflow check {path})" in told
 
 
 @pytest.mark.parametrize("key", ["C", "D"])

@@ -33,6 +33,7 @@ from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.result import ResultForm
 from cinatra_sdk.gates.forms.text import TextForm
 from cinatra_sdk.gates.shown import hash_payload, refuse_other_payload
+from cinatra_sdk.text.counting import say_number
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt
@@ -254,6 +255,7 @@ def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
         raise AnswerInvalid(
             _escape_surrogates(f"{asked}: {error.message}; given: {_describe_given_answer(raw)}"),
             hint=_escape_surrogates("; ".join(hints)),
+            in_python=error.in_python,
         ) from None
 
 
@@ -281,7 +283,7 @@ def _describe_value_kind(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}"
     if isinstance(value, str):
-        return f"a text of {len(value)} characters"
+        return f"a text of {say_number(len(value), 'character')}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "a number"
     return json.dumps(value) if value is None or isinstance(value, bool) else "no JSON"

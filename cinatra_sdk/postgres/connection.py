@@ -18,7 +18,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import PoolTimeout
 
 from cinatra_sdk.errors import StoreError, StoreUnreachable
-from cinatra_sdk.postgres.dsn import shown_detail, shown_name
+from cinatra_sdk.postgres.dsn import is_address, shown_detail, shown_name
 from cinatra_sdk.postgres.lenient import LENIENT
 from cinatra_sdk.postgres.queries import STATEMENTS
 
@@ -151,6 +151,12 @@ def clock(connection: Rows) -> datetime:
 
 def plain_error(dsn: str, error: Exception) -> StoreError:
     """`error` as ours: the database and the cause, never the password."""
+    if not is_address(dsn):
+        # Not quoted: what was given may be a password.
+        return StoreError(
+            "the address of the database cannot be read",
+            hint="give postgresql://USER@HOST/NAME, with --db or in DATABASE_URL",
+        )
     state = getattr(error, "sqlstate", None)
     cause = type(error).__name__ + (f" {state}" if state else "")
     detail = shown_detail(dsn, str(error))
@@ -158,6 +164,6 @@ def plain_error(dsn: str, error: Exception) -> StoreError:
     kind = StoreUnreachable if isinstance(error, away) else StoreError
     return kind(
         f"the database {shown_name(dsn)} failed: {cause}{f': {detail}' if detail else ''}",
-        hint="is it running? see oasflow db status for the local server, or set DATABASE_URL to one "
-        "that is",
+        hint="is it running? see oasflow db status for the local server, or name one that is with "
+        "--db or in DATABASE_URL",
     )

@@ -146,7 +146,9 @@ def _check(
     refuse_other_question(row, gate, decision)
     if not decision.by.strip():
         raise AnswerInvalid(
-            f"gate '{gate_id}': the decision does not say who decides", hint="give by=…"
+            f"gate '{gate_id}': the decision does not say who decides",
+            hint="name them: --as NAME",
+            in_python="by=…",
         )
     read_actor(decision.by)
     refuse_credentials(decision, host)

@@ -100,7 +100,9 @@ class MemoryProposals:
         who = read_actor(by)
         check_names(proposal_id=proposal_id, tenant=tenant)
         if not who.strip():
-            raise AnswerInvalid("the review does not say whose it is", hint="give by=…")
+            raise AnswerInvalid(
+                "the review does not say whose it is", hint="name them: --as NAME", in_python="by=…"
+            )
         said = {
             "proposal_id": proposal_id,
             "verdict": "promoted" if promoted else "declined",

@@ -24,6 +24,8 @@ from cinatra_sdk.store.paging import OpenGate, Page, UnreadableGate
 from cinatra_sdk.store.rows import read_open_gates
 from cinatra_sdk.store.settling import UnknownEffect
 
+MESSAGE: Final = "output"
+"""Name of a gate's value that holds the text of a message, where it is no JSON."""
 MOST: Final = 200
 """Characters of a content."""
 
@@ -178,9 +180,16 @@ def describe_gate(gate: Gate) -> str:
     if gate.model_question:
         return one_line(gate.model_question)
     said = [
-        f"{name}: {_say(value)}" for name, value in gate.values.items() if value not in ("", None)
+        _say_named(name, value) for name, value in gate.values.items() if value not in ("", None)
     ]
     return one_line("; ".join(said) or gate.description or gate.name)
+
+
+def _say_named(name: str, value: object) -> str:
+    """A message of several words under the runtime's own name needs no name."""
+    told = _say(value)
+    is_message = name == MESSAGE and isinstance(value, str) and len(value.split()) > 1
+    return told if is_message else f"{name}: {told}"
 
 
 def _say(value: object) -> str:

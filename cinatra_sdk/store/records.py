@@ -165,7 +165,7 @@ class DecisionRecords:
         who, why = read_actor(by), check_reason(reason)
         if not who.strip() or not why.strip():
             raise AnswerInvalid(
-                "a correction says who makes it, and why", hint="give by=…, reason=…"
+                "a correction says who makes it, and why", in_python="give by=…, reason=…"
             )
         _check_corrected([outcome, status, thaw(outputs)])
         wrong = self._load(record_id, tenant)

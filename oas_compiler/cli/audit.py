@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from cinatra_sdk.errors import FlowError, RunNotFound
+from cinatra_sdk.text.counting import say_number
 from cinatra_sdk.text.files import read_named, replace_file
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
@@ -194,7 +195,7 @@ def _write_export(terminal: Terminal, export: str, lines: Iterable[str]) -> Exit
     last_line = json.loads(content.splitlines()[-1])
     manifest = last_line["manifest"]
     terminal.data({"records": manifest["records"], "file": export, "manifest": manifest})
-    terminal.show(f"{manifest['records']} records in {clean(export)}")
+    terminal.show(f"{say_number(manifest['records'], 'record')} in {clean(export)}")
     _tell_export(terminal, last_line)
     terminal.say("verify them with: oasflow records --verify FILE, or the program of --verifier")
     return Exit.OK

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import duration
@@ -172,9 +173,14 @@ def archive(
     counted = asdict(done)
     terminal.data({**counted, "dry_run": dry_run})
     left = counted.pop("left")
-    what = ", ".join(f"{number} {name}" for name, number in counted.items() if name != "runs")
+    what = ", ".join(
+        say_number(number, name.removesuffix("s"), name)
+        for name, number in counted.items()
+        if name != "runs"
+    )
     verb = "would be archived" if dry_run else "archived"
-    terminal.show(f"{done.runs} runs {verb}: {what}" if done.runs else f"0 runs {verb}")
+    runs = say_number(done.runs, "run")
+    terminal.show(f"{runs} {verb}: {what}" if done.runs else f"{runs} {verb}")
     if left:
         terminal.show(f"{left} left, because their rows are damaged")
     return Exit.OK

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli import modelled, opening, options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.packages import read_agents
@@ -175,9 +176,9 @@ def find_flaw_of_token(token: str) -> str:
     if not token.isascii() or not token.isprintable() or " " in token:
         return "holds a character that no header carries"
     if len(token) < _FULL_LENGTH:
-        return f"has {len(token)} characters, and {_FULL_LENGTH} are the fewest"
+        return f"has {say_number(len(token), 'character')}, and {_FULL_LENGTH} are the fewest"
     if len(set(token)) < _FEWEST_LETTERS:
-        return f"is made of {len(set(token))} different characters, and is guessed"
+        return f"is made of {say_number(len(set(token)), 'different character')}, and is guessed"
     text = token.lower()
     threes = [text[place : place + 3] for place in range(len(text) - 2)]
     if 4 * len(set(threes)) < 3 * len(threes):

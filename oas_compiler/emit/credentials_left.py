@@ -10,6 +10,7 @@ import ast
 import json
 from typing import Final
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.checks.program_arguments import find_argument_credentials
 from oas_compiler.checks.safety.credential_by_name import is_told
 from oas_compiler.emit.sensitive import EmitRefused
@@ -37,7 +38,7 @@ def require_no_credential(source: bytes, module: str) -> None:
     left = sum(_stands_in(secret, whole) for secret in dict.fromkeys(told))
     if left:
         raise EmitRefused(
-            f"the flow has {left} credential{'s' if left != 1 else ''} written out, which would stand in "
+            f"the flow has {say_number(left, 'credential')} written out, which would stand in "
             "the module (oasflow check names the places): remove each and make it invalid, or write a "
             "placeholder such as {{API_KEY}}"
         )

@@ -148,12 +148,12 @@ BEYOND = ["0.0.0.0:0", "[::]:0", ":::0", "[::ffff:127.0.0.1]:0", "192.168.0.9:0"
 SHORT: Any = {
     "not set": (None, "is not set"),
     "empty": ("", "is not set"),
-    "one character": ("x", "has 1 characters, and 32 are the fewest"),
+    "one character": ("x", "has 1 character, and 32 are the fewest"),
     "one too few": (FULL[1:], "has 31 characters, and 32 are the fewest"),
     "blanks alone": (" " * 40, "holds a character that no header carries"),
     "a blank in it": (f"{FULL} {FULL}", "holds a character that no header carries"),
     "a line break": (f"{FULL}\n", "holds a character that no header carries"),
-    "one letter": ("a" * 64, "is made of 1 different characters"),
+    "one letter": ("a" * 64, "is made of 1 different character"),
     "letters beyond ASCII": ("\u00e9" * 40, "holds a character that no header carries"),
 }
 

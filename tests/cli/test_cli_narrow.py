@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
@@ -171,6 +172,40 @@ def test_a_list_is_a_table_where_there_is_room_and_blocks_where_there_is_none() 
     ]
 
 
+@pytest.mark.parametrize(
+    ("width", "titles"),
+    [
+        (80, ["RUN", "AT", "FLOW", "CONTENT", "RISK", "AGE", "TENANT"]),
+        (
+            120,
+            [
+                "RUN",
+                "NEEDS",
+                "AT",
+                "FLOW",
+                "STARTED BY",
+                "CONTENT",
+                "STEP",
+                "RISK",
+                "AGE",
+                "TENANT",
+            ],
+        ),
+    ],
+)
+def test_a_list_at_a_usual_terminal_cuts_its_cells_and_never_its_commands(
+    width: int, titles: list[str]
+) -> None:
+    needed = open_gate(waiting())
+    head, row, command = shown(needs_table([needed], NOW, GivenOptions()), width)
+    assert re.split(" {2,}", head) == titles
+    assert max(map(cell_len, (head, row))) <= width
+    assert RUN not in row
+    assert row.startswith(RUN[:8])
+    assert "…" in row
+    assert command == f"  oasflow approve {RUN}/{GATE} --shown {needed.gate.shown[:16]}"
+
+
 def test_a_column_of_words_is_broken_before_a_table_becomes_blocks() -> None:
     rows = [[Text("n1"), Text("some words that are longer than the room there is")]]
     assert shown(Listing(("run", "why"), rows, words=frozenset({"why"})), 30) == [
@@ -234,7 +269,11 @@ def test_a_run_can_be_answered_from_what_a_narrow_terminal_shows(
     env = {"COLUMNS": columns, "NO_COLOR": plain}
     listed = screen("gates", **env)
     assert listed.ended() == 0
-    assert f"{RUN}\n  needs       decision\n  at          {GATE}\n" in listed.text
+    head = (
+        "RUN    " if columns == "80" else f"{RUN}\n  needs       decision\n  at          {GATE}\n"
+    )
+    assert head in listed.text
+    assert f"{RUN}/{GATE}" in listed.text, "the command has both of them whole"
     asked = screen("answer", RUN, **env)
     head = asked.wait_for("leave waiting [q]: ")
     assert head.startswith(f"run {RUN}:")

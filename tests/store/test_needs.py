@@ -150,7 +150,7 @@ def test_the_examination_counts_them_and_finds_something_to_do(
     assert (found.gates_total, found.calls_total, found.dead_letters_total) == (1, 1, 1)
     assert [one.run_id for one in found.calls] == ["r2"]
     told = " ".join(found.findings)
-    for words in ("1 gate waits", "1 calls have to be settled", "1 failed runs wait"):
+    for words in ("1 gate waits", "1 call has to be settled", "1 failed run waits"):
         assert words in told
     others = examine(fresh_database, tenant="acme")
     assert (others.gates_total, others.calls_total, others.dead_letters_total) == (0, 0, 1)

@@ -29,6 +29,7 @@ from cinatra_sdk.gates.answers import (
 from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.checks import find_schema_problem
 from cinatra_sdk.gates.forms.schema import SchemaForm
+from cinatra_sdk.text.counting import say_number
 
 _NUMBERS: Final = frozenset({"integer", "number", "boolean"})
 
@@ -117,7 +118,7 @@ class ResultForm(SchemaForm):
         if not titles and value in (None, True):
             return {}
         raise AnswerInvalid(
-            f"the result gives no values for {len(titles)} outputs",
+            f"the result gives no values for {say_number(len(titles), 'output')}",
             hint="give an object by output title, or a list in their order",
         )
 

@@ -37,7 +37,8 @@ from cinatra_sdk.gates.forms.checks import make_text, refuse_unread
 from cinatra_sdk.gates.forms.form import make_record
 
 QUESTION_SCHEMA: Final[dict[str, JsonValue]] = {"type": "string", "minLength": 1}
-_HOW: Final = "send the words as the value: Decision.approve(value=…), oasflow answer --text"
+_HOW: Final = "send the words as the value: oasflow answer --text"
+_HOW_IN_PYTHON: Final = "Decision.approve(value=…)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,7 @@ class TextForm:
                 raise NoWords(
                     "the gate asks a question whose answer the flow uses, and is approved without words",
                     hint=_HOW,
+                    in_python=_HOW_IN_PYTHON,
                 )
             return given.yes_text
         if not self.takes_words and not given.took_text:
@@ -88,6 +90,7 @@ class TextForm:
             raise NoWords(
                 "the answer has no words",
                 hint=_HOW if self.is_question else "leave the value out, or send a text",
+                in_python=_HOW_IN_PYTHON if self.is_question else "",
             )
         return make_text(given.value, output=self.output, document_schema=self.document_schema)
 

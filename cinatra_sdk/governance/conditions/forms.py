@@ -15,6 +15,7 @@ from jsonlogic.registry import OperatorRegistry
 
 from cinatra_sdk.governance.conditions.plain import PLAIN, Undecided, is_truthy, name_kind
 from cinatra_sdk.governance.conditions.whole_texts import read_pattern
+from cinatra_sdk.text.counting import say_number
 from cinatra_sdk.values.patterns.automaton import Automaton
 from cinatra_sdk.values.patterns.reading import PatternFlawed
 from cinatra_sdk.values.work import Work
@@ -81,7 +82,7 @@ class _Form(Operator):
         if count < cls.least or (cls.most is not None and count > cls.most):
             bound = "any number of" if cls.most is None else str(cls.most)
             raise JSONLogicSyntaxError(
-                f"'{operator}' has {count} arguments; it takes {cls.least} to {bound}"
+                f"'{operator}' has {say_number(count, 'argument')}; it takes {cls.least} to {bound}"
             )
         return cls(operator, arguments)
 

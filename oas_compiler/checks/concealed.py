@@ -27,6 +27,7 @@ from oas_compiler.checks.subject import Subject, Text
 from oas_compiler.checks.written_credentials import find_written, is_written_name, names_are_sent
 from oas_compiler.document.sensitive import SENSITIVE_FIELDS
 from oas_compiler.ir import JsonValue
+from oas_compiler.text.marks import child
 from oas_compiler.text.secrets import without_secrets
 
 SEALED_FIELDS: Final = SENSITIVE_FIELDS | {"env"}
@@ -116,7 +117,7 @@ def _find_whole_and_parts(subject: Subject) -> tuple[list[str], list[str]]:
             inside += [part for part in parts if len(part) >= _SHORTEST_PART]
     for argument in find_argument_credentials(subject):
         whole += dict.fromkeys((argument.whole, argument.value))
-    whole += find_written_names(subject.document.source.value)
+    whole += [name for name, _ in find_written_names(subject.document.source.value)]
     return list(dict.fromkeys(whole)), list(dict.fromkeys(inside))
 
 
@@ -134,19 +135,26 @@ def _is_told_or_sensitive(text: Text) -> bool:
     )
 
 
-def find_written_names(value: JsonValue) -> Iterator[str]:
-    """The names of members that are credentials themselves: `"headers": {"9fK2…": "x"}`."""
-    waiting: list[tuple[JsonValue, tuple[str, ...]]] = [(value, ())]
-    for current, keys in waiting:
+def find_written_names(value: JsonValue) -> Iterator[tuple[str, str]]:
+    """The names of members that are credentials themselves, each with the pointer of its object.
+
+    `"headers": {"9fK2…": "x"}` has one; the pointer of the member would repeat it.
+    """
+    waiting: list[tuple[JsonValue, str, tuple[str, ...]]] = [(value, "", ())]
+    for current, pointer, keys in waiting:
         if isinstance(current, list):
-            waiting += [(item, keys) for item in current if isinstance(item, (dict, list))]
+            waiting += [
+                (item, f"{pointer}/{index}", keys)
+                for index, item in enumerate(current)
+                if isinstance(item, (dict, list))
+            ]
         elif isinstance(current, dict):
             is_sent_name = names_are_sent(keys)
             for name, member in current.items():
                 if is_written_name(name, is_sent=is_sent_name):
-                    yield name
+                    yield name, pointer
                 if isinstance(member, (dict, list)):
-                    waiting.append((member, (*keys, name)))
+                    waiting.append((member, child(pointer, name), (*keys, name)))
 
 
 def _is_sensitive(text: Text) -> bool:

@@ -279,7 +279,7 @@ def find_label(key: str, siblings: Mapping[str, object]) -> str:
 
 def find_pair_label(listed: Sequence[object], index: int) -> str:
     """The first of two texts for the second, as in `["X-Api-Key", "…"]`; else empty."""
-    first = listed[0] if index == 1 and len(listed) == 2 else ""  # noqa: PLR2004 - a pair
+    first = listed[0] if index == 1 and len(listed) == 2 else ""
     return first if isinstance(first, str) else ""
 
 

@@ -36,6 +36,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, Literal
 from urllib.parse import unquote
 
@@ -57,25 +58,133 @@ _SEPARATE: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _CLEAR_LAST: Final = frozenset({"token", "secret", "password", "passwd", "passphrase", "apikey"})
 """Last words of names such as `slack_token`, `jwtSecret`."""
 _OTHER_TOKENS: Final = frozenset(
-    """page next max min cursor continuation sync start end stop begin first last eos bos pad unk mask sep
-    cls special num per count total cancel cancellation resume delta watch shard stream current new each
-    trade top""".split()
+    [
+        "page",
+        "next",
+        "max",
+        "min",
+        "cursor",
+        "continuation",
+        "sync",
+        "start",
+        "end",
+        "stop",
+        "begin",
+        "first",
+        "last",
+        "eos",
+        "bos",
+        "pad",
+        "unk",
+        "mask",
+        "sep",
+        "cls",
+        "special",
+        "num",
+        "per",
+        "count",
+        "total",
+        "cancel",
+        "cancellation",
+        "resume",
+        "delta",
+        "watch",
+        "shard",
+        "stream",
+        "current",
+        "new",
+        "each",
+        "trade",
+        "top",
+    ]
 )
 """What stands before "token" or "secret" where it is none that opens anything."""
 _CLEAR_BEFORE_KEY: Final = frozenset(
-    """api access secret private auth signing encryption master account subscription functions function
-    shared service deploy webhook client licence license host""".split()
+    [
+        "api",
+        "access",
+        "secret",
+        "private",
+        "auth",
+        "signing",
+        "encryption",
+        "master",
+        "account",
+        "subscription",
+        "functions",
+        "function",
+        "shared",
+        "service",
+        "deploy",
+        "webhook",
+        "client",
+        "licence",
+        "license",
+        "host",
+    ]
 )
 """What stands before "key" in the name of a credential."""
 _PROBABLE: Final = frozenset({"pwd", "pass", "psw", "passcode", "passwort"})
 _POSSIBLE: Final = frozenset(
-    """key sig code auth signature session sid jwt bearer credential credentials creds authentication
-    authorization authtoken secrets tokens passwords keys cookies cookie csrf xsrf sas hmac login
-    sessionid connectionstring""".split()
+    [
+        "key",
+        "sig",
+        "code",
+        "auth",
+        "signature",
+        "session",
+        "sid",
+        "jwt",
+        "bearer",
+        "credential",
+        "credentials",
+        "creds",
+        "authentication",
+        "authorization",
+        "authtoken",
+        "secrets",
+        "tokens",
+        "passwords",
+        "keys",
+        "cookies",
+        "cookie",
+        "csrf",
+        "xsrf",
+        "sas",
+        "hmac",
+        "login",
+        "sessionid",
+        "connectionstring",
+    ]
 )
 _SENT_WORDS: Final = frozenset(
-    """auth authorization authentication token secret key signature sig csrf xsrf session sessionid sid
-    cookie password passwd pwd pass credential credentials jwt apikey bearer sas hmac""".split()
+    [
+        "auth",
+        "authorization",
+        "authentication",
+        "token",
+        "secret",
+        "key",
+        "signature",
+        "sig",
+        "csrf",
+        "xsrf",
+        "session",
+        "sessionid",
+        "sid",
+        "cookie",
+        "password",
+        "passwd",
+        "pwd",
+        "pass",
+        "credential",
+        "credentials",
+        "jwt",
+        "apikey",
+        "bearer",
+        "sas",
+        "hmac",
+    ]
 )
 """Words of a header's or a query's name that make it a probable one."""
 _SENT_POSSIBLE: Final = frozenset({"key", "code"})
@@ -83,27 +192,114 @@ _SENT_POSSIBLE: Final = frozenset({"key", "code"})
 _OTHER_HEADERS: Final = frozenset({"idempotency", "sort", "surrogate", "cache", "partition", "routing", "group",
                                    "order", "primary", "foreign", "sec", "public"})  # fmt: skip
 _NAMES_NO_VALUE: Final = frozenset(
-    """type provider version mode scheme method policy name url uri expiry expires ttl count limit size
-    length algorithm alg domain realm required enabled source kind format budget usage header field
-    endpoint id ref reference""".split()
+    [
+        "type",
+        "provider",
+        "version",
+        "mode",
+        "scheme",
+        "method",
+        "policy",
+        "name",
+        "url",
+        "uri",
+        "expiry",
+        "expires",
+        "ttl",
+        "count",
+        "limit",
+        "size",
+        "length",
+        "algorithm",
+        "alg",
+        "domain",
+        "realm",
+        "required",
+        "enabled",
+        "source",
+        "kind",
+        "format",
+        "budget",
+        "usage",
+        "header",
+        "field",
+        "endpoint",
+        "id",
+        "ref",
+        "reference",
+    ]
 )
 """Last words of names that say something about a credential."""
 _IDS_OF_SESSIONS: Final = frozenset({"session", "sess"})
 
 _BESIDE_A_NAME: Final = frozenset(
-    """value val const content text data raw literal default example examples values enum secret key
-    token""".split()
+    [
+        "value",
+        "val",
+        "const",
+        "content",
+        "text",
+        "data",
+        "raw",
+        "literal",
+        "default",
+        "example",
+        "examples",
+        "values",
+        "enum",
+        "secret",
+        "key",
+        "token",
+    ]
 )
 """Members whose object says what they are."""
 _BESIDE_A_CREDENTIAL: Final = frozenset(
-    """type scheme kind method mode name title description user username login in grant_type scope scopes
-    url uri token_url audience client_id region format pattern id provider realm component_type header
-    prefix""".split()
+    [
+        "type",
+        "scheme",
+        "kind",
+        "method",
+        "mode",
+        "name",
+        "title",
+        "description",
+        "user",
+        "username",
+        "login",
+        "in",
+        "grant_type",
+        "scope",
+        "scopes",
+        "url",
+        "uri",
+        "token_url",
+        "audience",
+        "client_id",
+        "region",
+        "format",
+        "pattern",
+        "id",
+        "provider",
+        "realm",
+        "component_type",
+        "header",
+        "prefix",
+    ]
 ) | {REFERENCE, "$ref"}
 """Members of an object such as `auth` that are no credential themselves."""
 _NO_VALUES: Final = frozenset(
-    """json_schema mapping input_mapping output_mapping examples enum required branches inputRenderers
-    input_renderers""".split()
+    [
+        "json_schema",
+        "mapping",
+        "input_mapping",
+        "output_mapping",
+        "examples",
+        "enum",
+        "required",
+        "branches",
+        "inputRenderers",
+        "input_renderers",
+    ]
 )
 """Members below which names stand, so that only a mixed text is a value."""
 _HEADERS: Final = frozenset({"headers", "sensitive_headers", "header"})
@@ -118,10 +314,53 @@ _CONSTANT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 """A text that is written out inside a placeholder: `{{ key | default('9fK2…') }}`."""
 _SCHEMES: Final = frozenset({"basic", "bearer", "token", "apikey", "digest", "api-key", "key"})
 _ORDINARY: Final = frozenset(
-    """oauth1 oauth2 oauth2.0 auth0 aws4 aws4-hmac-sha256 hmac-sha1 hmac-sha256 hmac-sha512 sha1 sha256
-    sha384 sha512 base64 base64url utf8 utf-8 utf16 http2 http/1.1 http/2 x509 rs256 es256 hs256 ed25519
-    rsa2048 aes128 aes256 argon2 pbkdf2 es2015 iso8601 iso-8601 rfc3339 uuid4 uuidv4 base32 base58 base62
-    gzip2 win32 x86_64 i18n oauth2-bearer""".split()
+    [
+        "oauth1",
+        "oauth2",
+        "oauth2.0",
+        "auth0",
+        "aws4",
+        "aws4-hmac-sha256",
+        "hmac-sha1",
+        "hmac-sha256",
+        "hmac-sha512",
+        "sha1",
+        "sha256",
+        "sha384",
+        "sha512",
+        "base64",
+        "base64url",
+        "utf8",
+        "utf-8",
+        "utf16",
+        "http2",
+        "http/1.1",
+        "http/2",
+        "x509",
+        "rs256",
+        "es256",
+        "hs256",
+        "ed25519",
+        "rsa2048",
+        "aes128",
+        "aes256",
+        "argon2",
+        "pbkdf2",
+        "es2015",
+        "iso8601",
+        "iso-8601",
+        "rfc3339",
+        "uuid4",
+        "uuidv4",
+        "base32",
+        "base58",
+        "base62",
+        "gzip2",
+        "win32",
+        "x86_64",
+        "i18n",
+        "oauth2-bearer",
+    ]
 )
 """Words with a digit."""
 _DATE: Final = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ][\d:.,+Z-]*)?)?")
@@ -196,10 +435,7 @@ def is_mixed(word: str) -> bool:
     if random_text(word):
         return True
     kinds = ["d" if one.isdigit() else "l" if one.isalpha() else "" for one in word[:400]]
-    changes = sum(
-        one != after and bool(one) and bool(after)
-        for one, after in zip(kinds, kinds[1:], strict=False)
-    )
+    changes = sum(one != after and bool(one) and bool(after) for one, after in pairwise(kinds))
     both = "d" in kinds and "l" in kinds
     return changes >= 3 or (both and len(word) >= 12 and "" not in kinds)
 
@@ -302,9 +538,9 @@ def _find_value(name: str, marked: str, certainty: Certainty, *, in_header: bool
         return
     if stands_for_another(value) and not is_mixed(value):
         return
-    if has_scheme and _follows_scheme(scheme, value):
-        yield value
-    elif certainty == "clear" and looks_written(name, value, in_header=in_header):
+    if (has_scheme and _follows_scheme(scheme, value)) or (
+        certainty == "clear" and looks_written(name, value, in_header=in_header)
+    ):
         yield value
     elif not any(map(str.isspace, value)):
         if is_mixed(value) if certainty == "possible" else _is_probable(value):
@@ -450,9 +686,7 @@ def _take(name: str, value: str, place: str, scheme: str = "") -> Iterator[str]:
             place == "query"
             and certainty == "clear"
             and looks_written(name, piece, in_header=False)
-        ):
-            yield piece
-        elif (
+        ) or (
             is_mixed(piece)
             if certainty == "possible"
             else _is_probable(piece)

@@ -92,7 +92,8 @@ def _make_label(secret: str, number: int) -> str:
         query = f"?credential-{number}" if address["rest"] else ""
         host = address["authority"].rpartition("@")[2]
         shown = f"{address['scheme']}{user}{host}{address['path']}{query}"
-        if not find_written(Text(shown, "", ())):
+        plain = f"{address['scheme']}{host}{address['path']}"
+        if not find_written(Text(plain, "", ())):
             return without_secrets(shown)
     shape, stars, _ = without_secrets(secret).partition("****")
     kind = f"{shape.split()[-1][-12:]}*** " if stars and shape.strip() else ""

@@ -35,14 +35,18 @@ import binascii
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import unquote
 
 from cinatra_sdk.values.references import REFERENCE
+from oas_compiler.checks.credential_certainty import (
+    Certainty,
+    is_about_a_login,
+    judge_name,
+    set_of,
+)
 from oas_compiler.checks.credential_names import (
-    is_credential_name,
     looks_written,
     stands_for_another,
     stands_under,
@@ -51,255 +55,20 @@ from oas_compiler.checks.credentials import find_known, random_text
 from oas_compiler.checks.subject import Text, collect_texts
 from oas_compiler.ir import JsonValue
 
-Certainty = Literal["clear", "probable", "possible", ""]
-"""How certain it is that a name is that of a credential."""
-
-_SEPARATE: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
-_CLEAR_LAST: Final = frozenset({"token", "secret", "password", "passwd", "passphrase", "apikey"})
-"""Last words of names such as `slack_token`, `jwtSecret`."""
-_OTHER_TOKENS: Final = frozenset(
-    [
-        "page",
-        "next",
-        "max",
-        "min",
-        "cursor",
-        "continuation",
-        "sync",
-        "start",
-        "end",
-        "stop",
-        "begin",
-        "first",
-        "last",
-        "eos",
-        "bos",
-        "pad",
-        "unk",
-        "mask",
-        "sep",
-        "cls",
-        "special",
-        "num",
-        "per",
-        "count",
-        "total",
-        "cancel",
-        "cancellation",
-        "resume",
-        "delta",
-        "watch",
-        "shard",
-        "stream",
-        "current",
-        "new",
-        "each",
-        "trade",
-        "top",
-    ]
-)
-"""What stands before "token" or "secret" where it is none that opens anything."""
-_CLEAR_BEFORE_KEY: Final = frozenset(
-    [
-        "api",
-        "access",
-        "secret",
-        "private",
-        "auth",
-        "signing",
-        "encryption",
-        "master",
-        "account",
-        "subscription",
-        "functions",
-        "function",
-        "shared",
-        "service",
-        "deploy",
-        "webhook",
-        "client",
-        "licence",
-        "license",
-        "host",
-    ]
-)
-"""What stands before "key" in the name of a credential."""
-_PROBABLE: Final = frozenset({"pwd", "pass", "psw", "passcode", "passwort"})
-_POSSIBLE: Final = frozenset(
-    [
-        "key",
-        "sig",
-        "code",
-        "auth",
-        "signature",
-        "session",
-        "sid",
-        "jwt",
-        "bearer",
-        "credential",
-        "credentials",
-        "creds",
-        "authentication",
-        "authorization",
-        "authtoken",
-        "secrets",
-        "tokens",
-        "passwords",
-        "keys",
-        "cookies",
-        "cookie",
-        "csrf",
-        "xsrf",
-        "sas",
-        "hmac",
-        "login",
-        "sessionid",
-        "connectionstring",
-    ]
-)
-_SENT_WORDS: Final = frozenset(
-    [
-        "auth",
-        "authorization",
-        "authentication",
-        "token",
-        "secret",
-        "key",
-        "signature",
-        "sig",
-        "csrf",
-        "xsrf",
-        "session",
-        "sessionid",
-        "sid",
-        "cookie",
-        "password",
-        "passwd",
-        "pwd",
-        "pass",
-        "credential",
-        "credentials",
-        "jwt",
-        "apikey",
-        "bearer",
-        "sas",
-        "hmac",
-    ]
-)
-"""Words of a header's or a query's name that make it a probable one."""
-_SENT_POSSIBLE: Final = frozenset({"key", "code"})
-"""Whole names that stay possible in a query: keys and codes of many things stand there."""
-_OTHER_HEADERS: Final = frozenset({"idempotency", "sort", "surrogate", "cache", "partition", "routing", "group",
-                                   "order", "primary", "foreign", "sec", "public"})  # fmt: skip
-_NAMES_NO_VALUE: Final = frozenset(
-    [
-        "type",
-        "provider",
-        "version",
-        "mode",
-        "scheme",
-        "method",
-        "policy",
-        "name",
-        "url",
-        "uri",
-        "expiry",
-        "expires",
-        "ttl",
-        "count",
-        "limit",
-        "size",
-        "length",
-        "algorithm",
-        "alg",
-        "domain",
-        "realm",
-        "required",
-        "enabled",
-        "source",
-        "kind",
-        "format",
-        "budget",
-        "usage",
-        "header",
-        "field",
-        "endpoint",
-        "id",
-        "ref",
-        "reference",
-    ]
-)
-"""Last words of names that say something about a credential."""
-_IDS_OF_SESSIONS: Final = frozenset({"session", "sess"})
-
-_BESIDE_A_NAME: Final = frozenset(
-    [
-        "value",
-        "val",
-        "const",
-        "content",
-        "text",
-        "data",
-        "raw",
-        "literal",
-        "default",
-        "example",
-        "examples",
-        "values",
-        "enum",
-        "secret",
-        "key",
-        "token",
-    ]
+_BESIDE_A_NAME: Final = set_of(
+    "value val const content text data raw literal default example examples values enum "
+    "secret key token"
 )
 """Members whose object says what they are."""
-_BESIDE_A_CREDENTIAL: Final = frozenset(
-    [
-        "type",
-        "scheme",
-        "kind",
-        "method",
-        "mode",
-        "name",
-        "title",
-        "description",
-        "user",
-        "username",
-        "login",
-        "in",
-        "grant_type",
-        "scope",
-        "scopes",
-        "url",
-        "uri",
-        "token_url",
-        "audience",
-        "client_id",
-        "region",
-        "format",
-        "pattern",
-        "id",
-        "provider",
-        "realm",
-        "component_type",
-        "header",
-        "prefix",
-    ]
+_BESIDE_A_CREDENTIAL: Final = set_of(
+    "type scheme kind method mode name title description user username login in grant_type "
+    "scope scopes url uri token_url audience client_id region format pattern id provider "
+    "realm component_type header prefix"
 ) | {REFERENCE, "$ref"}
 """Members of an object such as `auth` that are no credential themselves."""
-_NO_VALUES: Final = frozenset(
-    [
-        "json_schema",
-        "mapping",
-        "input_mapping",
-        "output_mapping",
-        "examples",
-        "enum",
-        "required",
-        "branches",
-        "inputRenderers",
-        "input_renderers",
-    ]
+_NO_VALUES: Final = set_of(
+    "json_schema mapping input_mapping output_mapping examples enum required branches "
+    "inputRenderers input_renderers"
 )
 """Members below which names stand, so that only a mixed text is a value."""
 _HEADERS: Final = frozenset({"headers", "sensitive_headers", "header"})
@@ -313,54 +82,11 @@ _PLACEHOLDER: Final = re.compile(
 _CONSTANT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 """A text that is written out inside a placeholder: `{{ key | default('9fK2…') }}`."""
 _SCHEMES: Final = frozenset({"basic", "bearer", "token", "apikey", "digest", "api-key", "key"})
-_ORDINARY: Final = frozenset(
-    [
-        "oauth1",
-        "oauth2",
-        "oauth2.0",
-        "auth0",
-        "aws4",
-        "aws4-hmac-sha256",
-        "hmac-sha1",
-        "hmac-sha256",
-        "hmac-sha512",
-        "sha1",
-        "sha256",
-        "sha384",
-        "sha512",
-        "base64",
-        "base64url",
-        "utf8",
-        "utf-8",
-        "utf16",
-        "http2",
-        "http/1.1",
-        "http/2",
-        "x509",
-        "rs256",
-        "es256",
-        "hs256",
-        "ed25519",
-        "rsa2048",
-        "aes128",
-        "aes256",
-        "argon2",
-        "pbkdf2",
-        "es2015",
-        "iso8601",
-        "iso-8601",
-        "rfc3339",
-        "uuid4",
-        "uuidv4",
-        "base32",
-        "base58",
-        "base62",
-        "gzip2",
-        "win32",
-        "x86_64",
-        "i18n",
-        "oauth2-bearer",
-    ]
+_ORDINARY: Final = set_of(
+    "oauth1 oauth2 oauth2.0 auth0 aws4 aws4-hmac-sha256 hmac-sha1 hmac-sha256 hmac-sha512 "
+    "sha1 sha256 sha384 sha512 base64 base64url utf8 utf-8 utf16 http2 http/1.1 http/2 x509 "
+    "rs256 es256 hs256 ed25519 rsa2048 aes128 aes256 argon2 pbkdf2 es2015 iso8601 iso-8601 "
+    "rfc3339 uuid4 uuidv4 base32 base58 base62 gzip2 win32 x86_64 i18n oauth2-bearer"
 )
 """Words with a digit."""
 _DATE: Final = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ][\d:.,+Z-]*)?)?")
@@ -447,7 +173,7 @@ def _find_by_name(text: Text, marked: str) -> Iterator[str]:
     place = _where_sent(text.keys)
     only_mixed = stands_under(text.keys, _NO_VALUES)
     for name in dict.fromkeys(_list_names(text)):
-        certainty = _judge_name(name, is_sent=bool(place))
+        certainty = judge_name(name, is_sent=bool(place))
         if certainty:
             yield from _find_value(
                 name,
@@ -476,46 +202,7 @@ def _list_names(text: Text) -> Iterator[str]:
     if folded in _BESIDE_A_NAME and len(keys) > 1:
         yield keys[-2]
     if folded not in _BESIDE_A_CREDENTIAL:
-        yield from (key for key in keys[-4:-1] if _holds_credentials(key))
-
-
-@lru_cache(maxsize=4096)
-def _holds_credentials(key: str) -> bool:
-    """Whether an object of that name is about one login: `auth`, `credentials`, `api_key`."""
-    words = _split(key)
-    return bool(words) and (
-        words[-1] in {"auth", "credential", "credentials", "creds", "authorization", "authentication",
-                      "secrets", "login", "passwords", "tokens", "cookies"}
-        or is_credential_name(key)
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=4096)
-def _judge_name(name: str, *, is_sent: bool) -> Certainty:
-    name = unquote(name) if "%" in name else name
-    if not name or len(name) > 80:
-        return ""
-    if is_credential_name(name):
-        return "clear"
-    words = _split(name)
-    if not words:
-        return ""
-    last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in _CLEAR_LAST:
-        return "" if before in _OTHER_TOKENS else "clear"
-    if last == "key" and before in _CLEAR_BEFORE_KEY:
-        return "clear"
-    if last in _PROBABLE:
-        return "probable"
-    if is_sent and not _OTHER_HEADERS.intersection(words) and _SENT_WORDS.intersection(words):
-        is_about = last in _NAMES_NO_VALUE and not _IDS_OF_SESSIONS.intersection(words)
-        if not is_about and name.casefold() not in _SENT_POSSIBLE:
-            return "probable"
-    return "possible" if "".join(words) in _POSSIBLE or (is_sent and last in _POSSIBLE) else ""
-
-
-def _split(name: str) -> list[str]:
-    return [word for word in _SEPARATE.sub(" ", name).casefold().split() if word]
+        yield from (key for key in keys[-4:-1] if is_about_a_login(key))
 
 
 # ------------------------------------------------------------------ values
@@ -645,6 +332,8 @@ def _find_options(marked: str) -> Iterator[str]:
 
 
 def _is_password(value: str) -> bool:
+    if value.isdigit() and len(value) < _SHORTEST:
+        return False  # the group of `-u 1000:1000`
     return value.casefold() not in {"pass", "password", "passwd", "secret", "token", "pwd"}
 
 
@@ -662,7 +351,7 @@ def _find_in_addresses(marked: str) -> Iterator[str]:
     for found in _HOOK.finditer(marked):
         yield from filter(is_mixed, found[0].split("/")[3:])
     for found in _IN_PATH.finditer(marked):
-        if _judge_name(found["name"], is_sent=False) == "clear" and is_mixed(found["value"]):
+        if judge_name(found["name"], is_sent=False) == "clear" and is_mixed(found["value"]):
             yield found["value"]
 
 
@@ -676,10 +365,12 @@ def _take(name: str, value: str, place: str, scheme: str = "") -> Iterator[str]:
             if not stands_for_another(piece) and _follows_scheme(scheme, piece):
                 yield piece
         return
-    certainty = _judge_name(name, is_sent=place == "query")
+    certainty = judge_name(name, is_sent=place == "query")
     if not certainty:
         return
-    for piece in value.split(_MARK):
+    first, *later = value.split(_MARK)
+    # behind a placeholder a fragment may begin; inside of a password `#` is a letter
+    for piece in (first, *(one.partition("#")[0] for one in later)):
         if stands_for_another(piece) and not is_mixed(piece):
             continue
         if (

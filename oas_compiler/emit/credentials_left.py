@@ -43,13 +43,17 @@ def require_no_credential(source: bytes, module: str) -> None:
     subject = subject_of(read, Findings(), None, None)
     texts = [one.value for one in ast.walk(ast.parse(module)) if isinstance(one, ast.Constant)]
     whole = {text for text in texts if isinstance(text, str)}
+    found = list(_find_credentials(subject))
     left = dict.fromkeys(
         pointer
-        for pointer, secrets in _find_credentials(subject)
+        for pointer, secrets in found
         if any(_stands_in(secret, whole) for secret in secrets)
     )
     if left:
         places = ", ".join(_describe_place(subject, one) for one in list(left)[:_MOST_PLACES])
+        for secret in (one for _, secrets in found for one in secrets):
+            # an id or a name may repeat one
+            places = places.replace(secret, "…") if len(secret) >= _SHORTEST_PART else places
         more = f" and {len(left) - _MOST_PLACES} more" if len(left) > _MOST_PLACES else ""
         raise EmitRefused(
             f"the flow has {len(left)} credential{'s' if len(left) != 1 else ''} written out, which would "

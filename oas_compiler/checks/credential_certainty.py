@@ -63,6 +63,13 @@ _NAMES_NO_VALUE: Final = set_of(
 )
 """Last words of names that say something about a credential."""
 _IDS_OF_SESSIONS: Final = frozenset({"session", "sess"})
+ORDINARY: Final = set_of(
+    "oauth1 oauth2 oauth2.0 auth0 aws4 aws4-hmac-sha256 hmac-sha1 hmac-sha256 hmac-sha512 "
+    "sha1 sha256 sha384 sha512 base64 base64url utf8 utf-8 utf16 http2 http/1.1 http/2 x509 "
+    "rs256 es256 hs256 ed25519 rsa2048 aes128 aes256 argon2 pbkdf2 es2015 iso8601 iso-8601 "
+    "rfc3339 uuid4 uuidv4 base32 base58 base62 gzip2 win32 x86_64 i18n oauth2-bearer"
+)
+"""Words with a digit that are no credentials under any name."""
 
 
 @lru_cache(maxsize=4096)

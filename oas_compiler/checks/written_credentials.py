@@ -41,6 +41,7 @@ from urllib.parse import unquote
 
 from cinatra_sdk.values.references import REFERENCE
 from oas_compiler.checks.credential_certainty import (
+    ORDINARY,
     Certainty,
     is_about_a_login,
     judge_name,
@@ -82,13 +83,6 @@ _PLACEHOLDER: Final = re.compile(
 _CONSTANT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 """A text that is written out inside a placeholder: `{{ key | default('9fK2…') }}`."""
 _SCHEMES: Final = frozenset({"basic", "bearer", "token", "apikey", "digest", "api-key", "key"})
-_ORDINARY: Final = set_of(
-    "oauth1 oauth2 oauth2.0 auth0 aws4 aws4-hmac-sha256 hmac-sha1 hmac-sha256 hmac-sha512 "
-    "sha1 sha256 sha384 sha512 base64 base64url utf8 utf-8 utf16 http2 http/1.1 http/2 x509 "
-    "rs256 es256 hs256 ed25519 rsa2048 aes128 aes256 argon2 pbkdf2 es2015 iso8601 iso-8601 "
-    "rfc3339 uuid4 uuidv4 base32 base58 base62 gzip2 win32 x86_64 i18n oauth2-bearer"
-)
-"""Words with a digit."""
 _DATE: Final = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ][\d:.,+Z-]*)?)?")
 _SHORTEST: Final = 6
 _LONGEST: Final = 10_000
@@ -254,7 +248,7 @@ def _is_probable(word: str) -> bool:
 
 def _is_ordinary(word: str) -> bool:
     folded = word.strip(".,:;!?").casefold()
-    return folded in _ORDINARY or "://" in word or _DATE.fullmatch(word) is not None
+    return folded in ORDINARY or "://" in word or _DATE.fullmatch(word) is not None
 
 
 def _follows_scheme(scheme: str, value: str) -> bool:

@@ -167,7 +167,7 @@ GUESSED = {
         "qwertyuiopasdfghjklzxcvbnm123456", "abcdefghijklmnopqrstuvwxyz012345",
         "0987654321poiuytrewqlkjhgfdsamnb", "aabbccddeeffgghhiijjkkllmmnnooppqq",
     ],
-    "different characters": ["a" * 32, "password" * 4, "0101" * 8, "abcabca" * 5],
+    "different character": ["a" * 32, "password" * 4, "0101" * 8, "abcabca" * 5],
 }  # fmt: skip
 
 

@@ -167,7 +167,8 @@ GUESSED = {
         "qwertyuiopasdfghjklzxcvbnm123456", "abcdefghijklmnopqrstuvwxyz012345",
         "0987654321poiuytrewqlkjhgfdsamnb", "aabbccddeeffgghhiijjkkllmmnnooppqq",
     ],
-    "different character": ["a" * 32, "password" * 4, "0101" * 8, "abcabca" * 5],
+    "1 different character": ["a" * 32],
+    "different characters": ["password" * 4, "0101" * 8, "abcabca" * 5],
 }  # fmt: skip
 
 

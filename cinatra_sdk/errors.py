@@ -49,11 +49,19 @@ class FlowError(RuntimeError):
 
     code = "flow_error"
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(f"{message} ({hint})" if hint else message)
+    def __init__(self, message: str, *, hint: str = "", in_python: str = "") -> None:
+        """in_python: the hint for a program; a person at a terminal reads only `hint`."""
+        advice = "; in Python, ".join(part for part in (hint, in_python) if part)
+        super().__init__(f"{message} ({advice})" if advice else message)
         self.message = message
         """Without the hint."""
         self.hint = hint
+        self.in_python = in_python
+
+    @property
+    def for_people(self) -> str:
+        """The message with its hint, without what only a program can do."""
+        return f"{self.message} ({self.hint})" if self.hint else self.message
 
 
 class InputInvalid(FlowError, ValueError):

@@ -152,7 +152,7 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
 
 WORDS = (
     "cinatra_sdk.contract", "cinatra_sdk.values.types", "cinatra_sdk.values.json_text",
-    "cinatra_sdk.values.ports", "cinatra_sdk.text.spelling", "cinatra_sdk.values.retry_policy",
+    "cinatra_sdk.values.ports", "cinatra_sdk.text.spelling", "cinatra_sdk.text.counting", "cinatra_sdk.values.retry_policy",
     "cinatra_sdk.values.json_paths",
     "cinatra_sdk.templates.environment", "cinatra_sdk.values.port_schemas",
     "cinatra_sdk.values.references",

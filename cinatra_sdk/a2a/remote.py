@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cinatra_sdk.governed.secret_forms import SHORTEST_SECRET
-from cinatra_sdk.remote.words import list_header_secrets
+from cinatra_sdk.remote.words import list_address_secrets, list_header_secrets
 from cinatra_sdk.templates.environment import fill_environment, find_open, list_unfilled
 from cinatra_sdk.values.json_text import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.values.sensitive import lend_secrets
@@ -59,7 +59,11 @@ class RemoteAgent:
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not be shown."""
-        held = (*self.headers.values(), *list_header_secrets(self.headers))
+        held = (
+            *self.headers.values(),
+            *list_header_secrets(self.headers),
+            *list_address_secrets(self.url),
+        )
         return tuple(one for one in held if len(one) >= SHORTEST_SECRET)
 
 

@@ -17,7 +17,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from pydantic import JsonValue
 
@@ -25,6 +25,7 @@ from cinatra_sdk.a2a.answers import AnswerForeign, ExpectedAnswer, read_answer, 
 from cinatra_sdk.a2a.remote import RemoteAgent
 from cinatra_sdk.effects.failures import NotMade, surely_refused
 from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.governed.secrets import cut_out
 from cinatra_sdk.models.failures import is_lost
 from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
 from cinatra_sdk.remote.exchange import Exchange, hide_logs, read_origin, unlogged
@@ -118,7 +119,8 @@ class _Talk:
             timeout = self._agent.timeout
             whole = f"no answer within {timeout:g} seconds (timeout of its session_parameters)"
             async with self._within(timeout, whole):
-                return await self._converse(client, said, key)
+                answer = await self._converse(client, said, key)
+        return cast("dict[str, JsonValue]", cut_out(answer, self._exchange.held))
 
     @asynccontextmanager
     async def _within(self, seconds: float, told: str) -> AsyncIterator[None]:
@@ -226,7 +228,7 @@ class _Talk:
             return error
         lost, words = self._find_words(error)
         unsent = not self._answered and self._was_not_taken(error)
-        words = tell_problem(words, agent.secrets)
+        words = tell_problem(words, (*agent.secrets, *exchange.held))
         if unsent:
             return AgentUnreachable(words) if lost else AgentRefused(words)
         return AgentLost(words) if lost else AgentFailed(words)

@@ -33,6 +33,7 @@ from cinatra_sdk.attachments.one_line import write_one_line
 from cinatra_sdk.bridge.offered import OfferedModel
 from cinatra_sdk.models.config import ModelConfig
 from cinatra_sdk.routed.call import RouteCall, RouteError
+from cinatra_sdk.text.counting import say_number
 from cinatra_sdk.text.documents import DocumentRefused, decode_document
 from cinatra_sdk.text.files import read_named, shown_name
 
@@ -114,7 +115,7 @@ class ScriptFile:
         if number >= len(answers):
             raise RouteError(
                 500, "SCRIPT_SILENT",
-                f"the script has {len(answers)} answers for {key}, and this is call {number + 1}",
+                f"the script has {say_number(len(answers), 'answer')} for {key}, and this is call {number + 1}",
             )  # fmt: skip
         found = answers[number]
         steps = found if isinstance(found, list) else [found]

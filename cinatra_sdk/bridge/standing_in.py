@@ -22,6 +22,7 @@ from pydantic import JsonValue
 from cinatra_sdk.bridge.scripted import ANY, ScriptFile, is_plain, read_step
 from cinatra_sdk.effects.current import current_effect
 from cinatra_sdk.effects.effect import Effect
+from cinatra_sdk.text.counting import say_number
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -99,7 +100,7 @@ def _take(found: list[JsonValue], index: int, key: str) -> JsonValue:
     if index < len(found):
         return found[index]
     raise ScriptSilent(
-        f"the script has {len(found)} answers for {key}, and this is question {index + 1}"
+        f"the script has {say_number(len(found), 'answer')} for {key}, and this is question {index + 1}"
     )
 
 

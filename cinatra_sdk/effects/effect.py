@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import JsonValue
 
@@ -68,6 +70,10 @@ class Effect:
         return hash_json(self.arguments)
 
 
+MOST_USED: Final = 2**53 - 1
+LONGEST_MODEL: Final = 300
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
     """What an effect used up, as far as whoever made it can tell."""
@@ -81,9 +87,37 @@ class Usage:
     """
 
     def to_json(self) -> dict[str, JsonValue]:
-        """As JSON, which `Usage(**…)` reads; without a model where there is none."""
-        found: dict[str, JsonValue] = asdict(self)
-        return found if self.model else {k: v for k, v in found.items() if k != "model"}
+        """As JSON, which `read_usage` reads; without a model where there is none."""
+        found: dict[str, JsonValue] = asdict(read_usage(asdict(self)))
+        return found if found["model"] else {k: v for k, v in found.items() if k != "model"}
+
+
+def read_usage(given: Any) -> Usage:
+    """What somebody says that an effect used up, whatever it is: a provider's count may be no number, and
+    a call that was made is not lost for it.  Counts are whole numbers from 0 to 2**53 - 1; others are 0,
+    and what is more is the most.
+    """
+    told = given if isinstance(given, Mapping) else {}
+    counts = {name: _read_count(told.get(name)) for name in ("input_tokens", "output_tokens")}
+    model = told.get("model")
+    return Usage(
+        calls=_read_count(told.get("calls", 1)),
+        model=_clean_name(model) if isinstance(model, str) else "",
+        **counts,
+    )
+
+
+def _read_count(told: Any) -> int:
+    if isinstance(told, bool) or not isinstance(told, (int, float)):
+        return 0
+    if isinstance(told, float) and not math.isfinite(told):
+        return 0
+    return max(0, min(int(told), MOST_USED))
+
+
+def _clean_name(text: str) -> str:
+    """Without NUL and halves of letters, which no database takes."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")[:LONGEST_MODEL]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from cinatra_sdk.effects.effect import Effect, EffectResult, Usage
+from cinatra_sdk.effects.effect import Effect, EffectResult, Usage, read_usage
 from cinatra_sdk.effects.failures import EffectFailure
 from cinatra_sdk.effects.ledger import Begun, Differs, Entry, Stored, Unknown
 from cinatra_sdk.errors import RunBusy
@@ -209,6 +209,6 @@ def _read_result(row: EffectRow) -> EffectResult:
     return EffectResult(
         value=kept["value"],
         artifacts=tuple(kept["artifacts"]),
-        usage=Usage(**usage),
+        usage=read_usage(usage),
         status="replayed",
     )

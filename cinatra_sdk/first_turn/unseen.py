@@ -4,7 +4,8 @@ r"""Characters that a person does not see in a text, and that a model reads all 
     without_unseen({"a": "bl\u2060ue"})    {"a": "blue"}
 
 Scripts need the two joiners U+200C and U+200D, so a text may hold these; and one selector of a form
-behind what has forms: an emoji, a Han letter, a sign.  A row of selectors could spell anything.
+behind what has forms: an emoji, a Han letter, a sign.  A row of selectors could spell anything.  The
+blank of Braille stands between its letters.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 _UNSEEN: Final = frozenset({"Cf", "Co", "Cn"})
 """Categories: formats, such as directions and tags; private letters; and no letters at all."""
 _JOINERS: Final = "\u200c\u200d"
-_FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0")
-"""Letters and marks that Unicode lets a reader ignore, and that no text of today needs."""
+_FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180e\u3164\uffa0\U0001d159")
+"""Letters and marks that leave no trace, and that no text of today needs."""
+_BRAILLE_BLANK: Final = "\u2800"
 _SELECTORS: Final = (("\ufe00", "\ufe0f"), ("\U000e0100", "\U000e01ef"))
 _MONGOLIAN_SELECTORS: Final = "\u180b\u180c\u180d\u180f"
 _HAVE_FORMS: Final = frozenset({"So", "Sm", "Lo", "Po", "Sk"})
@@ -63,6 +65,8 @@ def _is_unseen(letter: str, before: str) -> bool:
         return not "\u1820" <= before <= "\u18aa"
     if any(first <= letter <= last for first, last in _SELECTORS):
         return not _has_forms(before)
+    if letter == _BRAILLE_BLANK:
+        return not "\u2800" < before <= "\u28ff"
     if letter in _FILLERS:
         return True
     return letter not in _JOINERS and unicodedata.category(letter) in _UNSEEN

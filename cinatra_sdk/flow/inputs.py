@@ -67,7 +67,10 @@ def accepted_inputs(
     Raises: `InputInvalid` naming the input whose value has the wrong type; `ValueRefused`.
     """
     if not isinstance(params, Mapping):
-        raise InputInvalid(f"the inputs are a {type(params).__name__}, not an object")
+        raise InputInvalid(
+            f"the inputs are a {type(params).__name__}, not an object",
+            hint="give them by name: {'topic': …}",
+        )
     known = {port.title: port for port in ports if port.title not in ids_of_run}
     values: dict[str, Any] = {}
     ignored: list[str] = []

@@ -252,7 +252,9 @@ class PlannedFlow:
         that is missing; `ValueRefused`.
         """
         setup = self._list_setup()
-        accepted = accepted_inputs(setup.inputs, params or {}, ids_of_run=RUN_ID_INPUTS)
+        accepted = accepted_inputs(
+            setup.inputs, {} if params is None else params, ids_of_run=RUN_ID_INPUTS
+        )
         require_hidden(setup, accepted.values)
         for sentence in accepted.ignored:
             log.warning("input ignored: %s", sentence)

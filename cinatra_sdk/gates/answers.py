@@ -25,9 +25,9 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
-from cinatra_sdk.governed.keys import without_governed
+from cinatra_sdk.governed.keys import find_governed, without_governed
 from cinatra_sdk.governed.secrets import find_secret, redact
-from cinatra_sdk.text.people import INVISIBLE, person_name, reason_text
+from cinatra_sdk.text.people import INVISIBLE, escape_hidden, person_name, reason_text
 from cinatra_sdk.values.json_values import check_value
 
 APPROVED_TEXT: Final = "[Approved by operator]"
@@ -37,6 +37,12 @@ APPROVAL_SCHEMA: Final[dict[str, JsonValue]] = {
     "properties": {"approved": {"type": "boolean"}},
     "required": ["approved"],
 }
+TAKES_TEXT: Final = "takesText"
+"""Key of an answer that a store has checked: the gate, as it paused, takes a text.
+
+A run that paused under a version which asked nothing about the readers of a text goes on as it was
+asked.  `Gate.make_resume` writes it, and no other door needs it.
+"""
 MAX_ANSWER_BYTES: Final = 65_536
 _LONGEST_NAME: Final = 40
 """Characters of a given name that an error repeats."""
@@ -50,6 +56,7 @@ _KEYS: Final = (
     "reason",
     "by",
     "shown",
+    "takesText",
 )
 
 
@@ -81,6 +88,8 @@ class Given:
     """Whether the answer only says yes: no value, or the value true."""
     note: str = ""
     """`approvalNote`, without the spaces around it."""
+    took_text: bool = False
+    """Whether the gate took a text when it paused: see `TAKES_TEXT`."""
 
     @property
     def yes_text(self) -> str:
@@ -157,16 +166,19 @@ def _read_denial(message: Mapping[str, Any], *, deniable: bool) -> bool:
 
 def _read_given(message: Mapping[str, Any], note: str, output: str) -> Given:
     value = without_governed(message.get("value"), where=f"the answer for '{output}'")
+    took_text = message.get(TAKES_TEXT) is True
     if "userResponse" not in message:
         has_value = "value" in message
         is_yes = not has_value or value is True
-        return Given(value=value, has_value=has_value, is_yes=is_yes, note=note)
+        return Given(
+            value=value, has_value=has_value, is_yes=is_yes, note=note, took_text=took_text
+        )
     text = message["userResponse"]
     if "value" in message:
         raise AnswerInvalid("the answer has both value and userResponse", hint="send one")
     if not isinstance(text, str) or not has_words(text):
         raise AnswerInvalid("userResponse is not a non-empty string")
-    return Given(value=text, note=note)
+    return Given(value=text, note=note, took_text=took_text)
 
 
 class NoWords(AnswerInvalid):
@@ -192,6 +204,59 @@ def has_words(value: object) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(has_words, value))
     return value is not None
+
+
+def answers_question(value: object, schema: Mapping[str, Any] | None = None) -> bool:
+    """Whether a value answers a question of a text: no part of it is empty, no number and no true or
+    false where the schema has no such type, and none is the text by which a program approves.
+
+    schema: JSON Schema of the value; None: of any text.
+    """
+    if isinstance(value, (bool, int, float)):
+        return not _KINDS[type(value)].isdisjoint(_list_types(schema))
+    if isinstance(value, str):
+        return has_words(value) and value.strip() != APPROVED_TEXT
+    parts = [*value.values()] if isinstance(value, Mapping) else value
+    if not isinstance(parts, (list, tuple)) or not has_words(value):
+        return False
+    # A number or a null inside a list or an object is a part of an answer.
+    texts = [one for one in parts if isinstance(one, (str, list, tuple, Mapping))]
+    return all(map(answers_question, texts))
+
+
+_KINDS: Final[dict[type, frozenset[str]]] = {
+    bool: frozenset({"boolean"}),
+    int: frozenset({"integer", "number"}),
+    float: frozenset({"integer", "number"}),
+}
+"""The types of JSON Schema that take a value of Python's."""
+
+
+def _list_types(schema: object) -> set[str]:
+    """The types that a schema names, also in the alternatives of it."""
+    if not isinstance(schema, Mapping):
+        return set()
+    named = schema.get("type")
+    found = {named} if isinstance(named, str) else {*named} if isinstance(named, list) else set()
+    for key in ("anyOf", "oneOf"):
+        for part in schema.get(key) or ():
+            found |= _list_types(part)
+    return {str(one) for one in found}
+
+
+def refuse_governed(raw: object) -> None:
+    """Refuse an answer whose value names a key that only the host sets: of an edited call it would be
+    dropped, and the call made with other arguments than its author wrote.
+
+    Raises: `AnswerInvalid`.
+    """
+    value = raw.get("value") if isinstance(raw, Mapping) else None
+    found = find_governed(value)
+    if found:
+        raise AnswerInvalid(
+            f"the edited arguments hold {found}",
+            hint="only the host sets it: leave it out, and deny the call if it needs another value",
+        )
 
 
 def check_answer_value(value: Any) -> None:
@@ -232,10 +297,7 @@ def _check_message(raw: object) -> dict[str, Any]:
 
 def said_name(name: object) -> str:
     """A given member name for an error text, without credentials and invisible characters."""
-    shown = redact(str(name))[:_LONGEST_NAME]
-    return "".join(
-        one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in shown
-    )
+    return escape_hidden(redact(str(name))[:_LONGEST_NAME])
 
 
 def _read_text(message: Mapping[str, Any], key: str) -> str:

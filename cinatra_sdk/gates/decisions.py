@@ -10,11 +10,13 @@ puts that out, and the run goes on.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import JsonValue
 
+from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.shown import read_shown
 from cinatra_sdk.text.people import person_name, reason_text
 
@@ -29,6 +31,7 @@ class Unset:
 
 UNSET: Final = Unset()
 """Marks that no value was given, because null is a value."""
+_OF_A_REFUSAL: Final = frozenset({"approved", "denied", "reason", "by", "shown"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,7 @@ class Decision:
     at: str = ""
     """ISO 8601 time with zone; set when the decision is recorded."""
     shown: str = ""
-    """What its author saw: `Gate.shown`, or its first letters, 8 at the least.  The gate takes the
+    """What its author saw: `Gate.shown`, or its first letters, 16 at the least.  The gate takes the
     decision only while it shows that.  Empty: not said, which is taken where the gate has only ever
     shown one thing.
     """
@@ -58,6 +61,9 @@ class Decision:
         """Raises: `AnswerInvalid` for a name with misleading or invisible characters, for a reason
         that cannot be kept, and for what is no hash of what a gate showed.
         """
+        for name, said in (("approved", self.approved), ("denied", self.denied)):
+            if not isinstance(said, bool):
+                raise AnswerInvalid(f"'{name}' of a decision is neither True nor False")
         if self.approved and self.denied:
             raise ValueError("a decision approves or denies, not both")
         object.__setattr__(self, "by", person_name(self.by))
@@ -85,14 +91,37 @@ class Decision:
 
     @classmethod
     def of(cls, answer: object, *, by: str = "") -> Decision:
-        """`answer` as a decision: a Decision, True, False, or a JSON value to approve with."""
+        """`answer` as a decision: a Decision, True, False, or a JSON value to approve with.
+
+        An object with `approved` decides by itself: `{"approved": False, "reason": "…"}` rejects.
+
+        Raises: `AnswerInvalid` for such an object that says neither, or more than a rejection does.
+        """
         if isinstance(answer, Decision):
             return answer
         if answer is True:
             return cls.approve(by=by)
         if answer is False:
             return cls.reject(by=by)
+        if isinstance(answer, Mapping) and "approved" in answer and answer["approved"] is not True:
+            return cls._of_refusal(answer, by=by)
         return cls.approve(by=by, value=answer)  # type: ignore[arg-type]  # every JSON value, checked by approve
+
+    @classmethod
+    def _of_refusal(cls, answer: Mapping[str, Any], *, by: str) -> Decision:
+        if answer["approved"] is not False:
+            raise AnswerInvalid(
+                "'approved' is neither true nor false", hint="give True or False, or a Decision"
+            )
+        others = sorted(str(key) for key in answer if key not in _OF_A_REFUSAL)
+        if others:
+            raise AnswerInvalid(
+                f"the answer rejects, and has {', '.join(others)[:200]} as well",
+                hint="give False or Decision.reject(reason=…) to reject, or Decision.approve(value=…) "
+                "to approve with such an object",
+            )
+        said = {key: said for key, said in answer.items() if key in {"denied", "reason", "shown"}}
+        return cls(approved=False, by=answer.get("by") or by, **said)
 
     def wire(self) -> dict[str, JsonValue]:
         """The JSON that resumes the gate's interrupt."""

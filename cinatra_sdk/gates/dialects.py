@@ -9,7 +9,7 @@ In: what a client sends to a gate, and what the gate asks for.  Out: the JSON th
         {"decisions": [{"type": "respond", "message": "Ann"}]}  LangChain
     at a choice as at a question, but for a text alone that is also a word of decisions: "reject"
     at a gate that asks for a yes
-        [{"type": "accept", "args": …}], {"decisions": [{"type": "approve"}]}   ->  {"approved": True}
+        [{"type": "accept", "args": null}], {"decisions": [{"type": "approve"}]}   ->  {"approved": True}
         [{"type": "ignore"}], {"decisions": [{"type": "reject"}]}               ->  {"approved": False}
     at a gate before a call
         {"decisions": [{"type": "reject"}]}               ->  {"approved": False, "denied": True}
@@ -18,12 +18,14 @@ In: what a client sends to a gate, and what the gate asks for.  Out: the JSON th
                                                           ->  {"approved": True, "value": {"to": "bob"}}
 
 Words that mean one thing at one gate and its opposite at another are refused: some clients send
-`response` where a person rejects with a remark, so it never approves.  Who decides, and what they saw,
+`response` where a person rejects with a remark, so it never approves.  An `accept` with arguments is about
+what it names: it is refused unless that is what the gate shows (`drop_shown_args`).  Who decides, and what they saw,
 may stand beside the words: `by`, `shown`.  What is in no dialect comes out as it went in.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
@@ -31,6 +33,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import said_name
+from cinatra_sdk.gates.contradiction import says_decision
 from cinatra_sdk.gates.decisions import UNSET, Unset
 
 Asks: TypeAlias = Literal["words", "choice", "yes", "call"]
@@ -46,11 +49,6 @@ _REFUSES: Final = frozenset({"ignore", "reject"})
 _SPEAKS: Final = frozenset({"response", "respond"})
 _INBOX: Final = frozenset({"accept", "ignore", "response", "edit"})
 _LANGCHAIN: Final = frozenset({"approve", "reject", "respond", "edit"})
-_DECISIONS: Final = frozenset(
-    {"accept", "accepted", "approve", "approved", "reject", "rejected", "ignore", "deny", "denied",
-     "decline", "declined", "no", "cancel"}
-)  # fmt: skip
-"""Texts that are a decision where a client says nothing else."""
 _ABOUT: Final = ("by", "shown")
 """Keys beside the words: who decides, and what they saw."""
 _LANGCHAIN_KEYS: Final = {"reject": {"message"}, "respond": {"message"}, "edit": {"edited_action"}}
@@ -86,9 +84,26 @@ def read_dialect(
     return raw
 
 
-def says_decision(text: object) -> bool:
-    """Whether a text alone is a word by which clients approve or reject."""
-    return isinstance(text, str) and text.strip().casefold() in _DECISIONS
+def drop_shown_args(raw: object, values: Mapping[str, JsonValue]) -> object:
+    """What a client sent, without the arguments of an agent-inbox `accept` that are exactly those that
+    the gate shows; others stay, and `read_dialect` refuses them.
+
+    values: the data that the gate shows; at a gate before a call its name and its arguments.
+    """
+    if not isinstance(raw, list) or len(raw) != 1 or not isinstance(raw[0], Mapping):
+        return raw
+    said = raw[0]
+    if said.get("type") != "accept" or not isinstance(said.get("args"), Mapping):
+        return raw
+    shown: list[JsonValue] = [dict(values)]
+    if "call" in values:
+        shown = [{"action": values["call"], "args": values.get("arguments")}]
+    return [{**said, "args": None}] if _as_json(said["args"]) in map(_as_json, shown) else raw
+
+
+def _as_json(value: object) -> str:
+    # As text, since True is 1 for Python.  What is no JSON equals nothing that a gate shows.
+    return json.dumps(value, sort_keys=True, default=repr)
 
 
 def _refuse_ambiguous(text: Any, asks: Asks) -> Any:
@@ -150,7 +165,7 @@ class _Said:
         if word in _REFUSES:
             return {**self._refuse(word, said), **about}
         if word in _ACCEPTS:
-            return {**self._accept(word), **about}
+            return {**self._accept(word, said), **about}
         if word in _SPEAKS:
             return {**self._speak(word, said), **about}
         return {**self._edit(said), **about}
@@ -161,7 +176,8 @@ class _Said:
         reason = {"reason": _read_text(said, "message")} if "message" in said else {}
         return {"approved": False, **denied, **reason}
 
-    def _accept(self, word: str) -> dict[str, Any]:
+    def _accept(self, word: str, said: Mapping[Any, Any]) -> dict[str, Any]:
+        args = said.get("args")
         if self._asks == "words":
             raise AnswerInvalid(
                 f"the gate asks a question, and '{word}' has no words",
@@ -171,6 +187,19 @@ class _Said:
             raise AnswerInvalid(
                 f"the gate asks for a choice, and '{word}' chooses nothing",
                 hint="send what is chosen as the value of an approval",
+            )
+        if isinstance(args, str) and args.strip():
+            raise AnswerInvalid(
+                f"'{word}' comes with a text, which nothing would read",
+                hint='send {"approved": true, "reason": "…"}, or reject with the reason',
+            )
+        is_nothing = args is None or args == "" or (args == {} and self._asks != "call")
+        if not is_nothing:
+            raise AnswerInvalid(
+                f"'{word}' comes with other arguments than the gate shows",
+                hint=f"accept with null, or with exactly what is shown; {AS_SHOWN}"
+                if self._asks == "call"
+                else "accept with null, or with exactly what is shown",
             )
         value = {} if isinstance(self._yes, Unset) else {"value": self._yes}
         return {"approved": True, **value}

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -22,8 +22,10 @@ from pydantic import JsonValue
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.contract import QUESTION_TOOL
 from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
-from cinatra_sdk.gates.answers import Answer, said_name
+from cinatra_sdk.gates.answers import TAKES_TEXT, Answer, said_name
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.dialects import drop_shown_args
+from cinatra_sdk.gates.forms.approval import ApprovalForm
 from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.gates.forms.confirmation import ConfirmationForm
 from cinatra_sdk.gates.forms.foreign import ForeignForm
@@ -31,6 +33,7 @@ from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.result import ResultForm
 from cinatra_sdk.gates.forms.text import TextForm
 from cinatra_sdk.gates.shown import hash_payload, refuse_other_payload
+from cinatra_sdk.text.counting import say_number
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt
@@ -102,14 +105,21 @@ class Gate:
     """
     asked: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     """The interrupt's response schema, from which `gate_of` reads a gate."""
+    run_id: str = ""
+    """The run that asks, at a gate that a store has read: a gate of another run may show the same.
+    Empty at a gate of a graph that no store keeps.
+    """
+    tenant: str = ""
+    """The tenant of that run."""
 
     def to_json(self) -> dict[str, JsonValue]:
         """The gate as JSON; `Gate.from_json` restores it in another process."""
-        return {
+        kept: dict[str, JsonValue] = {
             "interrupt": self.interrupt,
             "payload": dict(self.payload),
             "response_schema": dict(self.asked),
         }
+        return {**kept, "run": {"id": self.run_id, "tenant": self.tenant}} if self.run_id else kept
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Gate:
@@ -125,7 +135,14 @@ class Gate:
         )
         if gate is None:
             raise GateUnreadable(f'its response_schema has no "{GATE_KEY}"')
-        return gate
+        if "run" not in data:
+            return gate
+        run = _read_member(data, "run", dict)
+        return gate.of_run(_read_member(run, "id", str), _read_member(run, "tenant", str))
+
+    def of_run(self, run_id: str, tenant: str) -> Gate:
+        """The same gate, known to be one of this run."""
+        return replace(self, run_id=run_id, tenant=tenant)
 
     @property
     def payload_sha256(self) -> str:
@@ -139,8 +156,10 @@ class Gate:
 
     def read(self, raw: object) -> Answer:
         """Check an answer; raises `AnswerInvalid`, and `GateChanged` for one about something else."""
+        if isinstance(raw, Mapping) and TAKES_TEXT in raw:
+            raise AnswerInvalid(f"gate '{self.id}': the answer has unknown keys: {TAKES_TEXT}")
         refuse_other_payload(raw, self.payload, gate=self.id)
-        return read_answer(self.form, raw, gate=self.id)
+        return read_answer(self.form, drop_shown_args(raw, self.values), gate=self.id)
 
     def check(self, decision: Decision) -> Answer:
         """Check a decision; raises as `read`."""
@@ -153,7 +172,14 @@ class Gate:
         """
         if isinstance(self.form, ForeignForm):
             return self.form.make_resume(self.read(wire))
-        return dict(wire)
+        return {**wire, **self._tell_text(wire)}
+
+    def _tell_text(self, wire: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """`TAKES_TEXT` beside a value that this gate takes and that a gate of today may not."""
+        form = self.form
+        if not isinstance(form, (TextForm, ApprovalForm)) or not form.is_read:
+            return {}
+        return {TAKES_TEXT: True} if _has_value(wire) else {}
 
     @property
     def is_deniable(self) -> bool:
@@ -179,6 +205,13 @@ class Gate:
 
     @property
     def question(self) -> str:
+        """What the gate asks, where it asks for words; empty for every other gate."""
+        described = self.schema.get("description") if isinstance(self.form, TextForm) else None
+        own = described if self.is_question and isinstance(described, str) else ""
+        return self.model_question or own
+
+    @property
+    def model_question(self) -> str:
         """What the model of an agent asks the person; empty for every other gate."""
         arguments = self.values.get("arguments")
         if not isinstance(self.form, ResultForm) or not isinstance(arguments, Mapping):
@@ -204,6 +237,10 @@ class Gate:
         return _find_example_answer(self.form)
 
 
+def _has_value(wire: Mapping[str, JsonValue]) -> bool:
+    return wire.get("approved") is True and ("value" in wire or "userResponse" in wire)
+
+
 def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
     """The checked answer of `gate`.
 
@@ -218,6 +255,7 @@ def read_answer(form: AnswerForm, raw: object, *, gate: str) -> Answer:
         raise AnswerInvalid(
             _escape_surrogates(f"{asked}: {error.message}; given: {_describe_given_answer(raw)}"),
             hint=_escape_surrogates("; ".join(hints)),
+            in_python=error.in_python,
         ) from None
 
 
@@ -245,7 +283,7 @@ def _describe_value_kind(value: object) -> str:
     if isinstance(value, list | tuple):
         return f"a list of {len(value)}"
     if isinstance(value, str):
-        return f"a text of {len(value)} characters"
+        return f"a text of {say_number(len(value), 'character')}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "a number"
     return json.dumps(value) if value is None or isinstance(value, bool) else "no JSON"
@@ -325,6 +363,7 @@ def gate_of(interrupt: Interrupt | _Kept) -> Gate | None:
             actions=_read_member({"actions": 0, **about}, "actions", int),
             result=about.get("result") is True,
             question=about.get("question") is True,
+            unread=about.get("unread") is True,  # earlier versions did not store it
             # Not stored twice: the payload holds the allowed selection.
             selector=selector_of(renderer, values),
         ),

@@ -24,9 +24,10 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from langgraph.config import get_config
+from langgraph.errors import is_invalid_resume
 from langgraph.runtime import get_runtime
 from langgraph.types import interrupt
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 from pydantic_core import (
     CoreConfig,
     PydanticCustomError,
@@ -43,6 +44,7 @@ from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.engine.telling import tell_skip, telling_node
 from cinatra_sdk.errors import AnswerInvalid, GateChanged, NodeFailed, PolicyInvalid
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer
+from cinatra_sdk.gates.dialects import drop_shown_args
 from cinatra_sdk.gates.forms.choosing import form_of
 from cinatra_sdk.gates.forms.form import AnswerForm
 from cinatra_sdk.gates.forms.schema import SchemaForm
@@ -118,6 +120,8 @@ class Question:
     """Class of risk of what is asked about now; empty: the gate's own."""
     name: str = ""
     """For people; empty: the gate's own."""
+    asked: str = ""
+    """What is to be answered in words, at a gate that asks a question; else empty."""
 
 
 Gate: TypeAlias = Callable[[State], Update]
@@ -148,7 +152,8 @@ def build_hitl_gate(
     risk_class:  a send class makes a missing policy entry an error instead of a skip.
     schema:      JSON Schema of the answer's value; None asks for approval or free text.
     values:      the domain data to show: a function of the state, or names of state keys.
-    output:      state key for the answer's value; empty writes nothing on approval.
+    output:      state key for the answer's value; empty writes nothing on approval, and takes no
+                 text.
     always:      the gate asks whatever the policy says.
     ask, write:  for builders of graphs: the whole question, and the whole update, by function.
 
@@ -161,7 +166,9 @@ def build_hitl_gate(
     load_schemas()
     if not callable(values):
         _require_shown(values)
-    form = form_of(output=output or "approved", answer_schema=schema)
+    # Without a key for the answer nothing of the graph can read a text.
+    unread = not output and write is None
+    form = form_of(output=output or "approved", answer_schema=schema, unread=unread)
 
     def fixed_question(state: State) -> Question:
         shown = values(state) if callable(values) else {k: state[k] for k in values if k in state}
@@ -327,26 +334,44 @@ def _interrupt_for_answer(question: Question, about: dict[str, JsonValue]) -> An
     if question.field:
         payload["fieldName"] = question.field
     response = question.form.schema()
+    if question.asked:
+        response["description"] = question.asked
     response[GATE_KEY] = {**about, **question.form.to_record()}
-    asked = _checked_type(question.form, gate_id, payload, response)
-    answer: Answer = interrupt(payload, response_schema=asked)
+    refusals: list[AnswerInvalid | GateChanged] = []
+    asked = _checked_type(question.form, gate_id, payload, response, refusals)
+    try:
+        answer: Answer = interrupt(payload, response_schema=asked)
+    except ValidationError as error:
+        if not is_invalid_resume(error) or not refusals:
+            raise
+        refusal = refusals[-1]
+        # The engine's mark: it leaves the gate open, and goes on with what runs beside it.
+        refusal.__dict__.update(vars(error))
+        raise refusal from None
     return answer
 
 
 def _checked_type(
-    form: AnswerForm, gate: str, payload: dict[str, JsonValue], response: dict[str, JsonValue]
+    form: AnswerForm,
+    gate: str,
+    payload: dict[str, JsonValue],
+    response: dict[str, JsonValue],
+    refusals: list[AnswerInvalid | GateChanged],
 ) -> type[Any]:
-    """A type that validates with the form of the gate.
+    """A type that validates with the form of the gate; refusals: takes its errors.
 
     A type and not a dict, because the engine then checks the answer inside `interrupt` and stores
     no answer that does not fit: the gate stays open for another answer.
     """
+    values = payload["values"]
+    shown = values if isinstance(values, dict) else {}
 
     def read(raw: object) -> Answer:
         try:
             refuse_other_payload(raw, payload, gate=gate)
-            return read_answer(form, raw, gate=gate)
+            return read_answer(form, drop_shown_args(raw, shown), gate=gate)
         except (AnswerInvalid, GateChanged) as error:
+            refusals.append(error)
             # Only this project's message, without the library's text around it.
             raise PydanticCustomError(error.code, "{told}", {"told": str(error)}) from None
 

@@ -1,10 +1,11 @@
 """What a gate showed, by its hash: a decision is about that, and about nothing else.
 
 hash_payload({"xRenderer": …, "values": {"subject": "Bees"}})   ->   "5f0c…" (64 hex letters)
-refuse_other_payload({"approved": True, "shown": "0a1b2c3d"}, payload, gate="review")
+refuse_other_payload({"approved": True, "shown": "0a1b2c3d4e5f6071"}, payload, gate="review")
     ->   GateChanged: gate 'review' shows something else now …
 
-People and commands shorten a hash to its first letters, 8 at the least.
+People and commands shorten a hash to its first letters, 16 at the least: two payloads with the same 8
+are made in a second, two with the same 16 are not.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid, GateChanged
 
-SHORT: Final = 12
-"""Letters of a hash in a printed command."""
-_FORM: Final = re.compile("[0-9a-f]{8,64}")
+SHORT: Final = 16
+"""Letters of a hash in a printed command; a decision has to name as many."""
+_FORM: Final = re.compile(f"[0-9a-f]{{{SHORT},64}}")
 
 
 def hash_payload(payload: Mapping[str, JsonValue]) -> str:
@@ -41,7 +42,7 @@ def read_shown(shown: object) -> str:
     if not isinstance(shown, str) or not _FORM.fullmatch(shown.lower()):
         raise AnswerInvalid(
             "'shown' is not the hash of what a gate showed",
-            hint="give its first 8 to 64 hex letters, as `Gate.shown` and printed commands have them",
+            hint=f"give its first {SHORT} to 64 hex letters, as `Gate.shown` and printed commands have them",
         )
     return shown.lower()
 

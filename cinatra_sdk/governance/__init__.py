@@ -12,7 +12,7 @@ model_tokens.py    what a model's call will take
 starter.py requester.py    whoever started a run, and who may not approve for that
 delegation.py delegating.py current_call.py    on whose behalf;  children, which get less
 results.py tracing.py deadlines.py    what came of a call
-planning.py references.py critic.py outcomes.py    plans, what is said of them, and what their ends claim
+planning.py references.py critic.py outcomes.py outputs.py    plans, what is said of them, and what their ends claim
 story.py transcripts.py recording.py signing.py recorders.py    decision records
 replaying.py verdicts.py differences.py    records derived again
 verifier.py signatures.py exact_json.py    an export verified, with the standard library alone

@@ -31,12 +31,25 @@ def _read_own_version() -> str:
     return version("oasflow")
 
 
+def _require_contract(pack: ContextPack) -> None:
+    meta = pack.contract_meta
+    known = CONTRACTS[meta.contract_name]
+    if not satisfies(known, f"^{meta.contract_version}"):
+        raise GovernanceRefused(
+            "PACK_INCOMPATIBLE",
+            f"'{pack.ref}' is written for {meta.contract_name} {meta.contract_version}, "
+            f"and {known} is there",
+        )
+
+
 def require_compatible(packs: Iterable[Published]) -> None:
     """Raises: `GovernanceRefused` (PACK_INCOMPATIBLE), which names the pack and what it needs."""
     every = tuple(packs)
     there = {**CONTRACTS, "oasflow": _read_own_version()}
     there.update(one.ref.rpartition("@")[::2] for one in every)
     for one in every:
+        if isinstance(one, ContextPack):
+            _require_contract(one)
         meta = (
             one.contract_meta.compatibility if isinstance(one, ContextPack) else one.compatibility
         )

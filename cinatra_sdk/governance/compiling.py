@@ -38,6 +38,7 @@ from cinatra_sdk.governance.policy import judge_condition, list_met
 from cinatra_sdk.governance.ports import GovernancePorts
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.rulebook import Rulebook
+from cinatra_sdk.text.counting import say_number
 
 BUCKETS: Final[tuple[Bucket, ...]] = (
     "business",
@@ -149,8 +150,8 @@ def fit_blocks(
         bucket_truncations={name: True for name in BUCKETS if name in dropped},
         dropped_block_ids={name: tuple(dropped[name]) for name in BUCKETS if name in dropped},
         warnings=tuple(
-            f"{name} bucket exceeded budget; dropped {len(dropped[name])} "
-            f"low-priority block{'' if len(dropped[name]) == 1 else 's'}"
+            f"{name} bucket exceeded budget; dropped "
+            f"{say_number(len(dropped[name]), 'low-priority block')}"
             for name in BUCKETS
             if name in dropped
         ),

@@ -24,13 +24,9 @@ from cinatra_sdk.governance.contracts.run_context import RunBudget
 from cinatra_sdk.governance.evidence import list_lacking
 from cinatra_sdk.governance.facts import make_call_facts
 from cinatra_sdk.governance.outcomes import CarriedCall, find_outcome_problem
+from cinatra_sdk.governance.outputs import find_output_problem
 from cinatra_sdk.governance.policy import decide, judge_condition
-from cinatra_sdk.governance.references import (
-    Unresolved,
-    fill_references,
-    find_literal,
-    list_steps,
-)
+from cinatra_sdk.governance.references import Unresolved, fill_references, list_steps
 from cinatra_sdk.governance.rulebook import DeclaredCapability, Rulebook
 from cinatra_sdk.governance.usage import Used
 from cinatra_sdk.values.json_schema import first_problem
@@ -56,6 +52,8 @@ class Case:
     """References that the run has already."""
     carried: tuple[CarriedCall, ...] = ()
     """Calls of the run so far, also those of earlier plans."""
+    binds_outputs: bool = True
+    """Whether outputs are those of the catalog; plans of earlier releases were judged without."""
 
 
 class _Finding(Exception):
@@ -72,7 +70,7 @@ def verify(plan: Plan, case: Case) -> Verification:
     """Whether the plan may be carried out; the first rule that it breaks."""
     try:
         _verify_decision(plan, case)
-        _verify_outputs(plan)
+        _verify_outputs(plan, case)
         _verify_order(plan, case)
         for step in plan.steps:
             _verify_step(step, case)
@@ -133,15 +131,11 @@ def _verify_outcome(plan: Plan, decision: DecisionSpec, case: Case) -> None:
         raise _Finding("violates_decision_spec", problem)
 
 
-def _verify_outputs(plan: Plan) -> None:
+def _verify_outputs(plan: Plan, case: Case) -> None:
     """That what a decision gives comes from results: a planner cannot make up a transaction."""
-    place = find_literal(plan.outputs)
-    if place is not None:
-        raise _Finding(
-            "violates_decision_spec",
-            f"the output '{place}' is the planner's own word: take it from a result "
-            '({"$from": "step/member"}), or say it in "statements"',
-        )
+    problem = find_output_problem(plan, case.decision, binds=case.binds_outputs)
+    if problem:
+        raise _Finding("violates_decision_spec", problem)
 
 
 def _verify_order(plan: Plan, case: Case) -> None:

@@ -9,6 +9,7 @@ evidence, or another content behind the same reference gives another hash, and v
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -22,6 +23,7 @@ from cinatra_sdk.governance.refusals import GovernanceRefused
 
 READER_MS: Final = 10_000
 """Milliseconds that a reader may take for one reference."""
+_HASH: Final = re.compile(r"sha256:[0-9a-f]{64}")
 MOST_LETTERS: Final = 1_000_000
 """Of the text of one piece of evidence."""
 
@@ -76,6 +78,9 @@ def _resolve(
     evidence = None if reader is None else _read(reader, ref, run)
     is_there = evidence is not None and evidence.ref == ref
     is_own = evidence is not None and evidence.tenant in (None, run.tenant_id)
+    if evidence is not None and kind == "attachment":
+        # The reference says which bytes: a reader that speaks of others has not found these.
+        is_there = is_there and evidence.sha256 in ("", ref.rpartition("#")[2])
     if kind == "attachment" and not (is_there and is_own):
         # In the same words: nobody learns whether another tenant has the file.
         raise GovernanceRefused("ATTACHMENT_FORBIDDEN", f"the run may not read '{ref[:200]}'")
@@ -117,6 +122,8 @@ def _find_form_problem(made: Any) -> str:
     texts = (made.ref, made.sha256, made.text, made.tenant or "")
     if not all(isinstance(one, str) for one in texts):
         return "its reader gave an Evidence without texts"
+    if made.sha256 and not _HASH.fullmatch(made.sha256):
+        return "its reader gave an Evidence with a hash that is no sha256: and 64 hex digits"
     if len(made.text) > MOST_LETTERS:
         return f"its reader gave more than {MOST_LETTERS} letters"
     return ""

@@ -10,11 +10,19 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from cinatra_sdk.governance.conditions.fact_names import (
+    CALL_FACTS,
+    RUN_FACTS,
+    FactNames,
+    find_unknown_fact,
+)
 from cinatra_sdk.governance.conditions.reading import ConditionInvalid, read_condition
+from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
 from cinatra_sdk.governance.contracts.identifiers import MODES, at_most
 from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.governance.contracts.rules import Adapter, Guardrail, RedactionRule
+from cinatra_sdk.governance.contracts.rules import Adapter, Guardrail, RedactionRule, RuleEffect
+from cinatra_sdk.governance.outputs import find_stray_source
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.schemas import require_schema
 from cinatra_sdk.text.spelling import did_you_mean
@@ -55,11 +63,18 @@ def check_decisions(decisions: Iterable[DecisionSpec]) -> None:
                 f"{where} says what the outcome '{stray}' claims, and does not allow it",
                 hint=did_you_mean(stray, allowed) or "add it to allowed_outcomes",
             )
+        lacking = find_stray_source(decision)
+        if lacking:
+            raise GovernanceRefused(
+                "PACK_INVALID",
+                f"{where} says where the output '{lacking}' comes from, and its outputs_schema has none",
+                hint="add it to the properties of outputs_schema, or correct its name",
+            )
 
 
 def check_guards(guards: Iterable[Guardrail], redactions: Iterable[RedactionRule]) -> None:
     for guard in guards:
-        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'")
+        check_condition(guard.when, f"guardrail '{guard.guardrail_id}'", CALL_FACTS)
     for redaction in redactions:
         check_condition(redaction.when, f"redaction rule '{redaction.rule_id}'")
 
@@ -69,11 +84,16 @@ def check_outcomes(decisions: Mapping[str, DecisionSpec], capabilities: Collecti
     for key, decision in decisions.items():
         for outcome, claimed in decision.outcomes.items():
             for name in (*claimed.requires, *claimed.forbids):
-                meant = "" if name in capabilities else did_you_mean(name, capabilities)
-                if meant:
-                    where = f"outcome '{outcome}' of decision '{key}'"
-                    problem = f"{where} names '{name}', which no adapter declares"
-                    raise GovernanceRefused("PACK_INVALID", problem, hint=meant)
+                _refuse_slip(name, capabilities, f"outcome '{outcome}' of decision '{key}'")
+        for output, source in decision.outputs_from.items():
+            _refuse_slip(source.capability, capabilities, f"output '{output}' of decision '{key}'")
+
+
+def _refuse_slip(name: str, capabilities: Collection[str], where: str) -> None:
+    meant = "" if name in capabilities else did_you_mean(name, capabilities)
+    if meant:
+        problem = f"{where} names '{name}', which no adapter declares"
+        raise GovernanceRefused("PACK_INVALID", problem, hint=meant)
 
 
 def check_catalogs(packs: Iterable[ContextPack]) -> None:
@@ -85,14 +105,34 @@ def check_catalogs(packs: Iterable[ContextPack]) -> None:
             )
 
 
-def check_condition(logic: Any, where: str) -> None:
+def check_condition(logic: Any, where: str, known: FactNames = RUN_FACTS) -> None:
+    """known: the facts that there are where the condition is asked."""
     try:
         read_condition(logic)
     except ConditionInvalid as error:
         problem = str(error)
     else:
-        return
+        unknown = find_unknown_fact(thaw(logic), known)
+        if not unknown:
+            return
+        first, _, rest = unknown.partition(".")
+        names = known.get(first) or known
+        meant = did_you_mean(rest.partition(".")[0] if first in known else first, names)
+        raise GovernanceRefused(
+            "PACK_INVALID",
+            f"{where} reads '{unknown[:100]}', which is no fact there",
+            hint=meant or f"there are: {', '.join(names)}",
+        )
     raise GovernanceRefused("PACK_INVALID", f"{where}: {problem}")
+
+
+def require_effect(then: RuleEffect, where: str) -> None:
+    if not any(getattr(then, name) not in (None, (), {}) for name in RuleEffect.model_fields):
+        raise GovernanceRefused(
+            "PACK_INVALID",
+            f"{where} says nothing under 'then', so nothing follows from it",
+            hint=f"write one of: {', '.join(RuleEffect.model_fields)}",
+        )
 
 
 def require_each_once(names: list[str], what: str) -> None:

@@ -34,6 +34,7 @@ from cinatra_sdk.governance.outcomes import CarriedCall, find_outcome_problem
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.signing import Signer
 from cinatra_sdk.governance.usage import Used
+from cinatra_sdk.text.counting import say_number
 
 CONTROLS = (
     "must_refuse", "must_escalate", "approval_gates_active", "redaction_rules_active",
@@ -253,7 +254,9 @@ def _require_true(record: DecisionRecord, story: RunStory) -> None:
             raise _invalid(problem)
     usage = record.budget_usage
     if usage.tool_calls < len(made):
-        raise _invalid(f"it counts {usage.tool_calls} calls, and {len(made)} were made")
+        raise _invalid(
+            f"it counts {say_number(usage.tool_calls, 'call')}, and {len(made)} were made"
+        )
 
 
 def _list_carried(story: RunStory) -> list[CarriedCall]:

@@ -27,17 +27,27 @@ def list_steps(value: Any) -> set[str]:
     return set()
 
 
-def find_literal(value: Any, place: str = "") -> str | None:
-    """The place of the first value that is no reference; None where all are.  `place` is that of `value`."""
+def is_reference(value: Any) -> bool:
+    return isinstance(value, Mapping) and set(value) == {FROM} and isinstance(value[FROM], str)
+
+
+def find_literal(value: Any, place: str = "", *, counts_empty: bool = True) -> str | None:
+    """The place of the first value that is no reference; None where all are.  `place` is that of `value`.
+
+    counts_empty: whether an empty list or object below a name is such a value, too.
+    """
+    if counts_empty and place and isinstance(value, (Mapping, list, tuple)) and not value:
+        return place
     if isinstance(value, Mapping):
-        if set(value) == {FROM} and isinstance(value[FROM], str):
+        if is_reference(value):
             return None
         inside = [(f"{place}/{key}".lstrip("/"), one) for key, one in value.items()]
     elif isinstance(value, (list, tuple)):
         inside = [(f"{place}/{index}", one) for index, one in enumerate(value)]
     else:
         return place
-    return next((found for at, one in inside if (found := find_literal(one, at)) is not None), None)
+    found = (find_literal(one, at, counts_empty=counts_empty) for at, one in inside)
+    return next((one for one in found if one is not None), None)
 
 
 def fill_references(value: Any, results: Mapping[str, Any]) -> Any:

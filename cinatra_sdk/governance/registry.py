@@ -138,9 +138,20 @@ class FolderRegistry:
                 return own
         found = self._read(self._folder, ref)
         if found is None:
+            self._require_folder(ref)
             raise not_found(ref)
         require_tenant(found, tenant)
         return found
+
+    def _require_folder(self, ref: str) -> None:
+        if not self._folder.is_dir():
+            is_there = self._folder.exists() or self._folder.is_symlink()
+            raise GovernanceRefused(
+                "PACK_NOT_FOUND",
+                f"no registry has {_quote(ref)}: its folder '{self._folder}' is "
+                f"{'no folder' if is_there else 'not there'}",
+                hint="FolderRegistry takes a path from where the process works, or a whole one",
+            )
 
     def _read(self, folder: Path, ref: str) -> Published | None:
         """None where there is no such file."""

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from cinatra_sdk.errors import FlowChanged
 from cinatra_sdk.governance.canonical import hash_of
+from cinatra_sdk.governance.conditions.fact_names import CALL_FACTS, RESULT_FACTS
 from cinatra_sdk.governance.contracts.contract import Contract, thaw
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
 from cinatra_sdk.governance.contracts.identifiers import ApprovalMode, rank
@@ -38,6 +39,7 @@ from cinatra_sdk.governance.pack_parts import (
     check_guards,
     check_outcomes,
     require_each_once,
+    require_effect,
 )
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.registry import Published, kind_of
@@ -349,12 +351,12 @@ def _check(book: Rulebook) -> None:
     for bundled in book.rules:
         _check_rule(book, bundled.rule)
     for gate in book.gates.values():
-        check_condition(gate.when, f"approval gate '{gate.gate_id}'")
+        check_condition(gate.when, f"approval gate '{gate.gate_id}'", CALL_FACTS)
         _check_names(book, gate.capabilities, f"approval gate '{gate.gate_id}'")
     check_guards((*book.must_refuse, *book.must_escalate), book.redactions)
     require_each_once([one.evaluator_id for one in book.evaluators], "evaluator")
     for evaluator in book.evaluators:
-        check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'")
+        check_condition(evaluator.when, f"evaluator '{evaluator.evaluator_id}'", RESULT_FACTS)
     check_decisions(book.decisions.values())
     check_outcomes(book.decisions, book.capabilities)
     check_catalogs(one for one in book.packs if isinstance(one, ContextPack))
@@ -368,7 +370,8 @@ def _require_one_first_turn(book: Rulebook) -> None:
 
 def _check_rule(book: Rulebook, rule: PolicyRule) -> None:
     where = f"rule '{rule.rule_id}'"
-    check_condition(rule.condition, where)
+    check_condition(rule.condition, where, CALL_FACTS)
+    require_effect(rule.then, where)
     _check_names(book, rule.applies_to.capabilities, where)
     _check_names(book, rule.then.prohibits, where)
     require_constraints(rule.then.arg_constraints, where)

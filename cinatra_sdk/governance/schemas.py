@@ -12,6 +12,7 @@ from typing import Any
 from cinatra_sdk.governance.contracts.contract import thaw
 from cinatra_sdk.governance.contracts.rules import ArgConstraint
 from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.values.patterns.reading import flaw
 from cinatra_sdk.values.validation.checker import SchemaBroken, checker_of, text_of
 from cinatra_sdk.values.work import TooMuchWork
 
@@ -35,6 +36,12 @@ def require_constraints(constraints: Mapping[str, ArgConstraint], where: str) ->
     """Raises: `GovernanceRefused` (PACK_INVALID) for constraints that no value could be held to."""
     for name, constraint in constraints.items():
         require_schema(describe_constraint(constraint), f"{where}, argument '{name}'")
+        # By itself: `a)|(?:b` would close the group that holds it to the whole text.
+        flawed = None if constraint.pattern is None else flaw(constraint.pattern)
+        if flawed is not None:
+            raise GovernanceRefused(
+                "PACK_INVALID", f"{where}, argument '{name}', pattern: {flawed.detail or flawed}"
+            )
         low, high = constraint.min, constraint.max
         if low is not None and high is not None and low > high:
             raise GovernanceRefused(

@@ -20,7 +20,9 @@ from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan
 from cinatra_sdk.governance.contracts.invoke import InvokeAgent
 from cinatra_sdk.governance.contracts.records import RecordApproval, RecordStatus
 from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.outputs import describe_chosen
 from cinatra_sdk.governance.recording import RunStory, Transcript
+from cinatra_sdk.governance.refusals import REASONS
 from cinatra_sdk.governance.rulebook import Rulebook
 from cinatra_sdk.governance.usage import Used
 
@@ -29,6 +31,8 @@ NO_OUTCOME: Final = "completed"
 """The outcome of a run whose plan names none."""
 BOUND: Final = 2
 """Since this version of transcripts outcomes are bound to calls, and outputs come from results."""
+NAMED: Final = 3
+"""Since this version outputs are those that the catalog names, from where it says."""
 
 
 def begin_transcript(
@@ -43,7 +47,7 @@ def begin_transcript(
     snapshot = thaw(book.primary.intelligence_refs).get("knowledge_snapshot", "")
     used = Used(tokens=compiled.budget_report.tokens_used_at_compile)
     return {
-        "version": BOUND,
+        "version": NAMED,
         "kind": kind,
         "admitted": dict(admitted),
         "compiled": compiled.to_json(),
@@ -119,11 +123,22 @@ def _describe_unbound(
 ) -> list[str]:
     """What a record says where nothing but the planner's word leads to the outcome."""
     outcome, kind = transcript["outcome"], transcript["kind"]
-    if transcript["status"] != "DECIDED" or kind != "loop" or transcript.get("version", 1) < BOUND:
+    version = transcript.get("version", 1)
+    if transcript["status"] != "DECIDED" or kind != "loop" or version < BOUND:
         return []
-    if outcome == NO_OUTCOME or outcome in ((decision or {}).get("outcomes") or {}):
-        return []
-    return [f"the outcome '{outcome}' is the planner's word: no catalog says what it claims"]
+    told = []
+    claimed = ((decision or {}).get("outcomes") or {}).get(outcome)
+    # One that claims nothing binds nothing.
+    is_bound = (
+        any(claimed.values()) if claimed is not None and version >= NAMED else claimed is not None
+    )
+    if outcome != NO_OUTCOME and not is_bound:
+        told.append(
+            f"the outcome '{outcome}' is the planner's word: no catalog says what it claims"
+        )
+    if version >= NAMED:
+        told += describe_chosen((transcript["plan"] or {}).get("outputs") or {}, decision)
+    return told
 
 
 def _read_call(one: Mapping[str, Any]) -> Transcript:
@@ -150,4 +165,22 @@ def join_calls(
         name = one["call"]["tool_call_id"]
         if trusts_ledger or name not in found or found[name]["result"] is None:
             found[name] = dict(one)
+        elif _waits(found[name]):
+            found[name] |= one  # a person said yes, and it was made
     return list(found.values())
+
+
+def block_waiting(calls: Iterable[Mapping[str, Any]], reason: str) -> list[dict[str, Any]]:
+    """The calls of a run that a person rejected: one that waited for this person is blocked."""
+    code = "GATE_REJECTED"
+    error = {"code": code, "message": reason}
+    return [
+        {**one, "result": {**one["result"], "status": REASONS[code].result, "error": error}}
+        if _waits(one)
+        else dict(one)
+        for one in calls
+    ]
+
+
+def _waits(one: Mapping[str, Any]) -> bool:
+    return (one["result"] or {}).get("status") == "paused"

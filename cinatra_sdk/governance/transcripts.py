@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from cinatra_sdk.effects.effect import read_usage
 from cinatra_sdk.governance.canonical import hash_of, spell_integers
 from cinatra_sdk.governance.contracts.calls import RESULT_VERSION
 from cinatra_sdk.governance.gateway import Examined
@@ -87,7 +88,7 @@ def _describe_result(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[st
 
 def _describe_done(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     writes = call["approval_mode_effective"] != "read_only"
-    usage = row["usage"] or {}
+    usage = read_usage(row["usage"])
     name = f"{call['capability_id']}:{call['tool_call_id']}"
     return {
         "status": "completed" if writes else "ok",
@@ -96,7 +97,7 @@ def _describe_done(call: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str,
         "metadata": {
             "tool_transcript_id": f"tx_{call['tool_call_id']}",
             "output_sha256": hash_of(spell_integers((row["result"] or {}).get("value"))),
-            "tokens": int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0),
+            "tokens": usage.input_tokens + usage.output_tokens,
             **({SIMULATED: True} if row["governed"].get(SIMULATED) else {}),
         },
     }

@@ -32,7 +32,7 @@ from cinatra_sdk.governance.policy import decide
 from cinatra_sdk.governance.references import Unresolved, fill_references
 from cinatra_sdk.governance.registry import PackRegistry
 from cinatra_sdk.governance.rulebook import REDACTED, Rulebook, make_rulebook
-from cinatra_sdk.governance.story import BOUND
+from cinatra_sdk.governance.story import BOUND, NAMED
 from cinatra_sdk.governance.usage import Used
 
 _LAST = ("accept", "escalate")
@@ -100,6 +100,7 @@ class _Story:
             used=Used(),
             evidence=evidence,
             carried=carried,
+            binds_outputs=self.transcript.get("version", 1) >= NAMED,
         )
 
 

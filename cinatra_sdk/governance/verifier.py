@@ -43,6 +43,8 @@ UNREADABLE = "unreadable"
 READ = ("record", "transcript")
 """Members of a line that are JSON objects, or the text of what cannot be read."""
 ENDS = ("DECIDED", "REJECTED", "ESCALATED", "CLOSED")
+ENDED = ("completed", "rejected", "stopped")
+"""How a run stands for good.  One that failed is ESCALATED too, and somebody may go on with it."""
 
 
 def load_beside(name: str) -> Any:
@@ -200,7 +202,7 @@ def check_place(found: Verified, line: dict[str, Any], record: dict[str, Any]) -
     found.heads[run] = str(record.get("record_hash"))
     found.counts[run] = seq if type(seq) is int else before
     if "corrects" not in record:
-        found.ended[run] = record.get("status") in ENDS
+        found.ended[run] = is_end(record.get("status"), line.get("run_status", "completed"))
     if line.get("format") == FORMAT and not set(line) >= LINE:
         yield f"record {name} lacks {', '.join(sorted(LINE - set(line)))} beside it"
     if "transcript" in line:
@@ -209,6 +211,11 @@ def check_place(found: Verified, line: dict[str, Any], record: dict[str, Any]) -
         named = refs.get("transcript") if isinstance(refs, dict) else None
         if named != hash_of(line["transcript"]):
             yield f"the transcript of record {name} is not the one that it was made from"
+
+
+def is_end(status: Any, run_status: Any) -> bool:
+    """Whether a record is that of a run's end: by its status, and by how the run stood then."""
+    return status in ENDS and run_status in ENDED
 
 
 def check_end(

@@ -31,13 +31,14 @@ from cinatra_sdk.context.actor import Actor
 from cinatra_sdk.context.extensions import InstalledExtensions
 from cinatra_sdk.context.slots import AgentContextSlot
 from cinatra_sdk.governed.secrets import find_secret
+from cinatra_sdk.text.people import find_hidden
 
 UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
 """A character that no database stores."""
 
 
 def _check_id_text(text: str) -> str:
-    if text != text.strip() or not text.isprintable():
+    if text != text.strip() or find_hidden(text):
         raise ValueError("an id is printable text without spaces around it")
     if find_secret(text):
         # Such a text would stop every gate that offers it, because the store keeps what a gate

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from cinatra_sdk.remote.bounds import RemoteBounds
 from cinatra_sdk.remote.messages import BrokenOff
 from cinatra_sdk.remote.words import plain_value
+from cinatra_sdk.text.people import find_hidden
 
 
 async def read_list(client: Any, bounds: RemoteBounds) -> list[dict[str, JsonValue]]:
@@ -18,6 +19,7 @@ async def read_list(client: Any, bounds: RemoteBounds) -> list[dict[str, JsonVal
     Raises: `BrokenOff`, and whatever the package raises.
     """
     found: list[dict[str, JsonValue]] = []
+    named: dict[str, JsonValue] = {}
     seen: set[str] = set()
     cursor: str | None = None
     for _ in range(bounds.pages):
@@ -25,7 +27,10 @@ async def read_list(client: Any, bounds: RemoteBounds) -> list[dict[str, JsonVal
         for tool in page.tools:
             listed = tool.model_dump(mode="json", by_alias=True)
             require_bounded(listed, bounds)
-            found.append(plain_value(listed))
+            plain = plain_value(listed)
+            if named.setdefault(plain["name"], plain) != plain:
+                raise BrokenOff(f"it lists its tool '{plain['name'][:80]}' in two ways")
+            found.append(plain)
         if len(found) > bounds.tools:
             raise BrokenOff(bounds.describe("tools", "it has more than {} tools"))
         cursor = page.next_cursor
@@ -44,8 +49,8 @@ def require_bounded(tool: dict[str, Any], bounds: RemoteBounds) -> None:
         raise BrokenOff(
             bounds.describe("name_letters", "a tool of it has a name of more than {} letters")
         )
-    if not name.isprintable():
-        raise BrokenOff("a tool of it has a name with letters that nobody sees")
+    if find_hidden(name) or name != name.strip() or not name:
+        raise BrokenOff("a tool of it has no name, or one with letters that nobody sees")
     if len(about) > bounds.description_letters:
         words = f"more than {{}} letters describe its tool '{name[:80]}'"
         raise BrokenOff(bounds.describe("description_letters", words))

@@ -16,7 +16,7 @@ from typing import Any, Final
 from cinatra_sdk.mcp.child import Child
 from cinatra_sdk.mcp.server import McpServer
 from cinatra_sdk.remote.exchange import Exchange
-from cinatra_sdk.remote.messages import BrokenOff, is_json, judge_answer
+from cinatra_sdk.remote.messages import BrokenOff, is_foreign, is_json, judge_answer
 
 END_SECONDS: Final = 2.0
 """Given to a program to end by itself when its input ends, and again when it is told to."""
@@ -106,12 +106,17 @@ class _Program:
             return None
         try:
             value = judge_answer(line, None)
+            self._exchange.require_values(line, value)
         except BrokenOff as problem:
             self._exchange.break_off(str(problem))
+        says_id = isinstance(value, dict) and value.get("id") is not None
+        if says_id and is_foreign(value, self._exchange.asked):
+            return None  # the right one may still come
         try:
             return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
         except ValueError:
-            if isinstance(value, dict) and ("result" in value or "error" in value):
+            several = value if isinstance(value, list) else [value]
+            if any(isinstance(one, dict) and {"result", "error"} & set(one) for one in several):
                 self._exchange.break_off("what it answered is no answer of the protocol")
             return None
 
@@ -121,6 +126,8 @@ class _Program:
         try:
             async with said:
                 async for one in said:
+                    if hasattr(one.message, "method"):
+                        self._exchange.asked = getattr(one.message, "id", self._exchange.asked)
                     text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
                     await self._process.stdin.send(text.encode() + b"\n")
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):

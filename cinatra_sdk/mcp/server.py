@@ -16,7 +16,11 @@ from urllib.parse import urlsplit
 
 from cinatra_sdk.governed.secret_forms import SHORTEST_SECRET
 from cinatra_sdk.mcp.login import McpLogin
-from cinatra_sdk.remote.words import list_header_secrets
+from cinatra_sdk.remote.words import (
+    list_address_secrets,
+    list_argument_secrets,
+    list_header_secrets,
+)
 from cinatra_sdk.templates.environment import find_open, list_unfilled
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 
@@ -82,6 +86,8 @@ class McpServer:
         told = {**self.headers, **self.sensitive_headers}
         held = (
             *list_header_secrets(told),
+            *list_address_secrets(self.url),
+            *list_argument_secrets(self.args),
             *self.sensitive_headers.values(),
             *self.env.values(),
             *login,

@@ -19,7 +19,7 @@ from datetime import datetime
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from cinatra_sdk.errors import StoreError
+from cinatra_sdk.errors import StoreError, StoreUnreachable
 from cinatra_sdk.postgres.connection import Rows, clock, connect
 from cinatra_sdk.postgres.failures import store_error
 from cinatra_sdk.postgres.listening import Listening
@@ -55,7 +55,7 @@ class Database:
         if not address:
             embedded = _start_embedded_server()
             address = embedded.dsn()
-        with connect(address) as connection:
+        with _connect_first(address, embedded) as connection:
             if not prepare(connection, embedded=embedded is not None):
                 if embedded is None:
                     raise outdated(connection)
@@ -95,6 +95,21 @@ class Database:
                 yield connection
         except psycopg.Error as error:
             raise store_error(self.dsn, error) from None
+
+
+def _connect_first(address: str, embedded: LocalServer | None) -> Rows:
+    """Raises: `StoreError`; of the embedded server with what lets a role in that changed its password."""
+    try:
+        return connect(address)
+    except StoreUnreachable as error:
+        if embedded is None:
+            raise
+        failed = StoreUnreachable(
+            error.message,
+            hint="the local server runs; if its role has another password now, oasflow db stop and "
+            "oasflow db start give it back the one in control/password",
+        )
+    raise failed
 
 
 def _start_embedded_server() -> LocalServer:

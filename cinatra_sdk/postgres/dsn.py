@@ -1,7 +1,7 @@
 """A DSN as people may see it: host and database, and never a password.
 
     shown_name("postgresql://ann:s3cret@db.example.org/runs")     "runs at db.example.org"
-    shown_name("postgresql://ann:s3/cret@db.example.org/runs")    "(unreadable DATABASE_URL)"
+    shown_name("postgresql://ann:s3/cret@db.example.org/runs")    "(its address cannot be read)"
 
 Parsers, libpq among them, read a password with an unescaped slash, `@` or blank as a host, a port
 or a database, and quote it in errors.  So a DSN, and libpq's messages about it, are shown only if
@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from cinatra_sdk.governed.secret_forms import cut_from, forms_of
 
-UNREADABLE: Final = "(unreadable DATABASE_URL)"
+UNREADABLE: Final = "(its address cannot be read)"
 _HOSTS: Final = re.compile(r"[\w.:,-]*|/[^\s@?]*")
 _NAME: Final = re.compile(r"[\w.-]*")
 _PORTS: Final = re.compile(r"[0-9,]*")
@@ -31,6 +31,15 @@ _URI: Final = re.compile(r"postgres(?:ql)?://")
 _SETTING: Final = re.compile(r"(?:\A|\s)\w+\s*=")
 _LINE: Final = 300
 _USUAL_PORT: Final = "5432"
+
+
+def is_address(dsn: str) -> bool:
+    """Whether libpq can read it as the address of a database."""
+    try:
+        conninfo_to_dict(dsn)
+    except (psycopg.Error, UnicodeError):
+        return False
+    return True
 
 
 def shown_name(dsn: str) -> str:

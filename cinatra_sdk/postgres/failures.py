@@ -7,7 +7,7 @@ from typing import Final
 import psycopg
 
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.postgres.connection import OPTIONS, plain_error
+from cinatra_sdk.postgres.connection import plain_error, read_options
 from cinatra_sdk.postgres.dsn import shown_detail, shown_name
 from cinatra_sdk.postgres.lacking import lacking
 from cinatra_sdk.postgres.standing import look
@@ -42,7 +42,7 @@ def _build_denied_error(dsn: str, error: psycopg.Error) -> StoreError:
     """The error for a missing right, which the database's owner can grant."""
     role, owner, rights = "NAME", "the owner of its tables", ""
     try:
-        with psycopg.connect(dsn, **OPTIONS) as connection:
+        with psycopg.connect(dsn, **read_options(dsn)) as connection:
             standing = look(connection)
             role, owner = standing.role, f"'{standing.owner}', who owns its tables"
             rights = ", ".join(lacking(connection))

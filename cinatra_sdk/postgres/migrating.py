@@ -26,6 +26,7 @@ from cinatra_sdk.postgres.connection import Rows, connect, every, one, run
 from cinatra_sdk.postgres.failures import store_error
 from cinatra_sdk.postgres.queries import migrations, rights
 from cinatra_sdk.postgres.standing import Standing, look
+from cinatra_sdk.text.people import find_hidden
 
 log = logging.getLogger("oasflow.store")
 
@@ -194,7 +195,7 @@ def _bring_checkpoints_up_to_date(connection: Rows) -> None:
 
 def _create_app_role(connection: Rows, role: str) -> str:
     """`role`, where it was not there; raises `StoreError` for one that would not be held to rows."""
-    if len(role.encode()) > MAX_NAME or not role.isprintable() or role.strip() != role:
+    if len(role.encode()) > MAX_NAME or find_hidden(role) or role.strip() != role:
         raise StoreError(
             "the name of the app role is not usable",
             hint=f"up to {MAX_NAME} bytes of printable text, without spaces around it",

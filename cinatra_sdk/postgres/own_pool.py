@@ -16,7 +16,12 @@ from typing import Any, Final
 
 from psycopg_pool import ConnectionPool
 
-from cinatra_sdk.postgres.connection import OPTIONS, Rows, refuse_ended_connection
+from cinatra_sdk.postgres.connection import (
+    Rows,
+    lift_newer_limits,
+    read_options,
+    refuse_ended_connection,
+)
 
 _LEFT_ALONE: Final[list[ConnectionPool[Rows]]] = []
 """Pools of the processes before: kept, because a pool that is given up talks to its threads."""
@@ -46,7 +51,8 @@ class OwnPool:
         with held.lock:
             if held.pool is None:
                 held.pool = ConnectionPool(
-                    self._dsn, kwargs=OPTIONS, open=False, check=refuse_ended_connection,
+                    self._dsn, kwargs=read_options(self._dsn), open=False,
+                    configure=lift_newer_limits, check=refuse_ended_connection,
                     **self._settings,
                 )  # fmt: skip
                 held.pool.open()

@@ -36,6 +36,8 @@ class Standing:
     has_schema: bool
     powers: tuple[str, ...]
     """Reasons why the role could change append-only tables; empty where it cannot."""
+    own_settings: tuple[str, ...]
+    """Names of the settings that connections of this role begin with, unlike those of others."""
 
 
 def look(connection: Rows) -> Standing:
@@ -55,6 +57,7 @@ def look(connection: Rows) -> Standing:
         read_only=found["read_only"],
         has_schema=found["has_schema"],
         powers=tuple(row["power"] for row in powers),
+        own_settings=tuple(found["own_settings"]),
     )
 
 

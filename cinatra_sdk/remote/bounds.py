@@ -19,6 +19,8 @@ class RemoteBounds:
 
     answer_bytes: int = 16 * 1024 * 1024
     """Bytes of one response of a server or agent, or of all that a program writes while it is asked."""
+    values: int = 200_000
+    """JSON values in one message: many small ones take far more memory and time than their bytes."""
     connect_seconds: int = 30
     """Seconds from the beginning until a server or agent can be asked: its start, its card, its address
     for messages, its first answers.

@@ -8,15 +8,16 @@ The clients of the packages catch what their transports raise, so the reason is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from cinatra_sdk.platform.unrecorded import filter_loggers, unrecorded
 from cinatra_sdk.remote.bounds import USUAL, RemoteBounds
-from cinatra_sdk.remote.messages import BrokenOff
+from cinatra_sdk.remote.messages import BrokenOff, RequestId, count_values
+from cinatra_sdk.remote.words import list_header_secrets
 
 _PACKAGES = ("mcp", "client", "a2a", "httpx", "httpcore")
 """Loggers of the clients; they quote whatever a server sends."""
@@ -40,6 +41,8 @@ class Exchange:
     """Whether it was broken off before a request was sent."""
     status: int = 0
     """Of the response to the last request with an id, where it is an error; 0: it is none, or none came."""
+    asked: RequestId = None
+    """The id of the last request, for which an answer may come on another way than its response."""
     requests: int = 0
     redirects: int = 0
     is_asked: bool = False
@@ -47,7 +50,7 @@ class Exchange:
     redirected what came before it, too.
     """
     held: list[str] = field(default_factory=list, repr=False)
-    """Secrets that came up on the way, such as the token of a login."""
+    """Secrets that came up on the way, such as the token of a login, and the logins that were sent."""
 
     def break_off(self, why: str) -> NoReturn:
         """Raises: `BrokenOff`."""
@@ -69,7 +72,9 @@ class Exchange:
                 f"{self.only_origin}: name the other address in the file, or leave out the headers"
             )
 
-    def begin_request(self) -> None:
+    def begin_request(self, logins: Mapping[str, str]) -> None:
+        """logins: the headers of the request that log in, as they are sent: a server may repeat them."""
+        self.held += [one for one in list_header_secrets(logins) if one not in self.held]
         self.requests += 1
         if self.most_requests is not None and self.requests > self.most_requests:
             self.break_off(
@@ -91,6 +96,11 @@ class Exchange:
     def require_size(self, size: int) -> None:
         if size > self.bounds.answer_bytes:
             self.break_off(self.bounds.describe("answer_bytes", "it sent more than {} bytes"))
+
+    def require_values(self, text: bytes, value: Any) -> None:
+        """text: of the message, value: what was read from it."""
+        if count_values(text, value, self.bounds.values) > self.bounds.values:
+            self.break_off(self.bounds.describe("values", "its answer has more than {} values"))
 
 
 def read_origin(address: str) -> str:

@@ -19,6 +19,7 @@ from cinatra_sdk.remote.messages import BrokenOff, EventJudge, RequestId, is_jso
 from cinatra_sdk.text.header_names import IDENTITY
 
 ACCEPTED: Final = 202
+_LOGINS: Final = ("authorization", "proxy-authorization")
 
 
 def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
@@ -27,13 +28,14 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
 
     class BoundedTransport(package.AsyncBaseTransport):  # type: ignore[misc]  # of either package
         async def handle_async_request(self, request: Any) -> Any:
-            exchange.begin_request()
+            sent = request.headers
+            exchange.begin_request({name: sent[name] for name in _LOGINS if name in sent})
             exchange.require_open(str(request.url))
             request.headers["accept-encoding"] = IDENTITY
             asked = await _find_id(request)
             if asked is not None:
                 # A status says nothing of a request that is sent after it, such as that with a new token.
-                exchange.status = 0
+                exchange.status, exchange.asked = 0, asked
             response = await inner.handle_async_request(request)
             try:
                 _look_at_head(response, asked, exchange, redirected)
@@ -77,7 +79,8 @@ async def read_whole(response: Any, asked: RequestId, exchange: Exchange) -> Asy
         exchange.require_size(len(body))
     if body and response.status_code < 400 and _is_meant_as_json(response, body, asked):
         try:
-            judge_answer(bytes(body), asked)
+            whole = bytes(body)
+            exchange.require_values(whole, judge_answer(whole, asked))
         except BrokenOff as problem:
             exchange.break_off(str(problem))
     yield bytes(body)
@@ -85,7 +88,9 @@ async def read_whole(response: Any, asked: RequestId, exchange: Exchange) -> Asy
 
 async def read_events(response: Any, asked: RequestId, exchange: Exchange) -> AsyncIterator[bytes]:
     """Each event when it is whole."""
-    judge, size = EventJudge(asked), 0
+    # The client takes any answer of a stream that it has opened or resumed for that to its request.
+    may_answer = (lambda: exchange.asked) if asked is None else asked
+    judge, size = EventJudge(may_answer, exchange.require_values), 0
     try:
         async for chunk in response.stream:
             size += len(chunk)

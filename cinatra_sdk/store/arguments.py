@@ -1,14 +1,22 @@
-"""Arguments of the store's methods that people and programs hand on: ids, tenants, names of gates.
+"""Arguments of the store's methods that people and programs hand on: ids, tenants, ages, limits.
 
 check_names(run_id="r1", tenant=None)     taken
 check_names(run_id=b"r1")                 InputInvalid: 'run_id' is a bytes, not a text
+check_kinds(limit="x")                    InputInvalid: 'limit' is a str, not a whole number …
 
-A driver's error would name neither the argument nor the rule.
+A driver's error, or one of Python's own, would name neither the argument nor the rule.  The methods of
+a class under `@check_arguments` are called with arguments of the right kinds only: an argument has the
+same kind in all of them, by its name.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import functools
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, TypeVar
 
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.text.people import UNKEEPABLE
@@ -38,3 +46,141 @@ def _find_problem(given: object, most: int) -> str:
         return f"has more than {most:,} characters"
     found = UNKEEPABLE.search(given)
     return f"holds U+{ord(found[0]):04X}, which no database takes" if found else ""
+
+
+MOST: Final = 2**31 - 1
+"""Of a number of rows, runs or threads."""
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool) and not math.isnan(given)
+
+
+def _is_count(given: object, least: int) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and least <= given <= MOST
+
+
+def _is_flow(given: object) -> bool:
+    """As far as a look at it can tell: of a `DurableFlow` some members are costly to make."""
+    return not isinstance(given, type) and all(
+        callable(getattr(given, name, None)) for name in ("graph", "input", "config")
+    )
+
+
+_COUNT: Final = (
+    f"not a whole number from 1 to {MOST:,}",
+    "leave it out, or give a number above 0: a page has at least one item",
+)
+_SECONDS: Final = "not a number of seconds from 0 up", "give a number such as 30.0"
+_AGE: Final = "not an age", "give a timedelta from datetime"
+_FLAG: Final = "neither True nor False", "say which"
+_FLOW: Final = "not a flow", "compile the file first: compile_flow(…)"
+
+_KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], tuple[str, str]]]] = {
+    "limit": (lambda x: x is None or _is_count(x, 1), _COUNT),
+    "workers": (lambda x: _is_count(x, 1), _COUNT),
+    "wait": (lambda x: _is_number(x) and x >= 0, _SECONDS),
+    "grace": (lambda x: _is_number(x) and 0 <= x <= MOST, _SECONDS),
+    "lease": (lambda x: _is_number(x) and 0 < x <= MOST, _SECONDS),
+    "older_than": (lambda x: x is None or isinstance(x, timedelta), _AGE),
+    "newer_than": (lambda x: x is None or isinstance(x, timedelta), _AGE),
+    "deadline": (
+        lambda x: x is None or isinstance(x, datetime),
+        ("not a moment", "give a datetime with a time zone"),
+    ),
+    "dry_run": (lambda x: isinstance(x, bool), _FLAG),
+    "dead_letters": (lambda x: isinstance(x, bool), _FLAG),
+    "follow": (lambda x: isinstance(x, bool), _FLAG),
+    "to_act": (lambda x: isinstance(x, bool), _FLAG),
+    "to_reject": (lambda x: isinstance(x, bool), _FLAG),
+    "transcripts": (lambda x: isinstance(x, bool), _FLAG),
+    "promoted": (lambda x: isinstance(x, bool), _FLAG),
+    "is_open": (lambda x: isinstance(x, bool), _FLAG),
+    "flow": (_is_flow, _FLOW),
+    "flow, or none": (lambda x: x is None or _is_flow(x), _FLOW),
+    "params": (
+        lambda x: x is None or isinstance(x, Mapping),
+        ("not an object", "give the inputs by name: {'topic': …}"),
+    ),
+    "on_event": (
+        lambda x: x is None or callable(x), ("not a function", "give a function of one event")
+    ),
+    "credentials_for": (
+        lambda x: x is None or callable(x), ("not a function", "give a function of one run")
+    ),
+    "after": (
+        lambda x: _is_count(x, 0),
+        ("not the number of an event", "give that of the last one that you have, or 0"),
+    ),
+    "signer": (
+        lambda x: x is None or callable(getattr(x, "sign", None)),
+        ("not a signer", "give a Signer of cinatra_sdk.governance"),
+    ),
+}  # fmt: skip
+_TEXTS: Final = frozenset(
+    {"run_id", "tenant", "started_by", "status", "risk", "text", "kind", "prefix", "record_id",
+     "proposal_id", "session", "parent", "parent_path", "key"}
+)  # fmt: skip
+
+
+def check_kinds(**given: object) -> None:
+    """Refuse arguments of another kind than the store's methods take, by their names.
+
+    Raises: `InputInvalid`, which names the argument, what it is, and what to give.
+    """
+    for name, value in given.items():
+        if name in _KINDS:
+            takes, (rule, hint) = _KINDS[name]
+            if not takes(value):
+                known = name.split(",")[0]
+                raise InputInvalid(f"'{known}' is {_describe(value)}, {rule}", hint=hint)
+
+
+def _describe(value: object) -> str:
+    """A number as it is, where it is short; of all else the kind."""
+    if value is None or (isinstance(value, int | float) and len(repr(value)) < 30):
+        return repr(value)
+    return f"a {type(value).__name__}"
+
+
+def check_arguments(checked: _Class) -> _Class:
+    """The class, whose public methods refuse arguments of other kinds (`InputInvalid`)."""
+    for name, method in list(vars(checked).items()):
+        is_async = inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method)
+        if inspect.isfunction(method) and not name.startswith("_") and not is_async:
+            setattr(checked, name, _check_first(method))
+    return checked
+
+
+def _check_first(method: Callable[..., Any]) -> Callable[..., Any]:
+    names = tuple(inspect.signature(method).parameters)[1:]  # without self
+    kinds = {name: _find_kind(method, name) for name in (*names, *_KINDS, *_TEXTS)}
+
+    @functools.wraps(method)
+    def checked(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+            kind = kinds.get(name)
+            if kind == "text":
+                check_names(**{name: value})
+            elif kind is not None:
+                check_kinds(**{kind: value})
+        return method(self, *args, **kwargs)
+
+    return checked
+
+
+def _find_kind(method: Callable[..., Any], name: str) -> str | None:
+    """What `check_kinds` calls the argument; `text`; None where the method looks itself."""
+    own = inspect.signature(method).parameters.get(name)
+    if name == "flow":
+        if own is None:
+            return "text"  # the name of one, in a filter
+        return "flow" if own.default is inspect.Parameter.empty else "flow, or none"
+    if name == "after":
+        # A number of events; else a cursor, which its list reads.
+        return "after" if own is not None and own.default == 0 else None
+    if name in _TEXTS:
+        return "text"
+    return name if name in _KINDS else None

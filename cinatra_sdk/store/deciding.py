@@ -8,7 +8,7 @@ Only the gates have to be open: neither the run's lock nor the work on it is wai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -33,6 +33,7 @@ from cinatra_sdk.store.decisions import (
     refuse_changed,
     refuse_credentials,
     refuse_ended_above,
+    refuse_gate_of_other_run,
     refuse_other_question,
     refuse_withdrawn,
 )
@@ -60,6 +61,12 @@ def list_decisions(gate: Named | Decisions, decision: Decision | None) -> Decisi
             raise AnswerInvalid("there is no decision", hint="give {gate_id: decision}")
         return dict(_name_decision(one, said) for one, said in gate.items())
     return dict([_name_decision(gate, decision)])
+
+
+def list_seen(gate: Named | Decisions) -> tuple[Gate, ...]:
+    """The gates that a caller gives as they saw them, in place of their ids."""
+    named = gate if isinstance(gate, Mapping) else (gate,)
+    return tuple(one for one in named if isinstance(one, Gate))
 
 
 def _name_decision(named: object, decision: object) -> tuple[str, Decision]:
@@ -90,11 +97,12 @@ def decide_gates(
     run_id: str,
     decisions: Decisions,
     *,
+    seen: Iterable[Gate] = (),
     flow: DurableFlow | None,
     tenant: str | None,
     context: HostContext | None,
 ) -> tuple[DurableFlow | None, HostContext]:
-    """Check and record the decisions.
+    """Check and record the decisions; seen: the gates that their author gave in place of ids.
 
     The flow is None where the run was rejected without one: then it has ended.
 
@@ -104,6 +112,8 @@ def decide_gates(
     check_names(run_id=run_id, tenant=tenant)
     with database.connection() as connection:
         row = load_row(connection, run_id, tenant)
+        for gate in seen:
+            refuse_gate_of_other_run(row, gate)
         # Nothing runs after a rejection, and a broken part of the host must not prevent one.
         lent = context if rejects else flows.lend(context, identity_of(row), flow)
         host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
@@ -136,7 +146,9 @@ def _check(
     refuse_other_question(row, gate, decision)
     if not decision.by.strip():
         raise AnswerInvalid(
-            f"gate '{gate_id}': the decision does not say who decides", hint="give by=…"
+            f"gate '{gate_id}': the decision does not say who decides",
+            hint="name them: --as NAME",
+            in_python="by=…",
         )
     read_actor(decision.by)
     refuse_credentials(decision, host)
@@ -188,7 +200,7 @@ def _record(
     if _rejects(decisions):
         events[-1] += [
             tell_gate(gate, "closed")
-            for gate in read_gates(now["open_gates"])[0]
+            for gate in read_gates(now["open_gates"], row)[0]
             if gate.id not in decisions
         ]
     for kept, told in zip(rows, events, strict=True):

@@ -41,6 +41,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.rows import gates_in, refuse_ended
 from cinatra_sdk.text.people import recorded_name
+from cinatra_sdk.text.spelling import did_you_mean
 
 BEFORE: Final = "before"
 """Of a recorded answer that edits a call: the arguments that were shown; `value` has those after it."""
@@ -205,10 +206,13 @@ def open_gate(connection: Rows, row: Row, gate_id: str) -> Gate:
             f"gate '{gate_id}' cannot be read in run '{row['run_id']}': {problems[0]}",
             hint="resume the run, which reads its gates again from its checkpoint, or stop it",
         )
-    waiting = ", ".join(gate.id for gate in gates) or "none"
+    names = [gate.id for gate in gates]
+    nearest = did_you_mean(gate_id, names)
     raise GateClosed(
-        f"gate '{gate_id}' is not waiting in run '{row['run_id']}'; waiting: {waiting}",
-        hint=f"what waits now: oasflow show {shlex.quote(row['run_id'])}",
+        f"gate '{gate_id}' is not waiting in run '{row['run_id']}'; waiting: "
+        + (", ".join(names) or "none"),
+        hint=f"{f'{nearest} ' if nearest else ''}what waits now: "
+        f"oasflow show {shlex.quote(row['run_id'])}",
     )
 
 
@@ -227,9 +231,26 @@ def refuse_other_question(row: Row, gate: Gate, decision: Decision) -> None:
         raise GateChanged(
             f"gate '{gate.id}' of run '{run_id}' has shown more than one thing, and the decision "
             "does not say which it is about",
-            hint=f"see what it shows now, and decide that: oasflow show {shlex.quote(run_id)}, or "
-            f'the Gate itself in place of its id, or shown="{gate.shown[:SHORT]}"',
+            hint=f"see what it shows now, and decide that: oasflow show {shlex.quote(run_id)}, "
+            "which prints --shown",
+            in_python=f'give the Gate itself in place of its id, or shown="{gate.shown[:SHORT]}"',
         )
+
+
+def refuse_gate_of_other_run(row: Row, gate: Gate) -> None:
+    """Refuse a gate that its author saw in another run: what it shows may be the same, and what
+    follows is not.
+
+    Raises: `GateChanged`.
+    """
+    if not gate.run_id or (gate.run_id, gate.tenant) == (row["run_id"], row["tenant"]):
+        return
+    theirs = f"run '{gate.run_id}'" + (f" of tenant '{gate.tenant}'" if gate.tenant else "")
+    own = f"run '{row['run_id']}'" + (f" of tenant '{row['tenant']}'" if row["tenant"] else "")
+    raise GateChanged(
+        f"gate '{gate.id}' was seen in {theirs}, and the decision is given to {own}",
+        hint=f"see what that one shows, and decide that: oasflow show {shlex.quote(row['run_id'])}",
+    )
 
 
 def refuse_changed(run_id: str, gate: Gate, shown: str) -> None:
@@ -281,9 +302,11 @@ def refuse_ended_above(connection: Rows, row: Row) -> None:
 def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
     kept = one(connection, "last_decision", {"run_id": run_id, "gate_id": gate_id})
     assert kept is not None  # decisions are never removed
+    status = standing_of(connection, run_id).status
+    look = f"oasflow show {shlex.quote(run_id)}"
     return GateClosed(
         describe_decision(f"{gate_id}' of run '{run_id}", kept),
-        hint=f"what waits now: oasflow show {shlex.quote(run_id)}",
+        hint=f"the run is {status}: {look}" if status in ENDED else f"what waits now: {look}",
     )
 
 

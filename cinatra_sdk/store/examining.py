@@ -21,6 +21,7 @@ from cinatra_sdk.postgres.lacking import lacking
 from cinatra_sdk.postgres.standing import Standing, look
 from cinatra_sdk.store.needs import CallToSettle, DeadLetter, conditions_of, read_need
 from cinatra_sdk.store.sweeping import DueReason, list_pages
+from cinatra_sdk.text.counting import say_number
 
 MOST_LETTERS: Final = 100
 """Dead letters that are named; all of them are counted."""
@@ -72,10 +73,25 @@ class Examination:
                 f"the role could change what is append-only: it {', '.join(self.powers)}",
             ),
             (abs(self.clock_ahead) > CLOCK_SECONDS, self._describe_clock()),
-            (self.due, f"{sum(self.due.values())} runs can go on, and nobody works on them"),
+            (
+                self.due,
+                say_number(
+                    sum(self.due.values()),
+                    "run can go on, and nobody works on it",
+                    "runs can go on, and nobody works on them",
+                ),
+            ),
             (self.gates_total, count_gates(self.gates_total)),
-            (self.calls, f"{self.calls_total} calls have to be settled by a person"),
-            (self.dead_letters, f"{self.dead_letters_total} failed runs wait for a person"),
+            (
+                self.calls,
+                say_number(self.calls_total, "call has", "calls have")
+                + " to be settled by a person",
+            ),
+            (
+                self.dead_letters,
+                say_number(self.dead_letters_total, "failed run waits", "failed runs wait")
+                + " for a person",
+            ),
         ]
         return tuple(text for there, text in found if there)
 
@@ -85,7 +101,7 @@ class Examination:
 
 
 def count_gates(number: int) -> str:
-    return f"{number} {'gate waits' if number == 1 else 'gates wait'} for a decision"
+    return say_number(number, "gate waits", "gates wait") + " for a decision"
 
 
 def examine(dsn: str, *, tenant: str | None = None) -> Examination:

@@ -175,8 +175,8 @@ def values_of(row: Row, own: Mapping[str, str]) -> dict[str, str]:
         raise NotConfigured(
             f"run '{row['run_id']}' was compiled with a value for '{missing[0]}', "
             "which this process does not have",
-            hint="open the store with env=…, or give the flow; "
-            f"at the command line --env {missing[0]}=…, or list the name in OASFLOW_ENV",
+            hint=f"give it with --env {missing[0]}=…, or list the name in OASFLOW_ENV",
+            in_python="open the store with env=…, or give the flow",
         )
     return {name: own[name] for name in names}
 

@@ -30,6 +30,7 @@ from cinatra_sdk.governed.policy import parse_policy, require_entries
 from cinatra_sdk.lending.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.platform.protocol import Platform
+from cinatra_sdk.store.arguments import check_kinds
 from cinatra_sdk.store.flow_kinds import join_source, split_source
 from cinatra_sdk.text.files import read_named
 from cinatra_sdk.values.json_schema import first_problem
@@ -138,6 +139,7 @@ class GraphFlow:
         Keys that are no inputs are dropped, with a warning in the log.
         Raises: `InputInvalid`, `ValueRefused`.
         """
+        check_kinds(params=params)
         given = dict(params or {})
         check_value(given, where="the inputs")
         if self.inputs is None:

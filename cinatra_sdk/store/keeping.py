@@ -17,7 +17,7 @@ from cinatra_sdk.store.archiving import (
     archive_run,
     check_age,
 )
-from cinatra_sdk.store.arguments import check_names
+from cinatra_sdk.store.arguments import check_arguments, check_names
 from cinatra_sdk.store.in_thread import in_thread
 from cinatra_sdk.store.reading import RunReader
 from cinatra_sdk.store.recording import follow_record
@@ -25,6 +25,7 @@ from cinatra_sdk.store.rows import load_row, refuse_ended, run_of
 from cinatra_sdk.store.settling import settle_effect
 
 
+@check_arguments
 class RunKeeper(RunReader):
     """A run store without the work on runs; safe to share between threads."""
 

@@ -18,7 +18,7 @@ from cinatra_sdk.governance.recording import format_time
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import check_reason, read_actor
-from cinatra_sdk.store.arguments import check_names
+from cinatra_sdk.store.arguments import check_arguments, check_names
 from cinatra_sdk.store.paging import Page, read_rows
 
 
@@ -54,6 +54,7 @@ class StoredProposal:
         )
 
 
+@check_arguments
 class MemoryProposals:
     """Safe to share between threads."""
 
@@ -99,7 +100,9 @@ class MemoryProposals:
         who = read_actor(by)
         check_names(proposal_id=proposal_id, tenant=tenant)
         if not who.strip():
-            raise AnswerInvalid("the review does not say whose it is", hint="give by=…")
+            raise AnswerInvalid(
+                "the review does not say whose it is", hint="name them: --as NAME", in_python="by=…"
+            )
         said = {
             "proposal_id": proposal_id,
             "verdict": "promoted" if promoted else "declined",

@@ -2,7 +2,7 @@
 
 for need in store.needs(tenant="acme").items:
     need.kind, need.content, need.command
-        "gate"    "subject: Bees; audience: all"      "oasflow approve n1/send --shown db541e85e921"
+        "gate"    "subject: Bees; audience: all"      "oasflow approve n1/send --shown db541e85e9210c4b"
         "call"    "POST /api/pay"                     "oasflow settle n1 7f3a"
         "failed"  "the platform refused (422)"        "oasflow resume n1"
 """
@@ -24,6 +24,8 @@ from cinatra_sdk.store.paging import OpenGate, Page, UnreadableGate
 from cinatra_sdk.store.rows import read_open_gates
 from cinatra_sdk.store.settling import UnknownEffect
 
+MESSAGE: Final = "output"
+"""Name of a gate's value that holds the text of a message, where it is no JSON."""
 MOST: Final = 200
 """Characters of a content."""
 
@@ -52,7 +54,7 @@ class GateToDecide(OpenGate):
 
     @property
     def command(self) -> str:
-        word = "answer" if self.gate.form.needs_data or self.gate.question else "approve"
+        word = "answer" if self.gate.form.needs_data or self.gate.model_question else "approve"
         target = shlex.quote(f"{self.run_id}/{self.gate.id}")
         return f"oasflow {word} {target} --shown {self.gate.shown[:SHORT]}"
 
@@ -175,12 +177,19 @@ def _spell(text: str) -> list[str]:
 
 def describe_gate(gate: Gate) -> str:
     """One line of what a gate shows: its question, else its values by their names."""
-    if gate.question:
-        return one_line(gate.question)
+    if gate.model_question:
+        return one_line(gate.model_question)
     said = [
-        f"{name}: {_say(value)}" for name, value in gate.values.items() if value not in ("", None)
+        _say_named(name, value) for name, value in gate.values.items() if value not in ("", None)
     ]
     return one_line("; ".join(said) or gate.description or gate.name)
+
+
+def _say_named(name: str, value: object) -> str:
+    """A message of several words under the runtime's own name needs no name."""
+    told = _say(value)
+    is_message = name == MESSAGE and isinstance(value, str) and len(value.split()) > 1
+    return told if is_message else f"{name}: {told}"
 
 
 def _say(value: object) -> str:

@@ -55,7 +55,9 @@ class StoredPacks:
         require_pinned(published.ref)
         who = read_actor(by)
         if not who.strip():
-            raise AnswerInvalid("nobody says that they publish it", hint="give by=…")
+            raise AnswerInvalid(
+                "nobody says that they publish it", hint="name them: --as NAME", in_python="by=…"
+            )
         require_sound(published)
         row = {
             "tenant": owner_of(published),

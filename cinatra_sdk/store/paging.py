@@ -22,6 +22,7 @@ from typing import Any, Final, Generic, TypeVar
 from cinatra_sdk.errors import FlowError, InputInvalid
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.postgres.connection import Row
+from cinatra_sdk.store.arguments import check_kinds
 
 PAGE: Final = 100
 """Items of a page where the caller says nothing."""
@@ -130,8 +131,9 @@ def read_page(
 
     Raises: `InputInvalid` for a limit below 1.
     """
-    if limit < 1:
-        raise InputInvalid("a page has at least one item", hint="give a limit above 0")
+    check_kinds(limit=limit)
+    if limit is None:
+        raise InputInvalid("a page has a limit", hint="give a number, or leave it out")
     rows = read(limit + 1)
     kept = rows[:limit]
     return kept, write(kept[-1]) if len(rows) > limit else ""
@@ -147,10 +149,11 @@ def read_cursor(cursor: str, *, names: int) -> tuple[datetime | None, tuple[str,
 
     Raises: `InputInvalid`.
     """
+    given: object = cursor
+    if given is not None and not isinstance(given, str):
+        raise _build_error(str(given))
     if not cursor:
         return None, ("",) * names
-    if not isinstance(cursor, str):
-        raise _build_error(str(cursor))
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         moment, *kept = json.loads(text)

@@ -19,7 +19,7 @@ from cinatra_sdk.models.totals import ModelUsage, total_usage
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store.arguments import check_names
+from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names
 from cinatra_sdk.store.decisions import describe_decision
 from cinatra_sdk.store.effect_record import EffectRecord, EffectStatus
 from cinatra_sdk.store.flows import DurableFlow, load_answer_rules
@@ -103,6 +103,7 @@ class Questions:
     """What a person decided last, who and when; empty where nobody has."""
 
 
+@check_arguments
 class RunReader:
     """The reading half of a run store; safe to share between threads."""
 
@@ -204,6 +205,7 @@ class RunReader:
 
         after: the name that the page before ended with.
         """
+        check_names(after=after)
         asked = {"tenant": tenant, "limit": limit, "after": after}
         with self._database.connection() as connection:
             rows = every(connection, "list_flow_names", asked)
@@ -344,6 +346,8 @@ class RunReader:
         self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
     ) -> AsyncIterator[RunEvent]:
         """As `events`: `async for event in store.aevents("r1", follow=True)`."""
+        check_names(run_id=run_id, tenant=tenant)
+        check_kinds(after=after, follow=follow)
         follower = await asyncio.to_thread(
             make_follower, self._database, run_id, after=after, to_end=follow, tenant=tenant
         )

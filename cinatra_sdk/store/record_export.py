@@ -18,7 +18,7 @@ from typing import Any
 from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.recording import format_time
 from cinatra_sdk.governance.signing import Signer
-from cinatra_sdk.governance.verifier import ENDS, FORMAT, READ, SIGNED_AS
+from cinatra_sdk.governance.verifier import FORMAT, READ, SIGNED_AS, is_end
 
 
 @dataclass(kw_only=True)
@@ -67,7 +67,7 @@ class ExportTally:
         told = record if isinstance(record, dict) else {}
         self.unsigned += told.get("signature") is None
         if "corrects" not in told:
-            self.ended[run] = told.get("status") in ENDS
+            self.ended[run] = is_end(told.get("status"), row["run_status"])
         return line
 
     def end(self, made_at: str, signer: Signer | None) -> str:

@@ -153,8 +153,10 @@ def _was_tried(effect: Row) -> bool:
 
 def count_used(used: Mapping[str, Any], rows: list[Row]) -> dict[str, Any]:
     """What a run has used up, with what the ledger alone knows: a process that died told nobody."""
-    usages = [one_row["usage"] or {} for one_row in rows if _was_tried(one_row)]
-    tokens = sum(one.get(name) or 0 for one in usages for name in ("input_tokens", "output_tokens"))
+    from cinatra_sdk.effects.effect import read_usage
+
+    usages = [read_usage(one_row["usage"]) for one_row in rows if _was_tried(one_row)]
+    tokens = sum(one.input_tokens + one.output_tokens for one in usages)
     return {
         **used,
         "tool_calls": max(used["tool_calls"], len(usages)),
@@ -249,7 +251,7 @@ def _complete(
     retry_in: float | None = None,
 ) -> dict[str, Any]:
     """The transcript with what only the database knows: calls of the ledger, words of people, the end."""
-    from cinatra_sdk.governance.story import join_calls
+    from cinatra_sdk.governance.story import block_waiting, join_calls
     from cinatra_sdk.governance.transcripts import list_ledger_calls
 
     rows = every(connection, "list_governed_effects", {"run_id": run_id})
@@ -260,6 +262,8 @@ def _complete(
     )
     named = _name_status(transcript["status"], status, is_error=bool(error), retry_in=retry_in)
     told = f"{error.get('code', '')}: {error.get('message', '')}".strip(": ") if error else ""
+    if status == "rejected":
+        calls = block_waiting(calls, told or "rejected")
     return {
         **transcript,
         "calls": calls,

@@ -28,7 +28,7 @@ from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.store.actors import check_reason, read_actor
-from cinatra_sdk.store.arguments import check_names
+from cinatra_sdk.store.arguments import check_arguments, check_names
 from cinatra_sdk.store.paging import PAGE, Page, read_cursor, read_page, read_rows, write_cursor
 from cinatra_sdk.store.record_export import ExportTally
 
@@ -62,6 +62,7 @@ class StoredRecord:
         )
 
 
+@check_arguments
 class DecisionRecords:
     """Reads the records, and corrects them by further ones; safe to share between threads."""
 
@@ -164,7 +165,7 @@ class DecisionRecords:
         who, why = read_actor(by), check_reason(reason)
         if not who.strip() or not why.strip():
             raise AnswerInvalid(
-                "a correction says who makes it, and why", hint="give by=…, reason=…"
+                "a correction says who makes it, and why", in_python="give by=…, reason=…"
             )
         _check_corrected([outcome, status, thaw(outputs)])
         wrong = self._load(record_id, tenant)

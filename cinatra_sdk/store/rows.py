@@ -34,6 +34,7 @@ from cinatra_sdk.store.contexts import bound_context, is_host_context
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.paging import OpenGate, UnreadableGate
 from cinatra_sdk.store.work.ledger import RunLedger
+from cinatra_sdk.text.people import find_hidden
 
 
 def load_row(connection: Rows, run_id: str, tenant: str | None = None) -> Row:
@@ -66,7 +67,7 @@ def name_run(context: HostContext | None, run_id: str | None, tenant: str) -> tu
 
 
 def checked_run_id(text: str) -> str:
-    if len(text) > 200 or not text.isprintable() or text != text.strip() or "/" in text:
+    if len(text) > 200 or find_hidden(text) or text != text.strip() or "/" in text:
         raise InputInvalid(
             "the run id is not usable", hint="up to 200 printable characters, no slash"
         )
@@ -197,16 +198,16 @@ def refuse_ended(row: Row) -> None:
 def gates_in(row: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
     """The open gates, and the name and problem of each gate that cannot be read."""
     kept = row["open_gates"]
-    return read_gates(kept) if isinstance(kept, list) else ((), ("its gates cannot be read",))
+    return read_gates(kept, row) if isinstance(kept, list) else ((), ("its gates cannot be read",))
 
 
-def read_gates(kept: Iterable[Row]) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
-    """As `gates_in`, of rows of the table `gates`."""
+def read_gates(kept: Iterable[Row], run: Row) -> tuple[tuple[Gate, ...], tuple[str, ...]]:
+    """As `gates_in`, of rows of the table `gates`; run: whose they are."""
     gates: list[Gate] = []
     problems: list[str] = []
     for data in kept:
         try:
-            gates.append(Gate.from_json(data))
+            gates.append(Gate.from_json(data).of_run(run["run_id"], run["tenant"]))
         except GateUnreadable as error:
             problems.append(f"gate '{data['gate_id']}': {error}")
     # Gates that wait beside each other open in any order: people see them in that of their items.
@@ -224,7 +225,7 @@ def _split_numbers(name: str) -> list[tuple[int, str]]:
 
 def read_open_gates(row: Row) -> tuple[list[OpenGate], list[UnreadableGate]]:
     """The gate of a row of `list_gates`, as one that can be read or as one that cannot."""
-    gates, problems = read_gates([row])
+    gates, problems = read_gates([row], row)
     found = [
         OpenGate(
             run_id=row["run_id"],

@@ -36,9 +36,16 @@ from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.activating import activate
 from cinatra_sdk.store.actors import read_actor
+from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names
 from cinatra_sdk.store.contexts import bound_context, refuse_strangers
 from cinatra_sdk.store.creating import NewRun, create_run
-from cinatra_sdk.store.deciding import Decisions, Named, decide_gates, list_decisions
+from cinatra_sdk.store.deciding import (
+    Decisions,
+    Named,
+    decide_gates,
+    list_decisions,
+    list_seen,
+)
 from cinatra_sdk.store.flows import DurableFlow
 from cinatra_sdk.store.in_thread import WORKERS, Threads, in_thread
 from cinatra_sdk.store.keeping import RunKeeper
@@ -56,6 +63,7 @@ WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
 
 
+@check_arguments
 class RunStore(RunKeeper):
     """Runs on one Postgres database; safe to share between threads."""
 
@@ -69,6 +77,7 @@ class RunStore(RunKeeper):
         workers: int = WORKERS,
         **parts: Unpack[Parts],
     ) -> None:
+        check_kinds(lease=lease, workers=workers)
         self._database = database
         self._flows = KnownFlows(database, join_parts(host, parts, "RunStore()"))
         self._claims = Claims(database, lease=lease)
@@ -99,6 +108,8 @@ class RunStore(RunKeeper):
         Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
         name in `env` that the runtime reads itself; `TypeError` for a part that is given twice.
         """
+        check_names(dsn=dsn)
+        check_kinds(lease=lease, workers=workers)
         lent = join_parts(host, parts, "RunStore.open()")
         return cls(Database.open(dsn), host=lent, lease=lease, retries=retries, workers=workers)
 
@@ -172,7 +183,7 @@ class RunStore(RunKeeper):
         """
         decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
-            flow=flow, tenant=tenant, context=context,
+            seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context,
         )  # fmt: skip
         return self.get(run_id)
 
@@ -253,7 +264,7 @@ class RunStore(RunKeeper):
         """
         made, host = decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
-            flow=flow, tenant=tenant, context=context,
+            seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context,
         )  # fmt: skip
         if made is None:
             return self.get(run_id)

@@ -222,7 +222,11 @@ def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> str:
     """The name as it is kept.  Raises: `AnswerInvalid`."""
     who = read_actor(by)
     if not who:
-        raise AnswerInvalid("the word on a call does not say whose it is", hint="give by=…")
+        raise AnswerInvalid(
+            "the word on a call does not say whose it is",
+            hint="name them: --as NAME",
+            in_python="by=…",
+        )
     if value is not None and not isinstance(value, Mapping):
         raise AnswerInvalid(
             "what the call gave is no object", hint='give the outputs of the node: {"id": …}'

@@ -19,8 +19,8 @@ from pydantic import JsonValue
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.flow.nodes.start import Start
 from cinatra_sdk.flow.plan import FlowPlan, NodePlan, walk_plan_paths
+from cinatra_sdk.gates.contradiction import says_decision
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.gates.dialects import says_decision
 from cinatra_sdk.gates.forms.foreign import ForeignForm
 from cinatra_sdk.gates.gate import Gate, label
 from cinatra_sdk.text.spelling import did_you_mean

@@ -21,7 +21,7 @@ from cinatra_sdk.advancing import Graph, advance
 from cinatra_sdk.contract import Status
 from cinatra_sdk.engine.checkpoints import STRICT
 from cinatra_sdk.engine.runtime_context import HostContext
-from cinatra_sdk.errors import AnswerInvalid, FlowError, GateChanged
+from cinatra_sdk.errors import AnswerInvalid, FlowError, GateChanged, InputInvalid
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.conversation import read_records
 from cinatra_sdk.governed.growing import without_seals
@@ -115,6 +115,20 @@ async def adrive(
         own.shutdown(wait=False)
 
 
+def _require_flow_and_inputs(flow: object, params: object) -> None:
+    """Raise `InputInvalid` for what is neither, such as the path of a file."""
+    if not hasattr(flow, "with_host"):
+        raise InputInvalid(
+            f"'flow' is a {type(flow).__name__}, not a flow",
+            hint="compile the file first: compile_flow(…)",
+        )
+    if params is not None and not isinstance(params, Mapping):
+        raise InputInvalid(
+            f"'params' is a {type(params).__name__}, not an object",
+            hint="give the inputs by name: {'topic': …}",
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Drive:
     """One driven run, ready to begin."""
@@ -135,6 +149,7 @@ class _Drive:
         platform: Platform | None,
         stubs: Mapping[str, JsonValue] | None,
     ) -> _Drive:
+        _require_flow_and_inputs(flow, params)
         if platform is not None and stubs is not None:
             raise ValueError("give a platform or stubs, not both: stubs are for the simulation")
         if platform is None:

@@ -6,5 +6,5 @@ rewriting.py     a file changed by one writer at a time
 yaml_text.py     the one reader of YAML
 header_names.py  headers that a call may carry
 people.py        names of people who decide;  bounds.py  how long a kept text may be
-spelling.py      `did you mean …?`
+spelling.py      `did you mean …?`;  counting.py  `1 run`, `2 runs`
 """

@@ -24,13 +24,33 @@ MAX_REASON: Final = 10_000
 UNKEEPABLE: Final = re.compile("[\x00\ud800-\udfff]")
 """Characters that no database takes as text."""
 INVISIBLE: Final = frozenset(
-    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\ufffc"
+    "\U00013441\U00013442\U00016fe4\U0001d159"
     + "".join(map(chr, range(0xFE00, 0xFE10)))
     + "".join(map(chr, range(0xE0100, 0xE01F0)))
 )
-"""Letters and marks that leave no trace on a screen, and that count as printable."""
+"""Letters and marks that leave no trace on a screen, and that count as printable: all that Unicode lets
+a screen ignore, and the blanks among the letters (of Braille, Hangul, hieroglyphs, Khitan and music).
+Names have none of them; prose needs some (`first_turn/unseen.py`).
+"""
 _MOST_MARKS: Final = 3
 """Marks on one letter; more paint over other lines."""
+
+
+def find_hidden(name: str) -> str:
+    """The first letter of a name that nobody sees; empty where each is seen."""
+    if name.isascii() and name.isprintable():
+        return ""
+    return next((one for one in name if not one.isprintable() or one in INVISIBLE), "")
+
+
+def escape_hidden(text: str) -> str:
+    r"""The text with codes, such as `\u3164`, in place of the letters that nobody sees."""
+    if not find_hidden(text):
+        return text
+    return "".join(
+        one.encode("unicode_escape").decode("ascii") if find_hidden(one) else one for one in text
+    )
 
 
 def person_name(name: object) -> str:
@@ -47,7 +67,7 @@ def person_name(name: object) -> str:
     found = " ".join(word for word in words.split(" ") if word)
     if len(found) > MAX_NAME:
         raise AnswerInvalid(f"'by' has more than {MAX_NAME} characters")
-    hidden = next((one for one in found if not one.isprintable() or one in INVISIBLE), "")
+    hidden = find_hidden(found)
     if hidden:
         named = unicodedata.name(hidden, "a control character")
         raise AnswerInvalid(
@@ -93,7 +113,7 @@ def _escape_hidden_letters(name: str) -> Iterator[str]:
     """The letters; invisible characters and surplus marks are replaced by their codes."""
     for letter in unicodedata.normalize("NFC", name):
         category = unicodedata.category(letter)
-        hidden = category != "Zs" and (not letter.isprintable() or letter in INVISIBLE)
+        hidden = category != "Zs" and find_hidden(letter)
         yield f"<U+{ord(letter):04X}>" if hidden or category in {"Mn", "Me"} else letter
 
 

@@ -35,7 +35,7 @@ def main(run_id: str = "refund-881") -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     asked = "".join(
-        f": oasflow approve {run.id}/{gate.id} --shown {gate.shown[:12]} --as {LEAD}"
+        f": oasflow approve {run.id}/{gate.id} --shown {gate.shown[:16]} --as {LEAD}"
         for gate in run.waiting
     )
     sys.stdout.write(f"{run.id} is {run.status}{asked}\n")

@@ -18,6 +18,7 @@ subject.py            what rules are given: the document as written, its flows, 
 addresses.py          classes of templated addresses
 child_agents.py       the child agents that a flow calls
 credentials.py        literal credentials in texts;  credential_names.py  under a telling name
+written_credentials.py  what no command prints;  credential_certainty.py  how certain a name is
 concealed.py          a document with its credentials covered;  program_arguments.py  those of programs
 late_sources.py       data edges from nodes that never run before
 renderers.py          the screens that a flow names

@@ -1,7 +1,8 @@
 """Covers every literal credential in a document that will be shown.
 
-In: a `Subject`.  Out: the document's value, in which each text that `check` would star (OAS204,
-OAS205, OAS212) is a label.  Equal credentials get equal labels, so that two versions can be compared.
+In: a `Subject`.  Out: the document's value, in which each credential is a label: the texts that
+`check` reports (OAS204, OAS205, OAS212), those in sensitive fields, and those that the wider rule of
+`written_credentials.py` finds, which says what counts.  Equal credentials get equal labels, so that two versions can be compared.
 
     "X-Api-Key": "d41d8cd9…"                      ->  "X-Api-Key": "(credential 1)"
     "https://bob:hunter2@host/a?token=d41d8cd9…"  ->  "https://credential-2@host/a?credential-2"
@@ -23,8 +24,10 @@ from oas_compiler.checks.program_arguments import find_argument_credentials
 from oas_compiler.checks.safety.credential_by_name import names_credential
 from oas_compiler.checks.safety.literal_credential import is_sent
 from oas_compiler.checks.subject import Subject, Text
+from oas_compiler.checks.written_credentials import find_written, is_written_name, names_are_sent
 from oas_compiler.document.sensitive import SENSITIVE_FIELDS
 from oas_compiler.ir import JsonValue
+from oas_compiler.text.marks import child
 from oas_compiler.text.secrets import without_secrets
 
 SEALED_FIELDS: Final = SENSITIVE_FIELDS | {"env"}
@@ -49,7 +52,8 @@ class Labels:
 
     def covered(self, subject: Subject) -> JsonValue:
         """The document's value with labels; the same object where there is nothing to cover."""
-        own = [*find_credentials(subject)]
+        whole, inside = _find_whole_and_parts(subject)
+        own = [*whole, *inside]
         for secret in own:
             self.by_value.setdefault(secret, _make_label(secret, len(self.by_value) + 1))
         value = subject.document.value
@@ -88,7 +92,8 @@ def _make_label(secret: str, number: int) -> str:
         query = f"?credential-{number}" if address["rest"] else ""
         host = address["authority"].rpartition("@")[2]
         shown = f"{address['scheme']}{user}{host}{address['path']}{query}"
-        if not known_credential(shown)[0]:
+        plain = f"{address['scheme']}{host}{address['path']}"
+        if not find_written(Text(plain, "", ())):
             return without_secrets(shown)
     shape, stars, _ = without_secrets(secret).partition("****")
     kind = f"{shape.split()[-1][-12:]}*** " if stars and shape.strip() else ""
@@ -96,21 +101,61 @@ def _make_label(secret: str, number: int) -> str:
 
 
 def find_credentials(subject: Subject) -> Iterator[str]:
-    """Every literal credential of a document, and the value of each that stands in an argument."""
+    """Every text of a document with a literal credential, and then the credentials in them."""
+    whole, inside = _find_whole_and_parts(subject)
+    yield from whole
+    yield from inside
+
+
+def _find_whole_and_parts(subject: Subject) -> tuple[list[str], list[str]]:
+    """The texts that no command may show, and what in them may not be shown anywhere else."""
+    whole: list[str] = []
+    inside: list[str] = []
     for text in subject.texts:
-        if holds_credential(text):
-            yield text.value
+        parts = find_written(text)
+        if parts or _is_told_or_sensitive(text):
+            whole.append(text.value)
+            inside += [part for part in parts if len(part) >= _SHORTEST_PART]
     for argument in find_argument_credentials(subject):
-        yield from dict.fromkeys((argument.whole, argument.value))
+        whole += dict.fromkeys((argument.whole, argument.value))
+    whole += [name for name, _ in find_written_names(subject.document.source.value)]
+    return list(dict.fromkeys(whole)), list(dict.fromkeys(inside))
 
 
 def holds_credential(text: Text) -> bool:
     """Whether no command may show the text."""
+    return bool(text.value) and (bool(find_written(text)) or _is_told_or_sensitive(text))
+
+
+def _is_told_or_sensitive(text: Text) -> bool:
     if not text.value:
         return False
     sent = is_sent(text) and credential(text.value)
-    told = sent or known_credential(text.value)[0] or names_credential(text)
-    return bool(told) or _is_sensitive(text)
+    return bool(sent or known_credential(text.value)[0] or names_credential(text)) or _is_sensitive(
+        text
+    )
+
+
+def find_written_names(value: JsonValue) -> Iterator[tuple[str, str]]:
+    """The names of members that are credentials themselves, each with the pointer of its object.
+
+    `"headers": {"9fK2…": "x"}` has one; the pointer of the member would repeat it.
+    """
+    waiting: list[tuple[JsonValue, str, tuple[str, ...]]] = [(value, "", ())]
+    for current, pointer, keys in waiting:
+        if isinstance(current, list):
+            waiting += [
+                (item, f"{pointer}/{index}", keys)
+                for index, item in enumerate(current)
+                if isinstance(item, (dict, list))
+            ]
+        elif isinstance(current, dict):
+            is_sent_name = names_are_sent(keys)
+            for name, member in current.items():
+                if is_written_name(name, is_sent=is_sent_name):
+                    yield name, pointer
+                if isinstance(member, (dict, list)):
+                    waiting.append((member, child(pointer, name), (*keys, name)))
 
 
 def _is_sensitive(text: Text) -> bool:

@@ -21,15 +21,16 @@ _NAMES: Final = frozenset(
     {
         "accesstoken", "apikey", "apisecret", "apitoken", "authorization", "authtoken",
         "bearertoken", "bridgetoken", "clientsecret", "cookie", "idtoken", "passwd", "password",
-        "passphrase", "privatekey", "proxyauthorization", "refreshtoken", "runtoken", "secret",
+        "passphrase", "privatekey", "proxyauthorization", "pwd", "refreshtoken", "runtoken", "secret",
         "secretaccesskey", "secretkey", "sessiontoken", "setcookie", "signingsecret", "token",
-        "webhooksecret", "xaccesstoken", "xapikey", "xapitoken", "xauthtoken", "xauthkey",
+        "webhooksecret", "xaccesstoken", "xapikey", "xapitoken", "xauth", "xauthtoken", "xauthkey",
     }
 )  # fmt: skip
 """Without case, `_` and `-`."""
 _ENDINGS: Final = (
     "apikey", "accesstoken", "bearertoken", "refreshtoken", "clientsecret", "privatekey",
-    "password", "secretkey", "secretaccesskey",
+    "password", "secretkey", "secretaccesskey", "subscriptionkey", "functionskey", "apitoken",
+    "authtoken", "sessiontoken",
 )  # fmt: skip
 _WEAK: Final = frozenset({"token", "secret", "cookie", "setcookie", "authorization", "idtoken"})
 """Names that have other meanings outside headers: there, a value without a digit is an ordinary
@@ -66,7 +67,7 @@ def looks_written(name: str, value: str, *, in_header: bool) -> bool:
     an ordinary word of the author.
     """
     plain = name.replace("_", "").replace("-", "").casefold()
-    if len(value) > _LONGEST_VALUE or _stands_for_another(value):
+    if len(value) > _LONGEST_VALUE or stands_for_another(value):
         return False
     if "-----BEGIN " in value:
         return True
@@ -93,7 +94,7 @@ def stands_under(keys: Collection[str], members: Collection[str]) -> bool:
     return False
 
 
-def _stands_for_another(value: str) -> bool:
+def stands_for_another(value: str) -> bool:
     if "{{" in value or "${" in value or is_stand_in(value):
         return True
     folded = value.strip().casefold()

@@ -15,7 +15,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
+
+from oas_compiler.text.secrets import AFTER_SERVICE, SERVICES
 
 _SCHEMES: Final = (
     "postgres", "postgresql", "mysql", "mariadb", "mongodb", r"mongodb\+srv", "redis", "rediss",
@@ -25,22 +28,50 @@ _SCHEMES: Final = (
 _KNOWN: Final = (
     ("sk-", "an API key (sk-…)", re.compile(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}")),
     ("gh", "a GitHub token (gh?_…)", re.compile(r"(?<![A-Za-z0-9])gh[opusr]_[A-Za-z0-9]{20,}")),
+    (
+        "github_pat_",
+        "a GitHub token (github_pat_…)",
+        re.compile(r"(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{20,}"),
+    ),
     ("ya29.", "a Google access token (ya29.…)", re.compile(r"ya29\.[A-Za-z0-9_-]{8,}")),
-    ("xox", "a Slack token (xox?-…)", re.compile(r"xox[bpars]-[A-Za-z0-9-]{8,}")),
+    ("xox", "a Slack token (xox?-…)", re.compile(r"xox[a-z]-[A-Za-z0-9-]{8,}")),
     ("AKIA", "an AWS access key (AKIA…)", re.compile(r"(?<![A-Za-z0-9])AKIA[0-9A-Z]{16}")),
     ("ASIA", "an AWS access key (ASIA…)", re.compile(r"(?<![A-Za-z0-9])ASIA[0-9A-Z]{16}")),
     # look-behind, so that a run of characters is searched from its beginning only
     (
         "eyJ",
         "a JSON web token (eyJ…)",
-        re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+"),
+        re.compile(
+            r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.(?:eyJ[A-Za-z0-9_-]+|[A-Za-z0-9_-]{16,})\.[A-Za-z0-9_-]+"
+        ),
+    ),
+    *(
+        (part, kind, re.compile(rf"(?<![A-Za-z0-9_])(?:{start}){AFTER_SERVICE}[A-Za-z0-9_+/=.-]*"))
+        for start, part, kind in SERVICES
+    ),
+    (
+        ":AA",
+        "a Telegram token (…:AA…)",
+        re.compile(r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{16,}"),
+    ),
+    (
+        "/api/webhooks/",
+        "a Discord webhook address",
+        re.compile(r"/api/webhooks/[0-9]{10,25}/(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,}"),
+    ),
+    (
+        "Key=",
+        "an Azure account key",
+        re.compile(
+            r"(?:Account|SharedAccess)Key=(?=[A-Za-z+/]{0,60}[0-9])[A-Za-z0-9+/]{20,}={0,2}"
+        ),
     ),
     (
         "-----BEGIN ",
         "a private key (PEM)",
         re.compile(
             r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-            r"[\\rn\s\"'+,]{0,60}(?:[A-Za-z0-9+/]{16}|Proc-Type:|Version:)"
+            r"[\\rn\s\"'+,]{0,60}(?:[A-Za-z0-9+/=]{8}|Proc-Type:|Version:)"
         ),
     ),
     (
@@ -75,6 +106,15 @@ _LONGEST_STAND_IN = 200
 _MIN_LENGTH: Final = 24
 _MIN_ENTROPY: Final = 4.5
 """Bits per character (Shannon)."""
+
+
+def find_known(text: str) -> Iterator[str]:
+    """Every credential of a well-known shape, as far as its shape says."""
+    if len(text) < _SHORTEST:
+        return
+    for prefix, _, pattern in _KNOWN:
+        if prefix in text:
+            yield from (found[0] for found in pattern.finditer(text))
 
 
 def known_credential(text: str) -> tuple[str, int]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
@@ -34,6 +34,11 @@ _FLOW_NAMES: Final = frozenset(
 )
 _PLATFORM: Final = re.compile(BASE_URL_MARK)
 """The placeholder by which calls name their platform."""
+_LABELS: Final = ("name", "title", "key", "header", "field", "param", "id")
+_LABELLED: Final = frozenset(
+    {"value", "val", "const", "content", "default", "example", "examples", "values", "enum", "literal"}
+)  # fmt: skip
+"""Members that an object holds beside the name of what they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,6 +102,10 @@ class Text(NamedTuple):
     pointer: str
     keys: tuple[str, ...]
     """Names of the object members on the way to it, outermost first; indexes are left out."""
+    label: str = ""
+    """What the object around it calls it: the header's name of `{"name": …, "value": …}`, the title
+    of a property's default; in a list of two texts the first.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -163,7 +172,7 @@ class Subject:
     def manifest_texts(self) -> tuple[Text, ...]:
         """Every string value of package.json, as `texts` of the document."""
         source = self.package.source if self.package is not None else None
-        return _collect_texts(source.value) if source is not None else ()
+        return collect_texts(source.value) if source is not None else ()
 
     @cached_property
     def flows(self) -> tuple[FlowIR, ...]:
@@ -233,7 +242,7 @@ class Subject:
     @cached_property
     def texts(self) -> tuple[Text, ...]:
         """Every string value of the document as written, in file order; keys are no values."""
-        return _collect_texts(self.document.source.value)
+        return collect_texts(self.document.source.value)
 
 
 def _is_of_cinatra(found: Written) -> bool:
@@ -260,23 +269,45 @@ def _walk_components(value: JsonValue, pointer: str, flow: tuple[str, int]) -> I
                 yield from _walk_components(member, child(pointer, key), flow)
 
 
-def _collect_texts(value: JsonValue) -> tuple[Text, ...]:
+def find_label(key: str, siblings: Mapping[str, object]) -> str:
+    """What the object calls its member under this key; empty where it says nothing."""
+    if key.casefold() not in _LABELLED:
+        return ""
+    named = (siblings.get(name) for name in _LABELS)
+    return next((name for name in named if isinstance(name, str) and name), "")
+
+
+def find_pair_label(listed: Sequence[object], index: int) -> str:
+    """The first of two texts for the second, as in `["X-Api-Key", "…"]`; else empty."""
+    first = listed[0] if index == 1 and len(listed) == 2 else ""
+    return first if isinstance(first, str) else ""
+
+
+def collect_texts(value: JsonValue) -> tuple[Text, ...]:
+    """Every string below a value, in its order."""
     found = [Text(value, "", ())] if isinstance(value, str) else []
     _add_texts(value, "", (), found)
     return tuple(found)
 
 
-def _add_texts(value: JsonValue, pointer: str, keys: tuple[str, ...], found: list[Text]) -> None:
+def _add_texts(
+    value: JsonValue, pointer: str, keys: tuple[str, ...], found: list[Text], label: str = ""
+) -> None:
     """The strings below `value`; adds to a list because generators inside each other cost more."""
     if isinstance(value, dict):
         for key, member in value.items():
             if isinstance(member, str):
-                found.append(Text(member, child(pointer, key), (*keys, key)))
-            elif isinstance(member, (dict, list)):
+                label = find_label(key, value)
+                found.append(Text(member, child(pointer, key), (*keys, key), label))
+            elif isinstance(member, dict):
                 _add_texts(member, child(pointer, key), (*keys, key), found)
+            elif isinstance(member, list):
+                label = find_label(key, value)
+                _add_texts(member, child(pointer, key), (*keys, key), found, label)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             if isinstance(item, str):
-                found.append(Text(item, f"{pointer}/{index}", keys))
+                first = find_pair_label(value, index)
+                found.append(Text(item, f"{pointer}/{index}", keys, first or label))
             elif isinstance(item, (dict, list)):
                 _add_texts(item, f"{pointer}/{index}", keys, found)

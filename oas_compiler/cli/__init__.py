@@ -17,7 +17,7 @@
                   the views of `explain`
     deciding.py   a decision at the command line: finds the gate, decides, drives the run on
     ending.py     who signs the record of a run that is stopped, or rejected without its flow
-    several.py    several targets of one command, shown and then decided
+    several.py, shared_gates.py    several targets of one command, shown and then decided
     acting.py     continues a run: tells what it uses (about.py, about_services.py) and what this call lacks
                   (lacking.py, needed_host.py), with a complete command (next_steps.py)
     drive.py      a run from stop to stop, with a person at the terminal

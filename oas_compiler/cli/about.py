@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from rich.text import Text
 
 from cinatra_sdk.contract import BASE_URL
-from oas_compiler.cli.about_services import list_services, list_stored_services
+from oas_compiler.cli.about_services import list_services, list_stored_services, stored_flow_acts
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.opening import RUN_TOKEN
 from oas_compiler.cli.safe import clean
@@ -60,6 +60,8 @@ def what_is_used(run: Run, own: Own, manner: Manner, source: bytes) -> list[list
     services = list_asked(run, source, own)
     asks = _prefix_verb(_ASKS[manner], _join_services(services)) if services else []
     calls = _describe_calls(run, own, manner)
+    if own.platform is None and is_simulated_for_nothing(run, source):
+        calls = []
     if asks and calls == [f"  {_CALLS[manner]} nothing"]:
         calls = []
     lines = [whose, calls, asks, _describe_variables(run, manner)]
@@ -84,6 +86,13 @@ def tell_services(terminal: Terminal, flow: Flow, own: Own) -> None:
     if services:
         pieces = _prefix_verb(_ASKS["done"], _join_services(services))
         terminal.say(Pieces([Text(piece) for piece in pieces], between=" "))
+
+
+def is_simulated_for_nothing(run: Run, source: bytes) -> bool:
+    """Whether the platform of a run is simulated and its flow makes no call that this could matter
+    to; source: as in `tell_what_is_used`.
+    """
+    return run.platform.get("kind") == "simulated" and not stored_flow_acts(source)
 
 
 def _join_services(services: Sequence[str]) -> list[str]:

@@ -22,6 +22,7 @@ from cinatra_sdk.templates.environment import ENVIRONMENT_PLACEHOLDER
 from cinatra_sdk.values.json_text import Json, JsonValue
 from cinatra_sdk.values.sensitive import read_name
 from oas_compiler.cli.safe import clean
+from oas_compiler.control.elsewhere import acts_at_all
 from oas_compiler.ir import FlowIR, McpTransport, RemoteAgentNode, walk
 
 if TYPE_CHECKING:
@@ -36,6 +37,17 @@ def list_stored_services(source: bytes, parts: HostParts | None, *, script: str 
 
     parts: what `--host` lends.  script: the name of the script that answers in place of models.
     """
+    flow = _read_stored_flow(source)
+    return [] if flow is None else list_services(flow, parts, script=script)
+
+
+def stored_flow_acts(source: bytes) -> bool:
+    """Whether the flow calls, asks or runs anything; source: as above, and unknown counts as yes."""
+    flow = _read_stored_flow(source)
+    return flow is None or acts_at_all(flow)
+
+
+def _read_stored_flow(source: bytes) -> FlowIR | None:
     from cinatra_sdk.errors import StoreError
     from cinatra_sdk.store.flow_kinds import OAS, split_source
     from oas_compiler.document.policy import LoaderPolicy
@@ -44,11 +56,11 @@ def list_stored_services(source: bytes, parts: HostParts | None, *, script: str 
 
     try:
         if not source or split_source(source)[0] != OAS:
-            return []
+            return None
         everything = Loading(policy=LoaderPolicy.of(blocked=()))
-        return list_services(compile_ir(source, loading=everything).ir, parts, script=script)
+        return compile_ir(source, loading=everything).ir
     except (CompileError, StoreError):
-        return []  # going on with the run reports it
+        return None  # going on with the run reports it
 
 
 def list_services(flow: FlowIR, parts: HostParts | None, *, script: str = "") -> list[str]:

@@ -98,7 +98,8 @@ class Asker:
             elif chosen in _LETTERS and _is_offered(gate, _LETTERS[chosen]):
                 decision = self._approve_by_letter(gate, checklist, _LETTERS[chosen], note)
             else:
-                reminder = "Type one of the letters and press Enter."
+                letters = ", ".join(_list_letters(gate))
+                reminder = f"Type one of the letters ({letters}) and press Enter."
                 self.keyboard.refuse(reminder, is_error=False)
             if decision is not None:
                 return decision
@@ -111,6 +112,9 @@ class Asker:
         self, gate: Gate, checklist: Checklist | None, letter: str, note: str
     ) -> Decision | None:
         """The approval by one of the letters; None where it fails and the person is asked again."""
+        if note and (stray := _describe_stray_words(gate, letter, note)):
+            self.keyboard.refuse(stray)
+            return None
         if letter == "a" and needs_words(gate.form):
             value = self._ask_text(gate, "")
         elif letter == "a":
@@ -174,7 +178,7 @@ class Asker:
             )
             gate.check(decision)
         except AnswerInvalid as error:
-            self.keyboard.refuse(str(error))
+            self.keyboard.refuse(error.for_people)
             return None
         return decision
 
@@ -224,6 +228,8 @@ class Asker:
         if not words:
             self.terminal.say(Words(Text(HOW_TO_TYPE, style="dim")))
             words = self.keyboard.line("your words: ", words=True).strip()
+        if not words:
+            self.keyboard.refuse("no words were typed, and nothing was decided", is_error=False)
         if words in {"", "<"}:
             return NOT_JSON
         name = gate.form.text_field
@@ -242,6 +248,7 @@ class Asker:
             return NOT_JSON
         self.drafts[gate.id] = text
         if not text.strip():
+            self.keyboard.refuse("the text is empty, and nothing was decided", is_error=False)
             return NOT_JSON
         value: Any = {name: text} if name else text if in_words else decoded(text)
         if value is NOT_JSON:
@@ -282,6 +289,29 @@ _LETTERS: Final = {
 def needs_words(form: AnswerForm) -> bool:
     """Whether an approval is one text of the person, without a form to fill in around it."""
     return isinstance(form, TextForm) and form.needs_words
+
+
+def _list_letters(gate: Gate) -> list[str]:
+    """The letters that a gate without a checklist takes."""
+    ways = [letter for letter in ("a", "j", "w", "e") if _is_offered(gate, letter)]
+    return [*ways, *(["d"] if gate.is_deniable else []), "r", "v", "q"]
+
+
+def _describe_stray_words(gate: Gate, letter: str, words: str) -> str:
+    """Why the words behind a letter are taken neither as the answer nor as the reason; empty where
+    they are one of the two.
+
+    Where a gate asks for words, those behind `a` would be kept as a reason, and their author means
+    them as the answer.
+    """
+    if letter == "j":
+        return "type j alone: the JSON is asked next"
+    asks_words = gate.is_question or gate.form.needs_words
+    if letter != "a" or not asks_words:
+        return ""
+    if _is_offered(gate, "w"):
+        return f'words behind a are no answer: type "w {words}" to answer with them'
+    return "words behind a are no answer: type a alone, and the answer is asked next"
 
 
 def _is_offered(gate: Gate, letter: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from cinatra_sdk.errors import FlowError, RunNotFound
+from cinatra_sdk.text.counting import say_number
 from cinatra_sdk.text.files import read_named, replace_file
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.exits import Exit, Halt
@@ -37,6 +38,17 @@ Packs = Annotated[
         "--packs", metavar="DIR", help="Where the packs are; default: those in the database."
     ),
 ]
+
+
+MANY: Final = 50
+_LISTING: Final = ("--status", "--limit", "--after")
+_STRAYS: Final = (
+    ("--verifier", ("--verify", "--export", "RUN", *_LISTING, "--transcripts"), "it prints a program, of no records"),
+    ("--verify", ("--export", "RECORD", *_LISTING, "--transcripts"), "it reads a file, and all of it"),
+    ("--export", ("RECORD", *_LISTING), "it writes whole chains, of a run or of all"),
+    ("RECORD", _LISTING, "they are for a list"),
+)  # fmt: skip
+"""What does not go with what, and why: an option that is left out in silence would be believed."""
 
 
 class RecordStatusName(StrEnum):
@@ -78,7 +90,7 @@ def records(
         list[str] | None,
         typer.Option("--ed25519", metavar="KID=FILE", help="--verify: a public key of signatures."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = MANY,
     after: options.After = "",
     host: options.Host = "",
     tenant: options.Tenant = "",
@@ -92,6 +104,13 @@ def records(
     A record says what a run came to, who approved it, on which evidence and under which rules.
     """
     terminal = Terminal.open(as_json=as_json)
+    _refuse_strays(
+        {
+            "--verifier": verifier, "--verify": verify is not None, "--export": bool(export),
+            "RECORD": name.startswith("dr_"), "RUN": bool(name), "--status": status is not None,
+            "--limit": limit != MANY, "--after": bool(after), "--transcripts": transcripts,
+        }
+    )  # fmt: skip
     if verifier:
         return _print_verifier(terminal)
     if verify is not None:
@@ -130,6 +149,16 @@ def records(
     return Exit.OK
 
 
+def _refuse_strays(given: Mapping[str, bool]) -> None:
+    """given: by option, whether it was.  Raises: `Halt` for two that do not go together."""
+    for what, others, why in _STRAYS:
+        stray = next((one for one in others if given[what] and given[one]), "")
+        if stray:
+            raise Halt(f"{stray} does not go with {what}: {why}")
+    if given["--transcripts"] and not given["--export"]:
+        raise Halt("--transcripts is for --export FILE")
+
+
 def _open_records(store: RunStore, signer: Signer | None = None) -> DecisionRecords:
     from cinatra_sdk.store.records import DecisionRecords
 
@@ -166,7 +195,7 @@ def _write_export(terminal: Terminal, export: str, lines: Iterable[str]) -> Exit
     last_line = json.loads(content.splitlines()[-1])
     manifest = last_line["manifest"]
     terminal.data({"records": manifest["records"], "file": export, "manifest": manifest})
-    terminal.show(f"{manifest['records']} records in {clean(export)}")
+    terminal.show(f"{say_number(manifest['records'], 'record')} in {clean(export)}")
     _tell_export(terminal, last_line)
     terminal.say("verify them with: oasflow records --verify FILE, or the program of --verifier")
     return Exit.OK
@@ -281,6 +310,8 @@ def replay(
     from oas_compiler.cli.audit_view import describe_replay, replay_view
 
     terminal = Terminal.open(as_json=as_json or packet)
+    if packs is not None and packet:
+        raise Halt("--packs does not go with --packet: nothing is derived for it")
     if packs is not None and not packs.is_dir():
         raise Halt(f"--packs {clean(str(packs))} is no folder")
     with opening.store(terminal, db) as store:

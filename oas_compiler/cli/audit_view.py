@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.layout import Indented, Listing, unbroken
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.tables import format_since
@@ -112,7 +113,8 @@ def _list_figures(record: DecisionRecord) -> list[RenderableType]:
     kid = record.signature.kid if record.signature else ""
     signed = f", with a signature by {kid} that only an export verifies" if kid else ""
     used = (
-        f"{usage.tokens} tokens, {usage.tool_calls} calls, {usage.cost_usd_cents:g} cents, "
+        f"{say_number(usage.tokens, 'token')}, {say_number(usage.tool_calls, 'call')}, "
+        f"{usage.cost_usd_cents:g} cents, "
         f"{usage.wall_clock_ms} ms of work"
     )
     return [
@@ -184,8 +186,7 @@ def replay_view(replayed: Replayed) -> RenderableType:
     else:
         told = f"{clean(replayed.record_id)} comes out the same"
         lines.append(Text(told, style="bold green"))
-        count = replayed.verdicts
-        verdicts = "1 verdict" if count == 1 else f"{count} verdicts"
+        verdicts = say_number(replayed.verdicts, "verdict")
         lines.append(Text(f"  {verdicts} derived again; nothing was called"))
     lines += [Text(f"  not derived again: {clean(one)}") for one in replayed.skipped]
     return Group(*lines)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from cinatra_sdk.text.counting import say_number
 from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
@@ -223,15 +225,23 @@ def _make_file_record(one: _Checked) -> dict[str, Any]:
 
 def _format_summary(every: list[Finding], files: int) -> str:
     if not every:
-        return f"no findings in {_format_count(files, 'file')}"
+        return f"no findings in {say_number(files, 'file')}"
     errors = sum(finding.severity == "error" for finding in every)
     said = (
-        f"{_format_count(errors, 'error')} and {_format_count(len(every) - errors, 'warning')} "
-        f"in {_format_count(files, 'file')}"
+        f"{say_number(errors, 'error')} and {say_number(len(every) - errors, 'warning')} "
+        f"in {say_number(files, 'file')}"
     )
     fixable = sum(map(is_fixable, every))
     return f"{said}; {fixable} can be fixed with --fix" if fixable else said
 
 
-def _format_count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"
+def tell_errors(terminal: Terminal, path: str, file: str, env: Mapping[str, str]) -> None:
+    """Say on stderr that a flow has errors of `oasflow check`.
+
+    A flow is explained and runs even if rules beyond its structure forbid it.
+    """
+    found = findings_of(path, env=env, loading=loading()).errors
+    errors = sum(finding.file == file for finding in found)
+    if errors:
+        told = say_number(errors, "error")
+        terminal.note(f"check finds {told} in this file (oasflow check {shlex.quote(path)})")

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.opening import PlatformOptions
 from oas_compiler.cli.terminal import Terminal
@@ -49,8 +50,7 @@ class Context:
             ArtifactStore(store.database).load(self.file.loaded)
         except ContextError as error:
             raise Halt(f"--context {self.path}: {error}", code=error.code) from None
-        number = len(self.file.artifacts)
-        terminal.say(f"context: {number} artifact{'' if number == 1 else 's'}")
+        terminal.say(f"context: {say_number(len(self.file.artifacts), 'artifact')}")
         settings = self.file.settings
         self._mention_strangers(flow, terminal)
         if settings.package_name is None and not flow.ir.package_name:

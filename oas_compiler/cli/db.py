@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.inputs import duration
@@ -171,9 +173,14 @@ def archive(
     counted = asdict(done)
     terminal.data({**counted, "dry_run": dry_run})
     left = counted.pop("left")
-    what = ", ".join(f"{number} {name}" for name, number in counted.items() if name != "runs")
+    what = ", ".join(
+        say_number(number, name.removesuffix("s"), name)
+        for name, number in counted.items()
+        if name != "runs"
+    )
     verb = "would be archived" if dry_run else "archived"
-    terminal.show(f"{done.runs} runs {verb}: {what}" if done.runs else f"0 runs {verb}")
+    runs = say_number(done.runs, "run")
+    terminal.show(f"{runs} {verb}: {what}" if done.runs else f"{runs} {verb}")
     if left:
         terminal.show(f"{left} left, because their rows are damaged")
     return Exit.OK
@@ -222,6 +229,7 @@ def _inspect_tables(address: str) -> dict[str, Any]:
         "newer": list(found.newer),
         "has_rights": found.may_look,
         "could_rewrite": list(found.powers),
+        "own_settings": list(found.own_settings),
     }
 
 
@@ -284,7 +292,17 @@ def _said_of(tables: dict[str, Any]) -> list[str]:
         else f"the role '{role}' cannot change what is append-only"
     )
     is_local = not os.environ.get("DATABASE_URL")
-    return [f"tables: {state}", power, *([RESTART] if could and is_local else [])]
+    own = [_describe_own_settings(tables)] if tables["own_settings"] else []
+    return [f"tables: {state}", power, *own, *([RESTART] if could and is_local else [])]
+
+
+def _describe_own_settings(tables: dict[str, Any]) -> str:
+    role, database = (json.dumps(tables[name]) for name in ("role", "database"))
+    return (
+        f"the role {role} has settings of its own ({', '.join(tables['own_settings'])}), which may "
+        f"slow it down; to undo them: alter role {role} reset all; "
+        f"alter role {role} in database {database} reset all"
+    )
 
 
 def _say_which(terminal: Terminal) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 from cinatra_sdk.errors import GateChanged
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.shown import SHORT
-from oas_compiler.cli import opening
+from oas_compiler.cli import opening, options
 from oas_compiler.cli.acting import TypedCommand, flow_to_go_on
 from oas_compiler.cli.ending import lend_signer, tell_unsigned
 from oas_compiler.cli.exits import Exit, Halt
@@ -219,8 +219,9 @@ def find_gate(store: RunStore, target: str, given: GivenOptions, command: str = 
     that opens later is not meant: nobody has seen what it will show.
     """
     prefix, _, gate_id = target.partition("/")
-    if not prefix:
-        raise Halt("the run id is empty")
+    if not prefix and gate_id:
+        raise Halt(f"'{target}' names a gate and no run: write RUN/GATE")
+    options.refuse_empty_run(prefix, "RUN/GATE")
     run = store.get(store.find(prefix, tenant=given.tenant or None, to_act=True))
     if gate_id:
         gate = next((gate for gate in run.waiting if gate.id == gate_id), None)

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.checks.concealed import Labels
 from oas_compiler.cli import options
 from oas_compiler.cli.exits import Exit
@@ -133,7 +134,7 @@ def _format_values(change: Change) -> str:
 
 def _format_summary(found: Difference) -> str:
     weaker = len(found.weakened)
-    every = f"{len(found)} difference{'s' if len(found) != 1 else ''}"
+    every = say_number(len(found), "difference")
     return f"{every}, {weaker} of them weaken{'s' if weaker == 1 else ''} what people decide"
 
 

@@ -111,7 +111,7 @@ class Drive:
                 return run
             except GateClosed as error:
                 # Another person was faster: their decision counts, and the run has continued.
-                self.terminal.note(str(error))
+                self.terminal.note(error.for_people)
                 after = self.store.get(run.id)
             if after is None:
                 # Another person may have decided while the question was open.
@@ -132,7 +132,7 @@ class Drive:
             try:
                 return self._answer_gate(decision, gate)
             except AnswerInvalid as error:
-                self.terminal.error(str(error))
+                self.terminal.error(error.for_people)
                 checklist = checklist or asker.checklist(gate)
                 if checklist is not None and isinstance(error, ChoiceGone):
                     checklist = checklist.refused(error)
@@ -207,7 +207,7 @@ class Drive:
         return decision
 
     def _mention_no_answer(self, gate: Gate, error: AnswerInvalid) -> None:
-        self.terminal.note(f"the simulation has no answer for gate '{gate.id}': {error}")
+        self.terminal.note(f"the simulation has no answer for gate '{gate.id}': {error.for_people}")
 
     def _mention_unused_stubs(self, run: Run) -> None:
         if not self.from_start or run.status != "completed":

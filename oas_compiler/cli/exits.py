@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import typer
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import OutputLost, Terminal, notes_of_the_log, why_lost
 
@@ -194,7 +195,7 @@ def _report_error(terminal: Terminal, error: Exception) -> Exit:
             terminal, error.exit, error.code, str(error), then=error.then, more=error.more
         )
     if isinstance(error, FlowError):
-        return _print_error(terminal, _exit_of_flow_error(error), error.code, str(error))
+        return _print_error(terminal, _exit_of_flow_error(error), error.code, error.for_people)
     if isinstance(error, OSError):
         what = f"{error.filename or 'the file'}: {error.strerror or type(error).__name__}"
         return _print_error(terminal, Exit.USAGE, "unreadable", what)
@@ -215,7 +216,7 @@ def problem_of(error: Exception) -> tuple[Exit, str, str]:
     if isinstance(error, Halt):
         return error.exit, error.code, str(error)
     if isinstance(error, FlowError):
-        return _exit_of_flow_error(error), error.code, str(error)
+        return _exit_of_flow_error(error), error.code, error.for_people
     if isinstance(error, CompileError):
         return Exit.FINDINGS, "compile_error", "its flow has errors; oasflow resume shows them"
     platform = _platform_error(error)
@@ -245,8 +246,7 @@ def _report_findings(terminal: Terminal, error: CompileError) -> Exit:
     findings = list(error.diagnostics)
     code = Exit(exit_of_findings(findings))
     terminal.say(view_of_findings(findings))
-    errors = len(error.diagnostics.errors)
-    message = f"the flow has {errors} error{'s' if errors != 1 else ''}"
+    message = f"the flow has {say_number(len(error.diagnostics.errors), 'error')}"
     terminal.error(message)
     records = [finding_record(finding) for finding in findings]
     described = {

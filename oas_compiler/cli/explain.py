@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from cinatra_sdk.text.spelling import did_you_mean
 from oas_compiler.cli import options
+from oas_compiler.cli.check import tell_errors
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.findings import view_of_findings
 from oas_compiler.cli.inputs import environment
@@ -19,7 +18,6 @@ from oas_compiler.cli.terminal import Terminal
 from oas_compiler.explain import Explanation
 from oas_compiler.explain import explain as explanation_of
 from oas_compiler.explain.records import NodeFacts
-from oas_compiler.pipeline import check
 
 
 def explain(  # noqa: PLR0917 - typer reads the options from the signature
@@ -42,7 +40,7 @@ def explain(  # noqa: PLR0917 - typer reads the options from the signature
     terminal = Terminal.open(as_json=as_json)
     values = environment(env or [])
     explained = explanation_of(path, env=values, loading=loading())
-    _say_errors(terminal, path, explained.file, values)
+    tell_errors(terminal, path, explained.file, values)
     if node:
         chosen = _select_nodes(explained, node)
         for one in chosen:
@@ -58,14 +56,6 @@ def explain(  # noqa: PLR0917 - typer reads the options from the signature
     if explained.findings and not as_json:
         terminal.say(view_of_findings(explained.findings))
     return Exit.OK
-
-
-def _say_errors(terminal: Terminal, path: str, file: str, env: Mapping[str, str]) -> None:
-    """Warn about errors: a flow can be explained even if rules beyond its structure forbid it."""
-    errors = sum(finding.file == file for finding in check(path, env=env, loading=loading()).errors)
-    if errors:
-        found = f"{errors} error{'s' if errors != 1 else ''}"
-        terminal.note(f"check finds {found} in this file (oasflow check {shlex.quote(path)})")
 
 
 def _select_nodes(explained: Explanation, name: str) -> tuple[NodeFacts, ...]:

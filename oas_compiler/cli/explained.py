@@ -12,8 +12,10 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.explained_nodes import (
     details_of,
+    find_showing_gates,
     gate_lines,
     gates_view,
     nodes_view,
@@ -28,7 +30,6 @@ from oas_compiler.cli.explained_pieces import (
     indented,
     lines_of,
     name_of,
-    number,
     short,
     word,
 )
@@ -69,7 +70,8 @@ def node_view(explained: Explanation, node: NodeFacts) -> RenderableType:
     parts: list[RenderableType] = [title_of(node, full=True)]
     if node.description:
         parts.append(indented(Text(clean(node.description), style="italic")))
-    parts.append(indented(details_of(node, full=True)))
+    shown_at = find_showing_gates(explained).get(node.path, ())
+    parts.append(indented(details_of(node, full=True, shown_at=shown_at)))
     if node.gate is not None:
         parts.append(indented(gate_lines(node.gate)))
         if node.gate.answer_schema is not None:
@@ -89,10 +91,10 @@ def _format_heading(explained: Explanation) -> RenderableType:
     gates, sends = len(explained.gates), len(explained.sends)
     calls = sum(node.call is not None for node in explained.nodes)
     counts = [
-        number(len(explained.nodes), "node"),
-        number(gates, "gate"),
-        number(calls, "call"),
-        number(sends, "send"),
+        say_number(len(explained.nodes), "node"),
+        say_number(gates, "gate"),
+        say_number(calls, "call"),
+        say_number(sends, "send"),
     ]
     named = " ".join(part for part in (explained.package, explained.version) if part)
     lines: list[RenderableType] = [Text(clean(explained.name), style="bold")]
@@ -141,7 +143,8 @@ def _format_environment(explained: Explanation) -> RenderableType | None:
         line = f", first in line {one.line}" if one.line else ""
         given = " (given)" if one.given else ""
         table.add_row(
-            Text(f"{{{{{one.name}}}}}", style="bold"), f"{number(one.count, 'time')}{line}{given}"
+            Text(f"{{{{{one.name}}}}}", style="bold"),
+            f"{say_number(one.count, 'time')}{line}{given}",
         )
     return indented(table, 2)
 
@@ -170,7 +173,7 @@ def _format_derived(explained: Explanation) -> RenderableType:
     table = grid(2)
     steps = derived.approval_policy.mapping()["steps"]
     assert isinstance(steps, list)
-    table.add_row(word("approvalPolicy"), number(len(steps), "step"))
+    table.add_row(word("approvalPolicy"), say_number(len(steps), "step"))
     table.add_row(word("inputSchema"), _schema_line(derived.input_schema))
     table.add_row(word("outputSchema"), _schema_line(derived.output_schema))
     table.add_row(word("triggerMode"), clean(derived.trigger_mode))

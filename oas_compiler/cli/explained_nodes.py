@@ -23,6 +23,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from cinatra_sdk.contract import is_send_class
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.explained_pieces import (
     NOTE,
     clean,
@@ -30,7 +31,6 @@ from oas_compiler.cli.explained_pieces import (
     indented,
     lines_of,
     name_of,
-    number,
     risk_style,
     short,
     word,
@@ -52,10 +52,12 @@ MAX_READERS: Final = 12
 def nodes_view(explained: Explanation) -> RenderableType:
     top = Tree("", hide_root=True, guide_style="dim")
     branches = {"": top}
+    shown_at = find_showing_gates(explained)
     for node in explained.nodes:
         # an id may hold a slash itself
         around = branches[node.path.removesuffix(f"/{node.id}")] if node.depth else top
-        label = Group(title_of(node), Padding(details_of(node), (0, 0, 0, 4)))
+        details = details_of(node, shown_at=shown_at.get(node.path, ()))
+        label = Group(title_of(node), Padding(details, (0, 0, 0, 4)))
         branches[node.path] = around.add(label)
         for flow in node.flows:
             name = Text(clean(flow.name or flow.id), style="italic")
@@ -84,14 +86,23 @@ def title_of(node: NodeFacts, *, full: bool = False) -> Text:
     return title
 
 
-def details_of(node: NodeFacts, *, full: bool = False) -> RenderableType:
-    return Group(
-        *(
-            table
-            for table in (_format_facts(node, full), _format_ports(node, full))
-            if table.row_count
-        )
-    )
+def find_showing_gates(explained: Explanation) -> dict[str, tuple[str, ...]]:
+    """Path of a node → the ids of the gates that show what it put out, without an edge."""
+    found: dict[str, tuple[str, ...]] = {}
+    for node in explained.nodes:
+        around = node.path.removesuffix(node.id)
+        for before in node.gate.shows_after if node.gate is not None else ():
+            path = f"{around}{before}"
+            found[path] = (*found.get(path, ()), node.id)
+    return found
+
+
+def details_of(
+    node: NodeFacts, *, full: bool = False, shown_at: Sequence[str] = ()
+) -> RenderableType:
+    """shown_at: the gates that show the node's outputs."""
+    tables = (_format_facts(node, full), _format_ports(node, full, shown_at))
+    return Group(*(table for table in tables if table.row_count))
 
 
 def _format_facts(node: NodeFacts, full: bool) -> Table:
@@ -114,7 +125,7 @@ def _format_facts(node: NodeFacts, full: bool) -> Table:
     return table
 
 
-def _format_ports(node: NodeFacts, full: bool) -> Table:
+def _format_ports(node: NodeFacts, full: bool, shown_at: Sequence[str]) -> Table:
     """The node's branches, inputs and outputs: a word, the name, and its source or target."""
     table = grid(3)
     for way in node.ways if len(node.ways) > 1 else ():
@@ -133,7 +144,7 @@ def _format_ports(node: NodeFacts, full: bool) -> Table:
         readers = _list_readers(write)
         same = len(readers) > 1 and readers == before
         before = readers
-        what = Text("the same", NOTE) if same else _format_readers(write, full=full)
+        what = Text("the same", NOTE) if same else _format_readers(write, shown_at, full=full)
         table.add_row(word("gives"), name_of(write.output), what)
     return table
 
@@ -189,8 +200,9 @@ def _list_readers(write: Write) -> list[str]:
     return [clean(reader.removesuffix(f".{write.output}")) for reader in write.readers]
 
 
-def _format_readers(write: Write, *, full: bool) -> Text:
+def _format_readers(write: Write, shown_at: Sequence[str], *, full: bool) -> Text:
     readers = _list_readers(write)
+    readers += [f"shown at {clean(gate)}" for gate in shown_at if clean(gate) not in readers]
     if write.leaves_as:
         readers.append("the run's result" if write.leaves_as == "result" else write.leaves_as)
     if not readers:
@@ -225,11 +237,13 @@ def gate_lines(gate: GateFacts) -> Table:
     table.add_row(
         word("answer"), Text.assemble(clean(gate.answer), (_format_asked_fields(gate), NOTE))
     )
-    shown = [*gate.shows, *(f"what {node} gave" for node in gate.shows_after)]
+    of_flow = [f"{name} of the flow" for name in gate.shows_inputs if name not in gate.shows]
+    shown = [*gate.shows, *(f"what {node} gave" for node in gate.shows_after), *of_flow]
+    shown += ["its message"] if gate.shows_message else []
     if shown:
         table.add_row(word("shows"), clean(", ".join(shown)))
     if gate.max_visits is not None:
-        table.add_row(word("at most"), number(gate.max_visits, "visit"))
+        table.add_row(word("at most"), say_number(gate.max_visits, "visit"))
     if is_send_class(gate.risk_class) and not gate.guards and not gate.also_before:
         table.add_row(word("guards"), Text("nothing that sends, in spite of its class", NOTE))
     if gate.guards:

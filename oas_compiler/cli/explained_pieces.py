@@ -65,7 +65,3 @@ def short(value: Json) -> str:
 
 def risk_style(risk: str) -> str:
     return "bold red" if is_send_class(risk) else NOTE
-
-
-def number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count != 1 else ''}"

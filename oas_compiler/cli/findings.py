@@ -24,7 +24,9 @@ from oas_compiler.report.json_report import record as finding_record
 from oas_compiler.report.source_text import SourceTexts, width
 from oas_compiler.text.secrets import without_secrets
 
-__all__ = ["excerpt", "exit_of_findings", "finding_record", "finding_lines", "view_of_findings"]
+__all__ = [
+    "excerpt", "exit_of_findings", "finding_record", "finding_lines", "view_of_findings",
+]  # fmt: skip
 
 UNREADABLE: Final = ("OAS001", "OAS002", "OAS003", "OAS004")
 """Codes of findings about a missing document: not found, too large, not UTF-8, not JSON."""

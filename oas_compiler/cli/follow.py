@@ -18,7 +18,7 @@ import typer
 from rich.text import Text
 
 from oas_compiler.cli import opening, options
-from oas_compiler.cli.exits import Exit, Halt, exit_of
+from oas_compiler.cli.exits import Exit, exit_of
 from oas_compiler.cli.layout import Pieces
 from oas_compiler.cli.safe import clean, cut
 from oas_compiler.cli.terminal import Terminal
@@ -49,8 +49,7 @@ def follow(
     With --json each line is one event.  Ctrl-C ends the printing and nothing else.
     """
     terminal = Terminal.open(as_json=as_json, by_lines=True)
-    if not run:
-        raise Halt("the run id is empty")
+    options.refuse_empty_run(run)
     with opening.store(terminal, db) as store:
         found = store.find(run, tenant=tenant or None)
         for event in store.events(found, after=after, follow=True):

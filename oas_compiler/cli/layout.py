@@ -4,6 +4,7 @@ too wide.
     Pieces([id, name, age])                on one line where there is room, else broken between them
     Listing(("run", "flow"), rows)         a table where there is room, else a block for each row
     Fitting(table, columns, lines)         the same for another table
+    Compact(listing=…, below="command")    between the two: a table with cut cells, a line below each
 
 An id, a path or a command is never broken here: where it is wider than the terminal, the terminal
 itself continues it in the next line, so that it can be copied whole.
@@ -11,7 +12,7 @@ itself continues it in the next line, so that it can be copied whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -201,6 +202,11 @@ class Listing:
             table, [self._measure_column(at) for at in range(len(self.columns))], self._blocks()
         )
 
+    def has_room(self, room: int) -> bool:
+        """Whether it is a table in so many columns of the terminal, without broken cells."""
+        every = range(len(self.columns))
+        return sum(self._measure_column(at).whole for at in every) + _GAP * (len(every) - 1) <= room
+
     def _measure_column(self, at: int) -> Widths:
         name = self.columns[at]
         return Widths.of((name, *(row[at].plain for row in self.rows)), words=name in self.words)
@@ -217,6 +223,69 @@ class Listing:
                 if cell.plain
             ]
         return Group(*parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compact:
+    """A listing as a table with cut cells where the whole table has no room, and with a line below
+    each row that is never cut: so what is cut can be seen, and the line be copied.
+    """
+
+    listing: Listing
+    below: str
+    """The column whose cells stand below the rows."""
+    least: Mapping[str, int]
+    """Fewest terminal columns of a column; one that is not named is never cut."""
+    leaves_out: Sequence[str] = ()
+    """Columns that are left out where there is no room, the first one first."""
+    narrowest: int = 80
+    """A narrower terminal gets a block of lines for each row."""
+
+    def __rich_console__(
+        self, _console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        listing, room = self.listing, options.max_width
+        widths = self._find_widths(room)
+        if listing.has_room(room) or room < self.narrowest or not widths:
+            yield listing
+            return
+        names = {name: at for at, name in enumerate(listing.columns)}
+        titles = [Text(name.upper(), "bold") for name in listing.columns]
+        yield _join_cells([(titles[names[name]], width) for name, width in widths.items()])
+        for row in listing.rows:
+            yield _join_cells([(row[names[name]], width) for name, width in widths.items()])
+            yield unbroken(Text.assemble("  ", row[names[self.below]]))
+
+    def _find_widths(self, room: int) -> dict[str, int]:
+        """The width of each shown column; empty where there is no room for a table."""
+        listing = self.listing
+        whole = {
+            name: max(map(cell_len, (name, *(row[at].plain for row in listing.rows))))
+            for at, name in enumerate(listing.columns)
+            if name != self.below
+        }
+        for number in range(len(self.leaves_out) + 1):
+            shown = [name for name in whole if name not in self.leaves_out[:number]]
+            widths = {name: min(whole[name], self.least.get(name, whole[name])) for name in shown}
+            left = room - sum(widths.values()) - _GAP * (len(shown) - 1)
+            if left >= 0:
+                for name in shown:
+                    more = min(left, whole[name] - widths[name])
+                    widths[name] += more
+                    left -= more
+                return widths
+        return {}
+
+
+def _join_cells(cells: Sequence[tuple[Text, int]]) -> Text:
+    """One line of cells, each cut to its width, with … where something is cut."""
+    line = Text()
+    for cell, width in cells:
+        part = cell.copy()
+        part.truncate(width, overflow="ellipsis", pad=True)
+        line.append(" " * (_GAP if line.plain else 0)).append_text(part)
+    line.rstrip()
+    return unbroken(line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,10 @@ In: typer's error.  Out: the line, with the nearest spelling of a misspelt word.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+_BEGINNING: Final = 3
+"""Fewest letters that name what begins with them."""
 
 
 class NoCommand(Exception):
@@ -64,7 +67,10 @@ def _options_of(command: Any) -> list[str]:
 def _with_nearest(what: str, typed: str, known: Any) -> str:
     from cinatra_sdk.text.spelling import did_you_mean  # for errors only
 
-    nearest = did_you_mean(typed, known)
+    begun = [name for name in known if name.startswith(typed)]
+    # Who typed the beginning of one name means that one, however near another is.
+    is_beginning = len(begun) == 1 and len(typed) >= _BEGINNING
+    nearest = f'did you mean "{begun[0]}"?' if is_beginning else did_you_mean(typed, known)
     return f"{what}; {nearest}" if nearest else what
 
 

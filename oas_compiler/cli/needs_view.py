@@ -5,6 +5,9 @@ answers, with the options that this command was given.
 
     RUN  NEEDS     AT            FLOW        STARTED BY  CONTENT        STEP  RISK       AGE    COMMAND
     n1   decision  confirm_send  Newsletter  ann         subject: Bees  2     send_…     4 min  oasflow …
+
+Where this is too wide, cells are cut and the command stands below its row; on a narrow terminal each
+row is a block of lines.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 from cinatra_sdk.contract import CALL_STEP
-from oas_compiler.cli.layout import Listing
+from oas_compiler.cli.layout import Compact, Listing
 from oas_compiler.cli.records import format_time, gate_record
 from oas_compiler.cli.render import commands_of
 from oas_compiler.cli.safe import clean, cut
@@ -28,11 +31,15 @@ if TYPE_CHECKING:
 
 _WORDS: Final = frozenset({"flow", "started by", "content"})
 _NEEDS: Final = {"gate": "decision", "call": "settling", "failed": "resuming"}
+_LEAST: Final = {
+    "run": 12, "at": 12, "flow": 12, "started by": 10, "content": 30, "risk": 12, "tenant": 8,
+}  # fmt: skip
+"""Fewest columns of the terminal in which a cell says enough."""
 LINE: Final = 60
 """Characters of the line that tells of the content."""
 
 
-def needs_table(needs: Sequence[Need], now: datetime, given: GivenOptions) -> Listing:
+def needs_table(needs: Sequence[Need], now: datetime, given: GivenOptions) -> Compact:
     of_tenants = any(need.tenant for need in needs)
     columns = [
         "run", "needs", "at", "flow", "started by", "content", "step", "risk", "age",
@@ -47,7 +54,13 @@ def needs_table(needs: Sequence[Need], now: datetime, given: GivenOptions) -> Li
             *([need.tenant] if of_tenants else []), command_of(need, given),
         )  # fmt: skip
         rows.append([Text(clean(text)) for text in texts])
-    return Listing(columns, rows, words=_WORDS)
+    only_gates = all(need.kind == "gate" for need in needs)
+    return Compact(
+        listing=Listing(columns, rows, words=_WORDS),
+        below="command",
+        least=_LEAST,
+        leaves_out=(*(("needs",) if only_gates else ()), "started by", "step", "flow"),
+    )
 
 
 def command_of(need: Need, given: GivenOptions) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypedDict
 import typer
 
 from oas_compiler.cli import sources
+from oas_compiler.cli.exits import Halt
 from oas_compiler.cli.hosting import find_parts
 from oas_compiler.cli.inputs import duration
 from oas_compiler.cli.next_steps import GivenOptions
@@ -171,6 +172,12 @@ NewerThan: TypeAlias = Annotated[
 After: TypeAlias = Annotated[
     str, typer.Option("--after", metavar="CURSOR", help="The page after the one that ended so.")
 ]
+
+
+def refuse_empty_run(run: str, name: str = "RUN") -> None:
+    """Raises: `Halt` for an empty id, as of a variable of the shell that is not set."""
+    if not run:
+        raise Halt(f"{name} is empty: give the id of a run, as oasflow runs lists it")
 
 
 def tell_more(terminal: Terminal, cursor: str) -> None:

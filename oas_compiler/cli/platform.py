@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli import modelled, opening, options
 from oas_compiler.cli.exits import Exit, Halt
 from oas_compiler.cli.packages import read_agents
@@ -37,7 +38,11 @@ _MOST_PORT: Final = 65_535
 _FULL_LENGTH: Final = 32
 """Characters of a token that is served beyond this machine."""
 _FEWEST_LETTERS: Final = 8
-_MAKE_TOKEN: Final = 'python3 -c "import secrets; print(secrets.token_hex(32))"'  # noqa: S105 - a command
+_ROWS: Final = ("0123456789", "abcdefghijklmnopqrstuvwxyz", "qwertyuiop", "asdfghjkl", "zxcvbnm")
+"""What people write who make a token up by hand: neighbours in one of these, to and fro."""
+_MAKE_TOKEN: Final = (
+    'openssl rand -hex 32, or python3 -c "import secrets; print(secrets.token_hex(32))"'  # noqa: S105 - a command
+)
 
 
 def serve(
@@ -162,16 +167,30 @@ def _require_token(address: str) -> None:
 
 
 def find_flaw_of_token(token: str) -> str:
-    """Why a token keeps nobody out; empty for one of full length, as 16 random bytes in hex have it."""
+    """Why a token keeps nobody out; empty for one of full length, as 16 random bytes in hex have it.
+
+    A token that is made at random passes; no rule knows every other one that somebody guesses.
+    """
     if not token:
         return "is not set"
     if not token.isascii() or not token.isprintable() or " " in token:
         return "holds a character that no header carries"
     if len(token) < _FULL_LENGTH:
-        return f"has {len(token)} characters, and {_FULL_LENGTH} are the fewest"
+        return f"has {say_number(len(token), 'character')}, and {_FULL_LENGTH} are the fewest"
     if len(set(token)) < _FEWEST_LETTERS:
-        return f"is made of {len(set(token))} different characters, and is guessed"
+        return f"is made of {say_number(len(set(token)), 'different character')}, and is guessed"
+    text = token.lower()
+    threes = [text[place : place + 3] for place in range(len(text) - 2)]
+    if 4 * len(set(threes)) < 3 * len(threes):
+        return "repeats itself, and is guessed"
+    pairs = [text[place : place + 2] for place in range(len(text) - 1)]
+    if 2 * sum(map(_are_neighbours, pairs)) > len(pairs):
+        return "follows the rows of a keyboard or the alphabet, and is guessed"
     return ""
+
+
+def _are_neighbours(pair: str) -> bool:
+    return pair[0] == pair[1] or any(pair in row or pair[::-1] in row for row in _ROWS)
 
 
 def _import_server() -> Any:

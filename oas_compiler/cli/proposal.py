@@ -51,3 +51,27 @@ def _has_required(schema: Schema | None, source: Mapping[str, Any]) -> bool:
     """
     required = (schema or {}).get("required")
     return isinstance(required, list) and bool(required) and all(one in source for one in required)
+
+
+def takes_any_text(gate: Gate) -> bool:
+    """Whether the gate asks for one text of the person's own, and takes it without a name around it.
+
+    A text from a list, or of a given form, is better shown by an example.
+    """
+    from cinatra_sdk.errors import AnswerInvalid
+    from cinatra_sdk.gates.decisions import Decision
+    from cinatra_sdk.values.schema_fields import properties_of
+
+    form = gate.form
+    if form.text_field is None or form.fields_schema is None:
+        return False
+    part = properties_of(form.fields_schema).get(form.text_field, form.fields_schema)
+    if any(key in part for key in ("enum", "const", "pattern", "format", "anyOf", "oneOf")):
+        return False
+    example = gate.example()
+    text = example.get(form.text_field) if isinstance(example, Mapping) else example
+    try:
+        gate.check(Decision.approve(by="nobody", value=text))
+    except AnswerInvalid:
+        return False
+    return isinstance(text, str)

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from cinatra_sdk.contract import CALL_STEP, ENDED
 from cinatra_sdk.gates.shown import SHORT
+from cinatra_sdk.store.needs import MESSAGE
 from cinatra_sdk.text.people import recorded_name
 from oas_compiler.cli.about import addresses
 from oas_compiler.cli.checklist import Checklist
@@ -28,9 +29,10 @@ from oas_compiler.cli.conversation_view import list_said, message_view, said_vie
 from oas_compiler.cli.lacking import export_first, reasons
 from oas_compiler.cli.layout import Indented, Member, Pieces, Words, unbroken
 from oas_compiler.cli.opening import Own
+from oas_compiler.cli.proposal import takes_any_text
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.selecting import options_of_form, other_values
-from oas_compiler.cli.values import NOTE, Extent, value_view, values_view
+from oas_compiler.cli.values import MAX_NAME, MAX_TEXT, NOTE, Extent, value_view, values_view
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -54,8 +56,8 @@ from oas_compiler.cli.tables import (
     usage_table,
 )
 
-MESSAGE: Final = "output"
-"""Key of a gate's value that holds the author's message to the person."""
+MAX_ERROR: Final = 2_000
+"""Characters of an error with its remedy, or of a reason."""
 
 
 # ------------------------------------------------------------------------ lists
@@ -82,39 +84,46 @@ def gate_view(
     from cinatra_sdk.gates.forms.selection import SelectionForm
 
     extent = extent or Extent()
-    name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
-    about = (*_describe_kind(gate), gate.id)
-    heading = Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
     form = gate.form
     said: Sequence[Mapping[str, JsonValue]] = gate.said
     if isinstance(form, SelectionForm):
         said = without_offer(said, form.selector)
     parts: list[RenderableType] = [said_view(said, extent)] if said else []
-    if gate.description:
-        parts.append(Words(Text(clean(gate.description, lines=True)), 0))
+    parts += description_of(gate)
     if isinstance(form, SelectionForm):
         parts += _format_values(other_values(gate.values), extent)
         offered = checklist or Checklist.of(form.selector, names)
         parts.append(checklist_view(offered, asking=asking, extent=extent))
         form = form.carrier
-    elif gate.question:
-        parts.append(value_view(gate.question, extent))
+    elif gate.model_question:
+        parts.append(value_view(gate.model_question, extent))
     else:
-        parts += _format_values_after_message(gate.values, extent)
+        parts += values_after_message(gate.values, extent)
     # A setup gate shows the given inputs; the inputs that it asks for have no values yet.
     shown = [*parts, *_format_asked_fields(form)] if gate.step == 0 or not parts else parts
     shown = shown or [Text("no data to show", style="dim italic")]
-    return Group(heading, *(below_heading(part) for part in shown))
+    return Group(gate_heading(gate), *(below_heading(part) for part in shown))
+
+
+def gate_heading(gate: Gate) -> Pieces:
+    name = Text.assemble(("◆ ", "yellow"), (clean(gate.name), "bold"))
+    about = (*_describe_kind(gate), gate.id)
+    return Pieces([name, *(Text(clean(part), "dim") for part in about)], after_first="   ")
+
+
+def description_of(gate: Gate) -> list[RenderableType]:
+    text = clean(gate.description, lines=True)
+    return [Words(Text(text), 0)] if text else []
 
 
 def _describe_kind(gate: Gate) -> tuple[str, ...]:
-    if gate.question:
+    if gate.model_question:
         return ("a question",)
     step = "before a call" if gate.step == CALL_STEP else f"step {gate.step}"
     return (step, f"risk {gate.risk}")
 
 
-def _format_values_after_message(values: Mapping[str, Any], extent: Extent) -> list[RenderableType]:
+def values_after_message(values: Mapping[str, Any], extent: Extent) -> list[RenderableType]:
     """The values of a gate, the author's message to the person first."""
     if not _is_message(values.get(MESSAGE)):
         return _format_values(values, extent)
@@ -179,7 +188,7 @@ def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
         lines = [command("approve"), reject]
         if gate.is_deniable:
             lines.append(command("deny", "--reason", "…"))
-        if isinstance(gate.form, TextForm):
+        if isinstance(gate.form, TextForm) and gate.form.takes_words:
             lines.append(command("answer", "--text", "…"))
     if options_of_form(gate.form) is not None:
         lines.append(f"{command('answer')}   (at a terminal: shows the list and asks)")
@@ -189,6 +198,8 @@ def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
 def command_with_data(gate: Gate, run_id: str, given: GivenOptions) -> str:
     """The command that approves a gate with data, or with artifacts, that fit it."""
     selected = options_of_form(gate.form)
+    if selected is None and takes_any_text(gate):
+        selected = ["--text", "…"]
     if selected is None:
         selected = ["--value", json.dumps(gate.example(), ensure_ascii=False)]
     return given.command("answer", f"{run_id}/{gate.id}", *seen_of(gate), *selected)
@@ -229,15 +240,19 @@ def run_view(
     settled: Sequence[Settlement] = (),
     usage: Sequence[ModelUsage] = (),
     asked: Sequence[str] = (),
+    makes_calls: bool = True,
 ) -> RenderableType:
     """Everything about a run.
 
     needed: options for a command that continues the run; `names` as in `outcome_view`.  extent: how
     much of its values is shown.  unknown: calls that a person has to settle.  settled: what people said of others.
     usage: what its models used up.  asked: models, servers and agents that it asks.
+    makes_calls: False leaves out whom it calls.
     """
     extent = extent or Extent()
-    parts: list[RenderableType] = [Indented(_format_run_facts(run, now, asked))]
+    parts: list[RenderableType] = [
+        Indented(_format_run_facts(run, now, asked, makes_calls, extent))
+    ]
     if run.input:
         parts += [_format_title("inputs"), Indented(values_view(run.input, extent))]
     if decisions:
@@ -255,7 +270,12 @@ def run_view(
         target = (run.id, call.key)
         parts += [
             _format_title("may have happened, or not"),
-            Indented(Text(clean(f"{call.capability}   by {call.path}, key {call.key}"))),
+            Indented(
+                Text(
+                    f"{extent.cut(clean(call.capability), MAX_TEXT)}   "
+                    f"by {extent.cut(clean(call.path), MAX_TEXT)}, key {clean(call.key)}"
+                )
+            ),
             *(
                 command_line(needed.whole.command("settle", *target, *words, "--reason", "…"))
                 for words in (("--happened", "--value", '{"…": "…"}'), ("--did-not-happen",))
@@ -273,8 +293,10 @@ def run_view(
     return Group(first, *parts, *rest)
 
 
-def _format_run_facts(run: Run, now: datetime, asked: Sequence[str]) -> RenderableType:
-    calls = " ".join(addresses(run.platform, Own(), "refused"))
+def _format_run_facts(
+    run: Run, now: datetime, asked: Sequence[str], makes_calls: bool, extent: Extent
+) -> RenderableType:
+    calls = " ".join(addresses(run.platform, Own(), "refused")) if makes_calls else ""
     about = {
         "flow": run.flow,
         "file": run.file,
@@ -287,7 +309,7 @@ def _format_run_facts(run: Run, now: datetime, asked: Sequence[str]) -> Renderab
         "asks": "; ".join(asked),
         "reads": ", ".join(sorted(run.variables)),
     }
-    told = {name: clean(text) for name, text in about.items() if text}
+    told = {name: extent.cut(clean(text), MAX_TEXT) for name, text in about.items() if text}
     most = max(map(len, told))
     words = {"calls", "asks", "reads"}
     return Group(
@@ -312,8 +334,9 @@ def _shorten_record(
 def _format_outcome(
     run: Run, given: GivenOptions, extent: Extent, names: Mapping[str, str] | None
 ) -> Iterator[RenderableType]:
-    branch = f"   by branch {run.branch}" if run.branch not in {None, "next"} else ""
-    stands = Text.assemble("run ", clean(run.id), "  ", status_text(run.status), clean(branch))
+    branch = "" if run.branch in {None, "next"} else extent.cut(clean(str(run.branch)), MAX_NAME)
+    by = f"   by branch {branch}" if branch else ""
+    stands = Text.assemble("run ", clean(run.id), "  ", status_text(run.status), by)
     yield unbroken(stands)
     if run.messages:
         yield _format_title("messages")
@@ -325,14 +348,15 @@ def _format_outcome(
         yield Indented(values_view(_shorten_record(run.outputs, given, extent), extent))
     if run.error is not None:
         yield _format_title("error")
-        yield Words(Text(clean(str(run.error.get("message", ""))), "red"))
+        yield Words(Text(extent.cut(clean(str(run.error.get("message", ""))), MAX_ERROR), "red"))
     if run.status == "stopped" and run.stopped_by:
-        reason = f": {clean(run.stop_reason)}" if run.stop_reason else ""
+        said_why = extent.cut(clean(run.stop_reason), MAX_ERROR)
+        reason = f": {said_why}" if run.stop_reason else ""
         yield Words(Text(f"stopped by {clean(recorded_name(run.stopped_by))}{reason}"))
     if run.status == "waiting" and (run.error or {}).get("code") == "effect_unknown":
         yield command_line(f"{given.command('show', run.id)}   (lists the calls to be settled)")
     for problem in told_unreadable(run):
-        yield Words(Text(clean(problem), style="red"))
+        yield Words(Text(extent.cut(clean(problem), MAX_ERROR), style="red"))
     for gate in run.waiting:
         yield Text("")
         told = {message.get("id") for message in run.messages}

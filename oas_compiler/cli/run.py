@@ -117,6 +117,10 @@ def run(
     flow = opening.flow(path, env=values, parts=parts)
     if simulate:
         admit_tools_of_simulation(terminal, flow, host, yes=yes)
+    if terminal.err.is_terminal:  # a person reads it; all rules take longer than a short run
+        from oas_compiler.cli.check import tell_errors
+
+        tell_errors(terminal, path, flow.file, values)
     flow = flow.with_platform(opening.platform(flow, chosen))
     beyond = flow.platform if chosen.base_url or chosen.allow else None
     models = modelled.named(
@@ -196,7 +200,7 @@ def resume(
     who = opening.person(by)
     words = (*(("--flow", flow) if flow else ()), *(("--detach",) if detach else ()))
     with opening.store(terminal, db, given.own) as store:
-        found = store.find(_check_run_id(run), tenant=tenant or None, to_act=True)
+        found = store.find(_require_run(run), tenant=tenant or None, to_act=True)
         call = TypedCommand("resume", found, words)
         made = flow_to_go_on(store, store.get(found), terminal, given, call)
         if flow and opening.digest(flow) != made.digest:
@@ -240,6 +244,8 @@ def _start_run(
     from oas_compiler.cli.drive import Drive
     from oas_compiler.cli.follow import EventPrinter
 
+    if run_id:
+        _refuse_unusable_id(run_id)
     name = run_id or uuid.uuid4().hex[:12]
     # Check the inputs before starting a database; a missing input is reported only once.
     params = flow.input(params)[INPUTS]
@@ -286,6 +292,17 @@ def _start_run(
         )
 
 
+def _refuse_unusable_id(run_id: str) -> None:
+    """Raises: `Halt` where the store would refuse the id, before anything is printed or started."""
+    from cinatra_sdk.errors import InputInvalid
+    from cinatra_sdk.store.rows import checked_run_id
+
+    try:
+        checked_run_id(run_id)
+    except InputInvalid as refused:
+        raise Halt(f"--run-id: {refused.for_people}", code=refused.code) from None
+
+
 def _choose_answers(terminal: Terminal, yes: bool, detach: bool) -> Answers:
     if yes:
         return "make up"
@@ -301,7 +318,7 @@ def _with_sampled(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dic
     return {**made_up, **params}
 
 
-def _check_run_id(run: str) -> str:
+def _require_run(run: str) -> str:
     if not run:
-        raise Halt("the run id is empty")
+        raise Halt("RUN is missing or empty: name a run, as oasflow runs lists it, or give --all")
     return run

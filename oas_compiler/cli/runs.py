@@ -100,7 +100,7 @@ def show(
     answer them.
     """
     from cinatra_sdk.store.artifacts import ArtifactStore
-    from oas_compiler.cli.about import list_asked
+    from oas_compiler.cli.about import is_simulated_for_nothing, list_asked
     from oas_compiler.cli.artifact_names import artifact_names
     from oas_compiler.cli.follow import show_events
     from oas_compiler.cli.records import chosen_record, decision_record, run_record
@@ -108,8 +108,7 @@ def show(
     from oas_compiler.cli.values import Extent
 
     terminal = Terminal.open(as_json=as_json)
-    if not run:
-        raise Halt("the run id is empty")
+    options.refuse_empty_run(run)
     with opening.store(terminal, db) as store:
         found = store.get(store.find(run, tenant=tenant or None))
         if events:
@@ -119,7 +118,8 @@ def show(
         usage = store.usage(found.id)
         chosen = ArtifactStore(store.database).chosen_in(found.id)
         names = artifact_names(store, found)
-        source = b"" if as_json or found.status in ENDED else store.source(found.id)
+        whole_source = b"" if as_json else store.source(found.id)
+        source = b"" if found.status in ENDED else whole_source
         now = store.database.now()
     if as_json:
         records = {
@@ -137,6 +137,7 @@ def show(
     view = run_view(
         found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown,
         settled=settled, usage=usage, asked=list_asked(found, source, given.own),
+        makes_calls=not is_simulated_for_nothing(found, whole_source),
     )  # fmt: skip
     terminal.show(view)
     broken = [(one.gate_id, problem) for one in decisions for problem in one.unreadable]

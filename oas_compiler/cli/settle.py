@@ -49,6 +49,7 @@ def settle(
     After --happened the run goes on with the value; after --did-not-happen it makes the call.
     `oasflow show` lists such calls with their keys.
     """
+    options.refuse_empty_run(run)
     if happened is None:
         raise Halt("say whether the call was made: --happened or --did-not-happen")
     if value is not None and not happened:

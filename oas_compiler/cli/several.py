@@ -3,6 +3,8 @@
     oasflow approve n1/review n2/review n3/review
         shows each gate as `oasflow show` does, asks once, approves what was shown
 
+What gates of one node in several runs have in common is shown once, above them.
+
 Without a terminal nobody sees what is shown, so that each target names its gate and, with `--shown`,
 what the person saw before.  A target that is refused keeps none of the others from being carried
 out; the command ends with the worst exit code of all.
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rich.text import Text
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli import opening
 from oas_compiler.cli.deciding import (
     Decide,
@@ -30,7 +33,7 @@ from oas_compiler.cli.deciding import (
 )
 from oas_compiler.cli.ending import lend_signer, tell_unsigned
 from oas_compiler.cli.exits import Exit, Halt, exit_of, problem_of
-from oas_compiler.cli.layout import Listing, Pieces, unbroken
+from oas_compiler.cli.layout import Listing, Pieces, Words, unbroken
 from oas_compiler.cli.safe import clean
 from oas_compiler.cli.terminal import Terminal
 
@@ -71,7 +74,7 @@ class TargetOutcome:
     did: str = "left waiting"
     run: Run | None = None
     problem: dict[str, Any] | None = None
-    """`{"code", "message"}` of the refusal."""
+    """`{"code", "message"}` of the refusal, with what else its error has in JSON."""
 
     def to_json(self) -> dict[str, Any]:
         from oas_compiler.cli.records import run_summary
@@ -86,7 +89,8 @@ class TargetOutcome:
 
     def refuse(self, error: Exception) -> None:
         self.exit, code, message = problem_of(error)
-        self.did, self.problem = "refused", {"code": code, "message": message}
+        more = error.more if isinstance(error, Halt) else {}
+        self.did, self.problem = "refused", {"code": code, "message": message, **more}
 
 
 def read_targets(
@@ -103,7 +107,8 @@ def read_targets(
     hashes = shown or [""] * len(targets)
     if len(hashes) != len(targets):
         raise Halt(
-            f"{len(targets)} targets, and --shown {len(hashes)} times: give it once for each, in "
+            f"{say_number(len(targets), 'target')}, and --shown "
+            f"{say_number(len(hashes), 'time')}: give it once for each, in "
             "their order"
         )
     twice = next((one for one in targets if list(targets).count(one) > 1), None)
@@ -128,7 +133,8 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
         if command == "reject":
             lend_signer(terminal, store, about.given.own.host)
         round_ = _Round(store=store, terminal=terminal, command=command, about=about, outcomes=[])
-        ready = [round_.look(number, len(targets), one) for number, one in enumerate(targets, 1)]
+        ready = [round_.look(f"{at} of {len(targets)}", one) for at, one in enumerate(targets, 1)]
+        round_.show([(at, one[0]) for at, one in enumerate(ready, 1) if one is not None])
         number = sum(one is not None for one in ready)
         which, them = ("this gate", "it") if number == 1 else (f"these {number} gates", "them")
         question = f"{command} {which} [Enter], leave {them} waiting [q]: "
@@ -137,6 +143,20 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
                 if one is not None:
                     round_.carry_out(outcome, *one)
     return tell_outcomes(terminal, round_.outcomes)
+
+
+def _group(found: Sequence[tuple[int, MeantGate]]) -> list[list[tuple[int, MeantGate]]]:
+    """The gates in their order, those that differ in their values only together."""
+    from oas_compiler.cli.shared_gates import has_plain_view
+
+    groups: dict[tuple[object, ...], list[tuple[int, MeantGate]]] = {}
+    for number, one in found:
+        gate = one.gate
+        key: tuple[object, ...] = (number,)
+        if has_plain_view(gate):
+            key = (one.run.flow, gate.id, gate.name, gate.step, gate.risk, gate.description)
+        groups.setdefault(key, []).append((number, one))
+    return list(groups.values())
 
 
 def _with_hash(about: Decider, shown: str) -> Decider:
@@ -154,10 +174,13 @@ def _require_named(targets: Sequence[NamedTarget]) -> None:
             )
 
 
-def show_heading(terminal: Terminal, place: str, run: Run) -> None:
-    """The line above what is shown of one of several targets; place: `3 of 20`."""
+def show_heading(terminal: Terminal, place: str, run: Run, *, is_close: bool = False) -> None:
+    """The line above what is shown of one of several targets; place: `3 of 20`.
+
+    is_close: without an empty line above it.
+    """
     told = (place, f"run {run.id}", run.status, run.flow)
-    terminal.say("", Pieces([Text(clean(part), "dim") for part in told]))
+    terminal.say(*(() if is_close else ("",)), Pieces([Text(clean(part), "dim") for part in told]))
 
 
 def confirm(terminal: Terminal, question: str) -> bool:
@@ -214,8 +237,11 @@ class _Round:
     about: Decider
     outcomes: list[TargetOutcome]
 
-    def look(self, number: int, of: int, target: NamedTarget) -> tuple[MeantGate, Decision] | None:
-        """Show one gate; None where it cannot be decided, which its outcome then says."""
+    def look(self, place: str, target: NamedTarget) -> tuple[MeantGate, Decision] | None:
+        """One gate, and its decision; None where it cannot be decided, which its outcome then says.
+
+        place: `3 of 20`.
+        """
         outcome = TargetOutcome(target=target.typed)
         self.outcomes.append(outcome)
         try:
@@ -224,27 +250,44 @@ class _Round:
             found.refuse_other(about.shown)
             decision = decide_found(self.store, found, target.decide, about)
         except Exception as error:  # noqa: BLE001 - one target keeps no other from being decided
-            self._refuse(outcome, error)
+            self._refuse(place, outcome, error)
             return None
         name = f"{found.run.id}/{found.gate.id}"
         if any(one.target == name and one is not outcome for one in self.outcomes):
-            self._refuse(outcome, Halt(f"'{target.typed}' is a gate that is named before"))
+            self._refuse(place, outcome, Halt(f"'{target.typed}' is a gate that is named before"))
             return None
         outcome.target = name
-        self._show(found, found.gate, f"{number} of {of}")
         return found, replace(decision, shown=found.gate.shown)
 
-    def _refuse(self, outcome: TargetOutcome, error: Exception) -> None:
-        """Refuse, and tell it before the question, which counts only what was shown."""
+    def _refuse(self, place: str, outcome: TargetOutcome, error: Exception) -> None:
+        """Refuse, and tell it before the question, which counts only what is shown."""
         outcome.refuse(error)
-        self.terminal.say("", unbroken(Text(clean(f"  refused: {outcome.target}"))))
+        told = Text(clean(f"{place} · refused: {outcome.target}"), "dim")
+        why = Words(Text(clean((outcome.problem or {}).get("message", "")), "red"))
+        then = error.then if isinstance(error, Halt) else ()
+        self.terminal.say("", unbroken(told), why, *then)
 
-    def _show(self, found: MeantGate, gate: Gate, place: str) -> None:
+    def show(self, found: Sequence[tuple[int, MeantGate]]) -> None:
+        """Show the gates; those of one node of a flow together, below what they have in common.
+
+        found: with the number of each among the targets.
+        """
         from oas_compiler.cli.artifact_names import artifact_names
         from oas_compiler.cli.render import gate_view
+        from oas_compiler.cli.shared_gates import find_common, own_view, shared_view
 
-        show_heading(self.terminal, place, found.run)
-        self.terminal.say(gate_view(gate, artifact_names(self.store, found.run)))
+        for same in _group(found):
+            gates, is_one = [one.gate for _, one in same], len(same) == 1
+            common = {} if is_one else find_common(gates)
+            if not is_one:
+                self.terminal.say("", shared_view(gates))
+            for number, one in same:
+                place = f"{number} of {len(self.outcomes)}"
+                show_heading(self.terminal, place, one.run, is_close=not is_one)
+                whole = artifact_names(self.store, one.run) if is_one else None
+                self.terminal.say(
+                    gate_view(one.gate, whole) if is_one else own_view(one.gate, common)
+                )
 
     def carry_out(self, outcome: TargetOutcome, found: MeantGate, decision: Decision) -> None:
         store, given = self.store, self.about.given

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from cinatra_sdk.errors import FlowError
 from oas_compiler.cli import opening, options
 from oas_compiler.cli.ending import lend_signer, tell_unsigned
 from oas_compiler.cli.exits import Exit, Halt
+from oas_compiler.cli.layout import unbroken
+from oas_compiler.cli.safe import clean
 from oas_compiler.cli.several import TargetOutcome, confirm, show_heading, tell_outcomes
 from oas_compiler.cli.terminal import Terminal
 
@@ -25,6 +28,10 @@ def stop(
         typer.Argument(metavar="RUN...", help="Runs; several are shown first, then stopped."),
     ],
     *,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="Stop several without asking; without a terminal they need it."),
+    ] = False,
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")
     ] = "",
@@ -40,7 +47,7 @@ def stop(
     """End runs for good, without a decision; nothing of them acts any more.
 
     Also a run that another process is driving, or whose file cannot be compiled any more.
-    One that is stopped already stays as it is.  At a terminal one Enter stops several that were shown.
+    One that is stopped already stays as it is.  At a terminal one Enter stops several that were shown; without a terminal several need --yes.
     Of --host only its signer is used, for the records of governed runs.
     """
     from oas_compiler.cli.next_steps import GivenOptions
@@ -49,8 +56,11 @@ def stop(
 
     terminal = Terminal.open(as_json=as_json)
     who = opening.person(by)
-    if "" in runs:
-        raise Halt("the run id is empty")
+    for run in runs:
+        options.refuse_empty_run(run)
+    if len(runs) > 1 and not yes and not terminal.asks:
+        # Nobody sees what is shown, and a pattern of the shell may have named the runs.
+        raise Halt(f"without a terminal nobody is asked: --yes stops these {len(runs)} runs")
     whose = tenant or None
     with opening.store(terminal, db) as store:
         lend_signer(terminal, store, host)
@@ -61,7 +71,7 @@ def stop(
             return ended
 
         if len(runs) > 1:
-            return _stop_several(terminal, store, runs, end, whose)
+            return _stop_several(terminal, store, runs, end, whose, asks=not yes)
         found = store.find(runs[0], tenant=whose, to_act=True)
         over = store.get(found, tenant=whose).status == "stopped"
         ended = end(found)
@@ -78,8 +88,10 @@ def _stop_several(
     runs: list[str],
     end: Callable[[str], Run],
     tenant: str | None,
+    *,
+    asks: bool,
 ) -> Exit:
-    """Show each run, ask once at a terminal, and stop each."""
+    """Show each run, ask once where `asks`, and stop each."""
     from oas_compiler.cli.render import gate_view
 
     outcomes: list[TargetOutcome] = []
@@ -89,12 +101,18 @@ def _stop_several(
             run = _find_another(store, typed, tenant, outcomes)
         except (FlowError, Halt) as error:
             outcome.refuse(error)
+            refused = f"{number} of {len(runs)} · refused: {typed}"
+            terminal.say("", unbroken(Text(clean(refused), "dim")))
         else:
             outcome.target, outcome.run = run.id, run
             show_heading(terminal, f"{number} of {len(runs)}", run)
             terminal.say(*(gate_view(gate) for gate in run.waiting))
         outcomes.append(outcome)
-    _stop_shown(terminal, [one for one in outcomes if one.run is not None], end)
+    shown = [one for one in outcomes if one.run is not None]
+    which, them = ("this run", "it") if len(shown) == 1 else (f"these {len(shown)} runs", "them")
+    question = f"stop {which} [Enter], leave {them} [q]: "
+    if shown and (not asks or confirm(terminal, question)):
+        _stop_shown(shown, end)
     return tell_outcomes(terminal, outcomes)
 
 
@@ -108,10 +126,7 @@ def _find_another(
     return run
 
 
-def _stop_shown(terminal: Terminal, shown: list[TargetOutcome], end: Callable[[str], Run]) -> None:
-    question = f"stop these {len(shown)} runs [Enter], leave them [q]: "
-    if not shown or not confirm(terminal, question):
-        return
+def _stop_shown(shown: list[TargetOutcome], end: Callable[[str], Run]) -> None:
     for one in shown:
         try:
             one.run, one.did, one.exit = end(one.target), "stopped", Exit.OK

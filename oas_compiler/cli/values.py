@@ -27,6 +27,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.cli.layout import Fitting, Widths
 from oas_compiler.cli.safe import clean, cut
 
@@ -137,11 +138,11 @@ def _one_line(value: Any) -> Text | None:
 
 def _format_size(value: Any) -> str:
     if isinstance(value, str):
-        return f"{len(value):,} characters"
+        return say_number(len(value), "character")
     if isinstance(value, list):
         of_objects = all(isinstance(item, Mapping) and item for item in value)
         noun = "row" if of_objects else "item"
-        return f"{len(value):,} {noun}{'s' if len(value) != 1 else ''}"
+        return say_number(len(value), noun)
     return ""
 
 

@@ -80,9 +80,10 @@ class ControlGraph:
         """What control can come to when nothing gets past the nodes in `without`."""
         return self.digraph.reach_from([self.start], self._add_copies(without)).keys()
 
-    def sometimes_before(self, path: Path) -> Collection[Path]:
-        """The nodes from which control can come to `path`, itself only around a loop."""
-        found = self.digraph.find_before(path)
+    def sometimes_before(self, *paths: Path) -> Collection[Path]:
+        """The nodes from which control can come to one of `paths`, itself only around a loop."""
+        before = [point for path in paths for point in self.digraph.preceding(path)]
+        found = self.digraph.reverse.reach_from(before).keys()
         return frozenset(map(_name_node, found)) if self._copies else found
 
     def always_before(self, path: Path) -> Iterator[Path]:

@@ -27,7 +27,12 @@ from oas_compiler.ir import JsonValue
 from oas_compiler.package.declared import WantedChild
 from oas_compiler.package.ranges import in_order, refusal, satisfies
 from oas_compiler.report.json_report import json_report
-from oas_compiler.text.files import explain_unreachable, has_manifest, shown_name
+from oas_compiler.text.files import (
+    explain_unreachable,
+    has_manifest,
+    require_no_link_out,
+    shown_name,
+)
 
 Status = Literal["ok", "missing", "mismatch", "invalid"]
 
@@ -153,6 +158,8 @@ def _find_subject(given: Path, findings: Findings) -> tuple[Path | None, AgentPa
     if why := explain_unreachable(given):
         _report_unreadable(given, f"cannot read {shown_name(str(given))}: {why}", findings)
         return None, None
+    if given.is_dir():
+        require_no_link_out(given)
     start = given if given.is_dir() else given.parent
     candidates = [start]
     if start.absolute().name == "cinatra":

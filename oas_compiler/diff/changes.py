@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Literal
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.control.approval import derive_approval
 from oas_compiler.diff.content import (
     MISSING,
@@ -137,8 +138,7 @@ def _format_inner_count(node: Node) -> str:
 
 
 def _format_count(flows: Iterable[FlowIR]) -> str:
-    count = sum(len(flow.nodes) for flow in flows)
-    return f", with {count} node{'s' if count != 1 else ''} inside"
+    return f", with {say_number(sum(len(flow.nodes) for flow in flows), 'node')} inside"
 
 
 def _compare_identity(level: Level, old_path: Path, path: Path, new: Node) -> Iterator[Change]:

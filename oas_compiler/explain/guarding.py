@@ -96,6 +96,7 @@ def gate_records(
 def _build_gate_facts(spec: GateSpec, wiring: FlowWiring, *, asks: bool) -> GateFacts:
     node = wiring.flow.by_id[spec.node]
     assert isinstance(node, InputMessageNode)
+    start = wiring.flow.start_node()
     return GateFacts(
         path="/".join(spec.path),
         step=spec.step,
@@ -106,6 +107,8 @@ def _build_gate_facts(spec: GateSpec, wiring: FlowWiring, *, asks: bool) -> Gate
         answer=node.outputs[0].title,
         answer_schema=node.answer_schema,
         shows=tuple(port.title for port in node.inputs),
+        shows_inputs=tuple(port.title for port in start.outputs if port.title not in start.hidden),
+        shows_message=bool(node.message),
         shows_after=wiring.shown_before(node),
         max_visits=node.max_visits,
     )

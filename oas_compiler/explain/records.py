@@ -144,7 +144,11 @@ class GateFacts:
     answer_schema: Json | None
     """`None`: an approval, or free text."""
     shows: tuple[str, ...]
-    """The gate's own inputs; people also see the flow's visible inputs …"""
+    """The gate's own inputs …"""
+    shows_inputs: tuple[str, ...]
+    """… the visible inputs of its flow …"""
+    shows_message: bool
+    """… the author's message at the gate …"""
     shows_after: tuple[str, ...]
     """… and the outputs of that one of these nodes which ran last."""
     max_visits: int | None

@@ -38,6 +38,8 @@ class PlanSite:
     approval: Approval
     inside: tuple[FlowPlan, ...] = ()
     """The plans of the flows that the node runs."""
+    is_heard: bool = False
+    """Whether a later node may hear what is said at this one; see `oas_compiler.control.hearing`."""
 
 
 def plain_ports(ports: Iterable[Port]) -> tuple[TypedPort, ...]:

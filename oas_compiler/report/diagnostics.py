@@ -31,8 +31,10 @@ class CompileError(ValueError):
     """The flow cannot be compiled; `diagnostics` holds every finding."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:
+        from cinatra_sdk.text.counting import say_number  # for errors only
+
         self.diagnostics = diagnostics
         errors = diagnostics.errors
         first = "\n".join(str(finding) for finding in errors[:20])
         more = f"\n… and {len(errors) - 20} more" if len(errors) > 20 else ""
-        super().__init__(f"{len(errors)} error{'s' if len(errors) != 1 else ''}\n{first}{more}")
+        super().__init__(f"{say_number(len(errors), 'error')}\n{first}{more}")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _KEY: Final = re.compile(r"""(?:"[^"\n]*"|'[^'\n]*'|[^\s:"'\n][^:\n]*):(?=\s)""")
 """The key of a YAML mapping."""
+_COMMENT: Final = re.compile(r"(?:(?<=\s)|^)#[^\n]*", re.MULTILINE)
+"""A comment of YAML, or what looks like one in another text."""
 _NAME: Final = re.compile(r"""(?<![\w-])(?P<name>[\w-]{5,80})["']?\s*:\s*""")
 """A name and its colon, in a text that may be neither JSON nor YAML."""
 _VALUE: Final = re.compile(
@@ -51,7 +53,7 @@ def masked(text: str, findings: Iterable[Finding]) -> str:
     listed = list(findings)
     secrets = [finding for finding in listed if is_about_a_secret(finding)]
     written = find_written_secrets(text) if text else []
-    places = list(written or ())
+    places = [*(written or ()), *_find_in_comments(text)]
     if secrets:
         root, lines = _find_json_spans(text), _Lines(text)
         places += [_find_secret_range(finding, root, lines) for finding in secrets]
@@ -71,6 +73,21 @@ def _find_repeated_values(
     values = dict.fromkeys(part for value in written for part in (value, *_SCHEME.findall(value)))
     for value in islice((one for one in values if len(one) >= _SHORTEST_AGAIN), _MOST_AGAIN):
         yield from (found.span() for found in re.finditer(re.escape(value), text))
+
+
+def _find_in_comments(text: str) -> Iterator[tuple[int, int]]:
+    """Credentials in what YAML leaves out, and no document therefore holds."""
+    if "#" not in text:
+        return
+    # imported late: reports have mostly no need of them
+    from oas_compiler.checks.subject import Text
+    from oas_compiler.checks.written_credentials import find_written
+
+    for comment in _COMMENT.finditer(text):
+        for secret in find_written(Text(comment[0], "", ())):
+            at = text.find(secret, comment.start(), comment.end())
+            if at >= 0:
+                yield at, at + len(secret)
 
 
 def _find_secret_range(finding: Finding, root: Span | None, lines: _Lines) -> tuple[int, int]:

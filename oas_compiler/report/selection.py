@@ -23,6 +23,8 @@ from oas_compiler.findings.finding import Finding
 from oas_compiler.findings.rules import Rule
 
 _PREFIX: Final = re.compile(r"OAS\d{0,3}", re.IGNORECASE | re.ASCII)
+_CODE: Final = re.compile(r"(?i:oas)?[-_ ]?([0-9]{1,9})")
+"""A code in any spelling."""
 FIRST_IGNORABLE: Final = "OAS010"
 """Smaller codes are about reading a file and cannot be ignored."""
 
@@ -82,7 +84,13 @@ def begins_with(word: str) -> tuple[Rule, ...]:
 
 
 def nearest_rule(word: str) -> str:
-    """`did you mean "OAS044"?`, or nothing."""
+    """`did you mean "OAS044"?`, or nothing.
+
+    A number is like many others, so that a wrong code has no nearest one.
+    """
+    if (number := _CODE.fullmatch(word)) is not None:
+        codes = [card.code for card in all_rules() if int(card.code[3:]) == int(number[1])]
+        return f'did you mean "{codes[0]}"?' if codes else ""
     known = {name.casefold(): name for card in all_rules() for name in card.names}
     return re.sub(
         r'"(.*)"', lambda found: f'"{known[found[1]]}"', did_you_mean(word.casefold(), known)

@@ -13,13 +13,26 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from oas_compiler.rewriting.spans import Span, spans
 
 Range = tuple[int, int]
-_Leaf = tuple[str, tuple[str, ...], Range]
-"""A text, the names of the members around it, and where it stands."""
+
+
+class _Leaf(NamedTuple):
+    """A text of the file."""
+
+    value: str
+    keys: tuple[str, ...]
+    """The names of the members around it."""
+    place: Range
+    label: str = ""
+    """What the object around it calls it, as `Text.label` does."""
+    is_name: bool = False
+    """Whether it is the name of a member itself, of the object under `keys`."""
+
+
 _LARGEST: Final = 2_000_000
 """Characters of a text that is read as a document again."""
 _MOST_LEAVES: Final = 200_000
@@ -45,17 +58,24 @@ def _find_ranges(text: str) -> Iterator[Range]:
     # imported late: reports have mostly no need of them
     from oas_compiler.checks.concealed import holds_credential
     from oas_compiler.checks.program_arguments import find_listed_credentials
-    from oas_compiler.checks.subject import Text
+    from oas_compiler.checks.subject import Text, find_pair_label
+    from oas_compiler.checks.written_credentials import is_written_name, names_are_sent
 
     for number, listed in enumerate(_read_lists(text)):
         if number > _MOST_LEAVES:
             raise _TooMuch
-        for value, keys, place in listed:
-            if holds_credential(Text(value, "", keys)):
-                yield place
+        values = [leaf.value for leaf in listed]
+        for index, leaf in enumerate(listed):
+            if leaf.is_name:
+                if is_written_name(leaf.value, is_sent=names_are_sent(leaf.keys)):
+                    yield leaf.place
+                continue
+            label = find_pair_label(values, index) or leaf.label
+            if holds_credential(Text(leaf.value, "", leaf.keys, label)):
+                yield leaf.place
         if len(listed) > 1:
-            chosen = find_listed_credentials([value for value, _, _ in listed])
-            yield from (listed[argument.position][2] for argument in chosen)
+            chosen = find_listed_credentials(values)
+            yield from (listed[argument.position].place for argument in chosen)
 
 
 def _read_lists(text: str) -> Iterator[list[_Leaf]]:
@@ -73,31 +93,55 @@ def _read_lists(text: str) -> Iterator[list[_Leaf]]:
     found = lists_of(text)
     if found is None:
         raise _TooMuch
+    from oas_compiler.checks.subject import find_label
+
     for listed in found:
-        yield [(value, tuple(map(_written_name, keys)), place) for value, keys, place in listed]
+        yield [
+            _Leaf(
+                leaf.value,
+                tuple(map(_written_name, leaf.keys)),
+                leaf.place,
+                find_label(leaf.keys[-1], leaf.siblings) if leaf.keys else "",
+                leaf.is_name,
+            )
+            for leaf in listed
+        ]
 
 
 def _walk_json(text: str, root: Span) -> Iterator[list[_Leaf]]:
-    stack: list[tuple[Span, tuple[str, ...]]] = [(root, ())]
+    from oas_compiler.checks.subject import find_label
+
+    stack: list[tuple[Span, tuple[str, ...], str]] = [(root, (), "")]
     while stack:
-        span, keys = stack.pop()
+        span, keys, label = stack.pop()
         if span.opens == "{":
-            stack += [(child, (*keys, _written_name(key))) for key, child in span.children.items()]
+            members = span.children
+            siblings = {
+                key: _read_text(text, child) for key, child in members.items() if not child.opens
+            }
+            for key, child in members.items():
+                name = _written_name(key)
+                stack.append((child, (*keys, name), find_label(name, siblings)))
+            yield [
+                _Leaf(key, keys, (child.member, child.after_key), is_name=True)
+                for key, child in members.items()
+            ]
             continue
         listed = []
         for child in span.children.values() if span.opens else (span,):
             if child.opens:
-                stack.append((child, keys))
-            elif text[child.start] == '"':
-                listed.append(
-                    (
-                        json.loads(text[child.start : child.end], strict=False),
-                        keys,
-                        (child.start, child.end),
-                    )
-                )
+                stack.append((child, keys, ""))
+            elif (value := _read_text(text, child)) is not None:
+                listed.append(_Leaf(value, keys, (child.start, child.end), label))
         if listed:
             yield listed
+
+
+def _read_text(text: str, span: Span) -> str | None:
+    """The text that a value is; None for another value."""
+    if text[span.start] != '"':
+        return None
+    return str(json.loads(text[span.start : span.end], strict=False))
 
 
 def _written_name(key: str) -> str:

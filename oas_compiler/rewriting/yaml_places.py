@@ -7,7 +7,8 @@ The parser says it, because indentation does not: inside brackets a quoted text 
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 import yaml
 
@@ -73,8 +74,17 @@ class _Reader:
         places[position] = (first.start_mark.index, last.end_mark.index)
 
 
-Leaf = tuple[str, tuple[str, ...], Range]
-"""A text, the keys around it from the outermost on, and where it stands."""
+class Leaf(NamedTuple):
+    """A text of a YAML document."""
+
+    value: str
+    keys: tuple[str, ...]
+    """The keys around it, from the outermost on."""
+    place: Range
+    siblings: Mapping[str, str]
+    """The texts of the mapping around it, or around its list; complete when the text was read."""
+    is_name: bool = False
+    """Whether it is a key itself, of the mapping under `keys`."""
 
 
 def lists_of(text: str) -> list[list[Leaf]] | None:
@@ -101,13 +111,19 @@ class _Texts:
         self._anchors: dict[str, tuple[str, Range]] = {}
         self._open: list[tuple[bool, str | None, list[Leaf]]] = []
         """Whether it is a mapping, the key that waits for its value, and the texts of a list."""
+        self._siblings: list[dict[str, str]] = [{}]
+        """Of every open collection: the texts of the mapping that it is, or that it stands in."""
 
     def take(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             self.is_document = True
-            self._open.append((isinstance(event, yaml.MappingStartEvent), None, []))
+            is_mapping = isinstance(event, yaml.MappingStartEvent)
+            is_value = bool(self._open) and self._open[-1][0]
+            self._open.append((is_mapping, None, []))
+            self._siblings.append({} if is_mapping or not is_value else self._siblings[-1])
         elif isinstance(event, yaml.CollectionEndEvent):
             self.lists.append(self._open.pop()[2])
+            self._siblings.pop()
             self._pass_key("")
         elif isinstance(event, yaml.ScalarEvent):
             assert event.start_mark is not None
@@ -122,10 +138,14 @@ class _Texts:
     def _take_text(self, value: str, place: Range) -> None:
         keys = tuple(key for is_mapping, key, _ in self._open if is_mapping and key is not None)
         is_key = self._pass_key(value)
-        if is_key or not self._open:
+        if not self._open:
             return
         is_mapping, _, listed = self._open[-1]
-        (self.alone if is_mapping else listed).append((value, keys, place))
+        siblings = self._siblings[-1]
+        if is_mapping and not is_key and keys:
+            siblings[keys[-1]] = value
+        leaf = Leaf(value, keys, place, siblings, is_name=is_key)
+        (self.alone if is_mapping else listed).append(leaf)
 
     def _pass_key(self, value: str) -> bool:
         """Whether what came is a key of the mapping around it."""

@@ -64,6 +64,21 @@ def read_shown(file: str, most: int) -> bytes:
     return folder.read(name, most)
 
 
+def require_no_link_out(folder: str | os.PathLike[str]) -> None:
+    """A folder that is named stays where its name says: no link leads out of the folder that holds it.
+
+    Whoever writes `check agents/*` has not seen each name.  Looked at are the last name and, of a path
+    below the working directory, every other: a link above it belongs to the machine.
+    Raises: `OSError`.
+    """
+    path = Path(folder)
+    is_below = not path.is_absolute() and path.parts[:1] != ("..",)
+    names = [*reversed(path.parents), path] if is_below else [path]
+    for one in names:
+        if one.name not in {"", ".."} and one.is_symlink():
+            folder_at(one.parent, called="folder").real(one.name)
+
+
 def explain_unreachable(path: str | os.PathLike[str]) -> str:
     """Why the way to a file or folder cannot be gone; empty where something is there."""
     try:

@@ -12,11 +12,43 @@ import re
 from typing import Final
 
 _WORD: Final = r"[A-Za-z0-9_\-./+=]"
+_PLAIN: Final = r"(?=[A-Za-z]{0,40}[0-9])(?=[A-Za-z0-9]{12})"
+"""Letters and digits only: behind a beginning that names of variables have, too."""
+SERVICES: Final = (
+    (rf"[sr]k_(?:live|test|prod)_{_PLAIN}", "k_", "an API key (?k_live_…)"),
+    (r"gl(?:pat|ptt|dt|rt|oas|cbt|soat|ft|imt|agent)-", "gl", "a GitLab token (gl…-…)"),
+    (r"xapp-", "xapp-", "a Slack token (xapp-…)"),
+    (r"AIza", "AIza", "a Google API key (AIza…)"),
+    (r"GOCSPX-", "GOCSPX-", "a Google client secret (GOCSPX-…)"),
+    (r"whsec_", "whsec_", "a webhook secret (whsec_…)"),
+    (rf"npm_{_PLAIN}", "npm_", "an npm token (npm_…)"),
+    (r"pypi-", "pypi-", "a PyPI token (pypi-…)"),
+    (r"dckr_(?:pat|oat)_", "dckr_", "a Docker token (dckr_…)"),
+    (rf"hf_{_PLAIN}", "hf_", "a Hugging Face token (hf_…)"),
+    (rf"(?:gsk|r8|lsv2_pt|lsv2_sk|lin_api|ntn|sntrys|sntryu|glsa|shippo_live)_{_PLAIN}", "_",
+     "an API key"),
+    (rf"(?:pplx|tvly|nvapi|pul|PMAK)-{_PLAIN}", "-", "an API key"),
+    (r"(?:figd|sbp)_", "_", "an API key"),
+    (r"AT[AC]TT3", "TT3", "an Atlassian token (AT?TT3…)"),
+    (r"do[opr]_v1_", "_v1_", "a DigitalOcean token (do?_v1_…)"),
+    (r"shp(?:at|ss|ca|pa)_", "shp", "a Shopify token (shp…_…)"),
+    (r"SG\.", "SG.", "a SendGrid key (SG.…)"),
+    (r"xkeysib-", "xkeysib-", "a Brevo key (xkeysib-…)"),
+    (r"hv[sbr]\.", "hv", "a Vault token (hv?.…)"),
+    (r"AGE-SECRET-KEY-", "AGE-", "an age key (AGE-SECRET-KEY-…)"),
+)  # fmt: skip
+"""Services: what their credentials begin with, a text that every one has in it, and its kind."""
+_SERVICE: Final = "|".join(start for start, _, _ in SERVICES)
+AFTER_SERVICE: Final = r"(?=[A-Za-z_+/=.-]{0,40}[0-9])[A-Za-z0-9_+/=.-]{12}"
+"""What follows such a beginning, with a digit: `npm_config_registry` and `hf_your_token` are none."""
 _SECRET: Final = re.compile(
     # `sk-` ends ordinary words, too: `task-list-of-the-week` is none.
     # and so do the others: `keyJournal` is none
     rf"(?P<kind>(?<![A-Za-z0-9])(?:sk-(?={_WORD}{{12}})"
-    rf"|(?:gh[a-z]_|github_pat_|ya29\.|xox[a-z]-|AKIA|ASIA|eyJ)(?={_WORD}{{8}}))){_WORD}+"
+    rf"|(?:gh[a-z]_|github_pat_|ya29\.|xox[a-z]-|AKIA|ASIA|eyJ)(?={_WORD}{{8}})"
+    rf"|(?<![A-Za-z0-9_])(?:{_SERVICE})(?={AFTER_SERVICE})"
+    # a bot of Telegram: its number may be shown
+    rf"|(?:bot)?[0-9]{{8,10}}:AA(?={_WORD}{{16}}))){_WORD}+"
 )
 """What the credentials of well-known services begin with, and what follows."""
 _USER: Final = re.compile(

@@ -21,7 +21,7 @@ from pathlib import Path
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.bounds import MAX_JSON_BYTES, MAX_YAML_BYTES, vet
-from oas_compiler.text.files import first_of, folder_at, read_flow, shown_name
+from oas_compiler.text.files import first_of, folder_at, read_flow, require_no_link_out, shown_name
 from oas_compiler.text.json_text import read_json
 from oas_compiler.text.marks import Marks, child
 from oas_compiler.text.python_value import read_mapping
@@ -103,6 +103,7 @@ def _read_path(
     path = Path(name)
     try:
         if path.is_dir():
+            require_no_link_out(path)
             found = first_of(path, FLOW_FILES)
             if found is None:
                 findings.findings.append(_without_flow(name))
@@ -153,6 +154,8 @@ def _make_unreadable_finding(file: str, error: OSError) -> Finding:
 def _advise(file: str, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return _what_exists(file)
+    if error.errno == errno.EXDEV and Path(file).is_dir():
+        return "name the folder that the link leads to"
     if error.errno == errno.ELOOP and error.strerror == os.strerror(errno.ELOOP):
         return "a symbolic link on this path leads back to itself: name the file itself"
     return ""

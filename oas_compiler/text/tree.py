@@ -7,7 +7,8 @@ A path to a file is that file, whatever is in it.  A folder that is an agent's (
 `cinatra/oas.json`, `oas.json`, …) is that agent; any other folder stands for every flow below it:
 the flow of each agent's folder, and every other JSON or YAML file that begins as an Agent Spec
 document does.  What is hidden, what is installed or built, and symbolic links to folders are left
-out below a folder; links that lead out of it, pipes and devices are not read.
+out below a folder; links that lead out of it, pipes and devices are not read, and a folder that is named
+is itself no link out of the folder that holds it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from oas_compiler.text.bounds import MAX_JSON_BYTES
-from oas_compiler.text.files import first_of, folder_at, walk
+from oas_compiler.text.files import first_of, folder_at, require_no_link_out, walk
 from oas_compiler.text.source import FLOW_FILES
 
 SKIPPED: Final = frozenset(
@@ -85,8 +86,9 @@ def _find_flows(path: str, left: _Left) -> Iterator[str]:
         if not folder.is_dir():
             yield str(folder) if path else path
             return
+        require_no_link_out(folder)
         own = _flow_of(folder)
-    except (OSError, ValueError):  # a name with NUL in it, or too long a one
+    except (OSError, ValueError):  # a link out, a name with NUL in it, or too long a one
         yield path
         return
     found = [own] if own is not None else list(_find_flows_below(folder, left))

@@ -16,7 +16,8 @@ _HIDDEN: Final = re.compile(
     r"|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
     r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     r"\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufeff\uffa0"
-    r"\ufff0-\ufffb\ufffe\uffff\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    r"\ufff0-\ufffc\ufffe\uffff\U00013441\U00013442\U00016fe4\U0001bca0-\U0001bca3"
+    r"\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 """Controls but for tab and line breaks, marks of direction, separators of lines and paragraphs,
 letters of no width, halves of pairs, tags."""

@@ -5,6 +5,7 @@ about: A template takes bounded work and bounded memory.
 attacks:
   - door: request body              # what is attacked
     expect: TemplateError           # what must come of it, as `attempt` says it
+    long: true                      # tried by scripts/attacks and --long alone; may be left out
     forms:                          # each form is one attack; its value is handed to `attempt`
       doubling: "{{ x ~ x ~ x }}"
 twins:                              # harmless neighbours, which must go on working
@@ -27,6 +28,8 @@ LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """In C where it is there: every process of the tests reads the whole book before its first test."""
 EVERY = 32
 """Of the further forms of a door, the default suite takes each thirty-second."""
+EVERY_TWIN = 4
+"""Of the further twins of a door, each fourth: a door that is shut for everybody shuts out the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,7 @@ def read_family(name: str) -> Family:
 def _rows(family: str, blocks: list[dict[str, Any]], *, harmless: bool) -> tuple[Attack, ...]:
     rows: list[Attack] = []
     doors: set[str] = set()
+    every = EVERY_TWIN if harmless else EVERY
     for block in blocks:
         for form, value in block["forms"].items():
             rows.append(
@@ -84,7 +88,8 @@ def _rows(family: str, blocks: list[dict[str, Any]], *, harmless: bool) -> tuple
                     value=value,
                     expect=block["expect"],
                     harmless=harmless,
-                    in_spread=harmless or block["door"] not in doors or len(rows) % EVERY == 0,
+                    in_spread=not block.get("long")
+                    and (block["door"] not in doors or len(rows) % every == 0),
                 )
             )
             doors.add(block["door"])

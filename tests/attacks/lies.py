@@ -19,6 +19,7 @@ HANG, DIE = "\x00hang", "\x00die"
 TOKEN = "t0ken-of-the-server-8842"
 VERSION = "2025-06-18"
 TEXT = {"content": [{"type": "text", "text": "sent"}]}
+OTHER = {"content": [{"type": "text", "text": "other"}]}
 TOOL = {"name": "send", "description": "Sends.", "inputSchema": {"type": "object"}}
 EVIL = "(a+)+$"
 
@@ -35,8 +36,8 @@ def note(method: str, **params: Any) -> str:
     return json.dumps({"jsonrpc": "2.0", "method": method, "params": params})
 
 
-def ask(method: str, **params: Any) -> str:
-    return json.dumps({"jsonrpc": "2.0", "id": "mine", "method": method, "params": params})
+def ask(method: str, id_: Any = "mine", **params: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
 
 
 def raw(id_: Any, text: str) -> str:
@@ -54,7 +55,7 @@ CALLS: dict[str, Any] = {
     "dies after": lambda i: [result(i, TEXT), DIE],
     "hangs": lambda _i: [HANG],
     "fails": lambda i: [fault(i, "no")],
-    "twice": lambda i: [result(i, TEXT), result(i, {"content": [{"type": "text", "text": "other"}]})],
+    "twice": lambda i: [result(i, TEXT), result(i, OTHER)],
     "another id": lambda _i: [result(4711, TEXT)],
     "no id": lambda _i: ['{"jsonrpc": "2.0", "result": {"content": []}}'],
     "nan": lambda i: [raw(i, '{"said": NaN}')],
@@ -87,8 +88,56 @@ CALLS: dict[str, Any] = {
     "more input": lambda i: [result(i, {"resultType": "input_required", "requestState": "x"})],
     "big": lambda i: [result(i, {"content": [{"type": "text", "text": "x" * 150_000}]})],
     "noise": lambda i: ["hello", "{", result(i, TEXT)],
+    "the id as a text": lambda i: [result(str(i), OTHER)],
+    "the id as a fraction": lambda i: [result(i + 0.5, OTHER)],
+    "the id with a point": lambda i: [result(float(i), OTHER)],
+    "true for an id": lambda _i: [result(True, OTHER)],
+    "the id in a list": lambda i: [result([i], OTHER)],
+    "the id of the beginning": lambda i: [result(i - 1, OTHER)],
+    "an error for the id as a text": lambda i: [fault(str(i), "no")],
+    "the id as a text, then the right one": lambda i: [result(str(i), OTHER), result(i, TEXT)],
+    "an answer and an error": lambda i: [
+        json.dumps({"jsonrpc": "2.0", "id": i, "result": OTHER, "error": {"code": 1, "message": "no"}})
+    ],
+    "an id twice": lambda i: [f'{{"jsonrpc": "2.0", "id": 7, "id": {i}, "result": {json.dumps(OTHER)}}}'],
+    "another protocol's answer": lambda i: [result(i, OTHER).replace('"2.0"', '"1.0"')],
+    "several answers in a list": lambda i: [f"[{result(i, OTHER)}]"],
+    "a number of 5,000 digits": lambda i: [raw(i, '{"said": ' + "9" * 5000 + "}")],
+    "a number of 70 bits": lambda i: [raw(i, '{"said": 1180591620717411303424}')],
+    "half of a letter": lambda i: [raw(i, '{"said": "\\ud800"}')],
+    "a letter that no database takes": lambda i: [raw(i, '{"said": "\\u0000"}')],
+    "half of a letter as text": lambda i: [result(i, {"content": [{"type": "text", "text": "\ud800"}]})],
+    "a letter that no database takes as text": lambda i: [
+        result(i, {"content": [{"type": "text", "text": "a\x00b"}]})
+    ],
+    "an error flag of text": lambda i: [result(i, {**TEXT, "isError": "perhaps"})],
+    "4,000 parts": lambda i: [result(i, {"content": [{"type": "text", "text": "x"}] * 4000})],
+    "a picture that is none": lambda i: [
+        result(i, {"content": [{"type": "image", "data": "%" * 100_000, "mimeType": "image/png"}]})
+    ],
+    "more values than bytes tell": lambda i: [raw(i, '{"said": [' + "[]," * 9000 + "[]]}")],
+    "20,000 parts that are none": lambda i: [result(i, {"content": [0] * 20_000})],
+    "a flood of pings": lambda i: [*[ask("ping")] * 200, result(i, TEXT)],
+    "a flood of progress": lambda i: [
+        *[note("notifications/progress", progressToken=i, progress=1)] * 900, result(i, TEXT),
+    ],
+    "asks with our id": lambda i: [ask("roots/list", id_=i), result(i, TEXT)],
     "whole numbers": lambda i: [raw(i, '{"said": 1e3, "n": -0.0}')],
 }  # fmt: skip
+
+
+def repeat(kind: str, id_: Any, sent: Any) -> str:
+    """What was sent, given back in one of the ways in which a server can say something."""
+    told = json.dumps(sent)
+    said = {"content": [{"type": "text", "text": told}]}
+    match kind:
+        case "structured":
+            return result(id_, {"content": [], "structuredContent": {"said": sent}})
+        case "text":
+            return result(id_, said)
+        case "failure":
+            return result(id_, {**said, "isError": True})
+    return fault(id_, told)
 
 
 def page(i: Any, tools: list[Any], cursor: str = "") -> str:
@@ -115,6 +164,15 @@ LISTS: dict[str, Any] = {
     "a long description": lambda i, _c: [page(i, [tool(description="x" * 30_000)])],
     "a long name": lambda i, _c: [page(i, [{**TOOL, "name": "x" * 300}])],
     "escapes in a name": lambda i, _c: [page(i, [{**TOOL, "name": "se\x1b[2Jnd"}])],
+    "a filler in a name": lambda i, _c: [page(i, [{**TOOL, "name": "se\u3164nd"}])],
+    "a blank behind a name": lambda i, _c: [page(i, [TOOL, {**TOOL, "name": "send "}])],
+    "no name": lambda i, _c: [page(i, [{**TOOL, "name": ""}])],
+    "one name for two tools": lambda i, _c: [page(i, [TOOL, {**TOOL, "description": "Deletes."}])],
+    "one name on two pages": lambda i, c: [page(i, [tool(description=str(c))], "" if c else "1")],
+    "a tool twice": lambda i, _c: [page(i, [TOOL, TOOL])],
+    "words that nobody sees in a description": lambda i, _c: [
+        page(i, [tool(description="a" + "".join(chr(0xE0100 + one) for one in b"delete"))])
+    ],
     "a large schema": lambda i, _c: [page(i, [tool(inputSchema={"type": "object", "x": "y" * 100_000})])],
     "a deep schema": lambda i, _c: [nested(i)],
     "nan in a schema": lambda i, _c: [
@@ -158,6 +216,8 @@ def answer(lie: str, message: dict[str, Any], log: Path) -> list[str]:
     if method == "tools/call":
         with log.open("a", encoding="utf-8") as file:
             file.write(f"{message['params']['_meta']['oasflow/idempotency-key']}\n")
+        if lie.startswith("repeats: "):
+            return [repeat(lie.removeprefix("repeats: "), id_, [sys.argv, dict(os.environ)])]
         return list(CALLS.get(lie, CALLS["right"])(id_))
     if method == "tools/list":
         cursor = int((message.get("params") or {}).get("cursor") or 0)

@@ -66,6 +66,18 @@ FIRST: dict[str, Maker] = {
     "right": lambda i, _m: result(i, {"task": task("COMPLETED")}),
     "a message": lambda i, _m: result(i, say()),
     "another id": lambda _i, _m: result("4711", {"task": task("COMPLETED")}),
+    "an id in other letters": lambda i, _m: result(i.upper(), {"task": task("COMPLETED")}),
+    "an id with a blank": lambda i, _m: result(f"{i} ", {"task": task("COMPLETED")}),
+    "the id in a list": lambda i, _m: result([i], {"task": task("COMPLETED")}),
+    "a task and a message": lambda i, _m: result(i, {"task": task("COMPLETED"), **say()}),
+    "an answer and an error": lambda i, _m: json.dumps(
+        {"jsonrpc": "2.0", "id": i, "result": {"task": task("COMPLETED")}, "error": {"code": 1, "message": "no"}}
+    ),
+    "7,000 parts": lambda i, _m: result(i, say(parts=[{"text": ""}] * 7000)),
+    "half of a letter": lambda i, _m: result(i, say(parts=[{"text": "\ud800"}])),
+    "a name twice": lambda i, _m: result(i, {"task": 1}).replace(
+        '"task": 1', f'"task": {json.dumps(task("FAILED"))}, "task": {json.dumps(task("COMPLETED"))}'
+    ),
     "no id": lambda _i, _m: '{"jsonrpc": "2.0", "result": {"task": {"id": "t1"}}}',
     "no task": lambda i, _m: result(i, {"task": task("COMPLETED", id_="")}),
     "done, and nothing": lambda i, _m: result(i, {"task": task("COMPLETED", text="")}),
@@ -107,6 +119,23 @@ LOOKS: dict[str, Maker] = {
     "dies at a look": lambda _i, _n: DIE,
     "no task at a look": lambda i, _n: result(i, {}),
 }  # fmt: skip
+
+
+def repeat_as_agent(kind: str, id_: Any, sent: Any) -> str:
+    """What was sent, given back in one of the ways in which an agent can say something."""
+    told = json.dumps(sent)
+    match kind:
+        case "text":
+            return result(id_, {"task": task("COMPLETED", text=told)})
+        case "structured":
+            return result(id_, say(parts=[{"data": {"said": sent}}]))
+        case "failure":
+            status = {
+                "state": "TASK_STATE_FAILED",
+                "message": say(parts=[{"text": told}])["message"],
+            }
+            return result(id_, {"task": {**task("FAILED"), "status": status}})
+    return fault(id_, told)
 
 
 def answer_agent(lie: str, message: dict[str, Any], looks: int) -> str:

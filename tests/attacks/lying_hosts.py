@@ -7,6 +7,7 @@ with served(log) as address:
 from __future__ import annotations
 
 import asyncio
+import base64
 import gzip
 import json
 import threading
@@ -17,8 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from tests.attacks.lies import DIE, HANG, answer, result
-from tests.attacks.lying_agent import answer_agent, make_card
+from tests.attacks.lies import DIE, HANG, answer, fault, repeat, result
+from tests.attacks.lying_agent import answer_agent, make_card, repeat_as_agent
 
 BOMB = b" " * 20_000_000
 JSON = "application/json"
@@ -32,6 +33,10 @@ class Request:
         parts = unquote(urlsplit(path).path).strip("/").split("/")
         self.kind, self.lie = parts[0], parts[1] if len(parts) > 1 else ""
         self.rest = "/".join(parts[2:])
+        scheme, _, user = self.headers.get("authorization", "").partition(" ")
+        told = base64.b64decode(user).decode() if scheme == "Basic" else ""
+        self.sent = [path, headers, told]
+        """What logs in, also as whoever serves reads it."""
 
 
 class LyingHost:
@@ -41,6 +46,10 @@ class LyingHost:
         self.log, self.address = log, ""
         self.looks: dict[str, int] = {}
         """Looks at the task of each lie."""
+        self.asked = 0
+        """The id of the last request."""
+        self.streams: dict[str, asyncio.StreamWriter] = {}
+        """The open streams of the older transport."""
         self.leave: Callable[[], None] = lambda: None
         """Nobody is reached any more."""
 
@@ -62,19 +71,42 @@ class LyingHost:
     async def _respond(self, request: Request, writer: asyncio.StreamWriter) -> None:
         if request.kind == "agent":
             await self._respond_as_agent(request, writer)
+        elif request.kind == "sse" and request.lie.startswith("answers: "):
+            await self._open_older(request, writer)
+        elif request.kind == "older":
+            await send(writer, 202, b"")
+            lie = request.lie.removeprefix("answers: ")
+            for text in answer(lie, json.loads(request.body), self.log):
+                self.streams[request.lie].write(event(text))
         elif request.kind == "sse":
             await send_stream(request.lie, writer, self.address)
+        elif request.lie in RESUMED and request.method == "GET":
+            told = RESUMED[request.lie](self.asked)
+            body = event(told) if told else b"id: 1\nretry: 1\ndata:\n\n"
+            await send(writer, 200, body, "text/event-stream")
         elif request.method != "POST":
             await send(writer, 405, b"")
         else:
             await self._respond_as_server(request, writer)
+
+    async def _open_older(self, request: Request, writer: asyncio.StreamWriter) -> None:
+        """The older transport at work: what is answered comes as events of the first response."""
+        self.streams[request.lie] = writer
+        writer.write(b"HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\n\r\n")
+        path = f"/older/{request.lie}".replace(" ", "%20")
+        writer.write(f"event: endpoint\ndata: {path}\n\n".encode())
+        await writer.drain()
+        await asyncio.sleep(600)
 
     async def _respond_as_server(self, request: Request, writer: asyncio.StreamWriter) -> None:
         message = json.loads(request.body)
         if "id" not in message or "method" not in message:
             return await send(writer, 202, b"")
         is_call = message["method"] == "tools/call"
+        self.asked = message["id"]
         texts = answer(request.lie, message, self.log)
+        if is_call and request.lie.startswith("repeats: "):
+            texts = [repeat(request.lie.removeprefix("repeats: "), message["id"], request.sent)]
         if is_call and await send_lie(request.lie, message["id"], writer, self.address):
             return None
         if DIE in texts and texts.index(DIE) == 0:
@@ -115,6 +147,10 @@ class LyingHost:
         if await send_lie(lie, message["id"], writer, self.address, applies):
             return None
         text = answer_agent(request.lie, message, self.looks[request.lie])
+        if request.lie.startswith("repeats: "):
+            text = repeat_as_agent(
+                request.lie.removeprefix("repeats: "), message["id"], request.sent
+            )
         if text == DIE:
             return None
         if text == HANG:
@@ -185,6 +221,23 @@ async def send_lie(
             writer.write(b" ")
             await writer.drain()
             await asyncio.sleep(0.05)
+    elif lie in RAW:
+        head = b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\n"
+        writer.write(RAW[lie](head, right))
+        await writer.drain()
+    elif lie in WITHOUT_END:
+        writer.write(b"HTTP/1.1 401 X\r\n\r\n" if "401" in lie else b"")
+        while True:
+            writer.write(WITHOUT_END[lie])
+            await writer.drain()
+    elif lie == "encoded twice":
+        await send(writer, 200, gzip.compress(gzip.compress(right)), content_encoding="gzip, gzip")
+    elif lie == "encoded by another name":
+        await send(writer, 200, gzip.compress(right), content_encoding="x-gzip")
+    elif lie == "in other letters":
+        await send(writer, 200, right.decode().encode("utf-16"))
+    elif lie == "leads elsewhere by a GET":
+        await send(writer, 303, b"", location=f"{address}/closed/right")
     elif lie == "half of it":
         writer.write(
             b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n"
@@ -217,6 +270,33 @@ async def send_lie(
     return True
 
 
+RAW: dict[str, Callable[[bytes, bytes], bytes]] = {
+    "a length too short": lambda head, right: head + b"content-length: 20\r\n\r\n" + right,
+    "two lengths": lambda head, right: (
+        head + b"content-length: 5\r\ncontent-length: 500\r\n\r\n" + right
+    ),
+    "a length below zero": lambda head, right: head + b"content-length: -1\r\n\r\n" + right,
+    "a huge chunk": lambda head, right: (
+        head + b"transfer-encoding: chunked\r\n\r\n%x\r\n" % 300_000 + b" " * 300_000
+    ),
+    "a chunk of no number": lambda head, right: (
+        head + b"transfer-encoding: chunked\r\n\r\n-5\r\n" + right
+    ),
+    "a huge header": lambda head, right: head + b"x: " + b"y" * 200_000 + b"\r\n\r\n" + right,
+}
+WITHOUT_END = {
+    "hints without end": b"HTTP/1.1 103 X\r\n\r\n" * 100,
+    "status 401 without end": b"no" * 1000,
+}
+RESUMED: dict[str, Callable[[int], str]] = {
+    "resumed by another": lambda _id: result(4711, {"content": []}),
+    "resumed by the beginning": lambda id_: result(id_ - 1, {"content": []}),
+    "resumed by the id as a text": lambda id_: result(str(id_), {"content": []}),
+    "resumed by an error for another": lambda _id: fault(4711, "no"),
+    "resumed again and again": lambda _id: "",
+    "resumed": lambda id_: result(id_, {"content": [{"type": "text", "text": "sent"}]}),
+}
+"""What comes where a client goes on with a stream that ended."""
 PACKED = {
     "a bomb of gzip": gzip.compress,
     "a bomb of deflate": zlib.compress,
@@ -229,6 +309,8 @@ EVENTS = {
     "comments without end": lambda _r, _t: b": soon\n" * 60_000,
     "ends too early": lambda _r, _t: b"event: message\ndata: {",
     "ends with a mark": lambda _r, _t: b"id: 1\nretry: 1\ndata:\n\n",
+    **{lie: lambda _r, _t: b"id: 1\nretry: 1\ndata:\n\n" for lie in RESUMED},
+    "events of another kind": lambda _r, t: f"event: result\ndata: {t}\n\n".encode() * 50,
     "nan in lines": lambda _r, _t: (
         b'data: {"jsonrpc": "2.0",\ndata: "id": 1, "result": {"content": [], "structuredContent": {"n": NaN}}}\n\n'
     ),

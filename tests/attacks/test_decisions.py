@@ -94,7 +94,7 @@ class _World:
         def found(match: re.Match[str]) -> str:
             text, most = known[match[1]], match[2]
             whole = most == "whole" or match[1] in {"long", "half"}
-            return text if whole else text[: int(most or 12)]
+            return text if whole else text[: int(most or 16)]
 
         return re.sub(r"\{(\w+)(?::(\w+))?\}", found, word)
 
@@ -182,7 +182,7 @@ def _resumed(answer: dict[str, Any]) -> str:
     graph.invoke(built.input({"topic": "Bees"}), config, context=context)
     (waiting,) = gates_of(graph.get_state(config).interrupts)
     filled = {
-        key: said.replace("{now}", waiting.shown[:12]).replace("{now:whole}", waiting.shown)
+        key: said.replace("{now}", waiting.shown[:16]).replace("{now:whole}", waiting.shown)
         if isinstance(said, str)
         else said
         for key, said in answer.items()

@@ -283,6 +283,9 @@ CONTROLS = {
     "choices of ended runs": Control(
         open=_off("context_finalizes", "finalizes_fit"), row="a_choice-in a run that has completed"
     ),
+    "offers of others": Control(
+        open=_off("context_plans", "plans_fit"), row="what is another organisation's-an offer"
+    ),
 }
 CONTROLS = {
     name: Control(open=control.open, row=control.row.replace(" ", "_"))

@@ -24,6 +24,13 @@ from tests.flows import api, end, flow_of, port, start
 
 SECRET = "q7Rz2LkP9xWv4Ty8" + "Bn3Md6Hs1Jf5Gc0AeUoViXp"  # in two: no scanner takes it for one
 KNOWN = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
+SHORT = "Zx9kQ2mW7pLr4Tv8"
+"""Too short to look random: its name alone says what it is."""
+SERVICES = " ".join(
+    f"{start}{SECRET[:22]}"
+    for start in ("glpat-", "sk_live_", "rk_live_", "xapp-1-A0-", "xoxe-", "whsec_", "github_pat_", "AIza",
+                  "npm_", "hf_", "gsk_", "shpat_", "SG.", "dop_v1_")
+)  # fmt: skip
 _FEWEST = 12
 """Characters of a credential in a row that count as shown."""
 _LONG = "bees and flowers " * 30
@@ -92,6 +99,7 @@ LAYOUTS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 def write_file(spec: Mapping[str, Any], folder: Path) -> Path:
     filled = json.loads(
         json.dumps(spec).replace("SECRET", spec.get("secret", SECRET)).replace("KNOWN", KNOWN).replace("LONG", _LONG)
+        .replace("SHORT", SHORT).replace("SERVICES", SERVICES)
     )  # fmt: skip
     name, write = LAYOUTS[spec.get("layout", "lines")]
     file = folder / name
@@ -145,7 +153,7 @@ def attempt(attack: Attack, place: Place) -> str:
     assert told, "the command says something"
     if attack.harmless:
         return "shown" if attack.value["secret"] in told else "hidden"
-    return "opened" if is_shown(SECRET, told) or is_shown(KNOWN, told) else "kept out"
+    return "opened" if any(is_shown(one, told) for one in (SECRET, KNOWN, SHORT)) else "kept out"
 
 
 # ------------------------------------------------------------------ doors, opened on purpose
@@ -178,7 +186,17 @@ def _nothing() -> Iterator[None]:
     yield
 
 
+def _without_wider_rule(place: Place) -> AbstractContextManager[Any]:
+    from oas_compiler.checks import concealed
+
+    place.monkeypatch.setattr(concealed, "find_written", lambda _text: ())
+    return _nothing()
+
+
 CONTROLS = {
+    "only what check reports is covered": Control(
+        open=_without_wider_rule, row="ir_as_JSON-in_a_fragment"
+    ),
     "lines are shown as they are": Control(open=_without_stars, row="explain-in_a_header"),
     "only findings say what a credential is": Control(
         open=_without_text_search, row="draw-in_a_header"

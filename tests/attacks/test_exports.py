@@ -84,7 +84,7 @@ def anew(export: Export, *, signature: str = "kept", key: str = "kept") -> bytes
         run, record = line["run_id"], line["record"]
         told["heads"][run] = record["record_hash"]
         told["counts"][run] = told["counts"].get(run, 0) + 1
-        ended[run] = record["status"] in verifier.ENDS
+        ended[run] = verifier.is_end(record["status"], line.get("run_status", "completed"))
     told["records"] = len(records)
     told["without_end"] = sorted(run for run, has_end in ended.items() if not has_end)
     told["lines_sha256"] = "sha256:" + hashlib.sha256(text).hexdigest()

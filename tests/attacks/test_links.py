@@ -24,8 +24,21 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "check with fixes": ("check", "--fix", "--yes"), "explain": ("explain",), "draw": ("draw",),
     "ir": ("ir",), "run": ("run", "--simulate"), "emit": ("emit",), "deps": ("deps",),
     "deps of a tree": ("deps",), "check a file by its name": ("check",),
+    "a linked folder is checked": ("check",),
+    "a linked folder is checked with what is below it": ("check",),
+    "a linked folder is checked by its whole path": ("check",),
+    "a linked folder is mended": ("check", "--fix", "--yes"),
+    "a linked folder is explained": ("explain",), "a linked folder is drawn": ("draw",),
+    "a linked folder is run": ("run", "--simulate"), "a linked folder is wired": ("wire-context", "--yes"),
+    "the dependencies of a linked folder": ("deps",),
 }  # fmt: skip
-ASKED = {"check a tree": ".", "deps of a tree": ".", "check a file by its name": "named.json"}
+LINKED = "agent/cinatra"
+ASKED = {
+    "check a tree": ".", "deps of a tree": ".", "check a file by its name": "named.json",
+    **{door: LINKED for door in COMMANDS if "linked folder" in door},
+    "a linked folder is checked with what is below it": f"{LINKED}/../folder",
+    "a linked folder is checked by its whole path": f"ROOT/tree/{LINKED}",
+}  # fmt: skip
 
 
 def make_flow() -> dict[str, Any]:
@@ -99,7 +112,7 @@ def attempt(attack: Attack, place: Place) -> str:
     (root / "outside").symlink_to("outside-for-good")
     (root / "tree" / "outside").symlink_to("../outside-for-good")
     place.monkeypatch.chdir(root if attack.door == "check a file by its name" else root / "tree")
-    asked = ASKED.get(attack.door, "agent")
+    asked = ASKED.get(attack.door, "agent").replace("ROOT", str(root))
     words = [*COMMANDS[attack.door], asked]
     told = CliRunner().invoke(app_for(words), words, catch_exceptions=False)
     said = told.output + told.stderr
@@ -136,7 +149,22 @@ def _read_by_path(place: Place) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _named_whatever(place: Place) -> Iterator[None]:
+    """A folder that is named may be a link to anywhere."""
+    with place.monkeypatch.context() as patched:
+        for module in ("tree", "source"):
+            patched.setattr(f"oas_compiler.text.{module}.require_no_link_out", lambda _folder: None)
+        yield
+
+
 CONTROLS = {
+    "a folder that is named is no border": Control(
+        open=_named_whatever, row="a_linked_folder_is_checked-absolute"
+    ),
+    "a folder that is explained is no border": Control(
+        open=_named_whatever, row="a_linked_folder_is_explained-relative"
+    ),
     "a tree forgets its root": Control(open=_without_roots, row="check_a_folder-a_relative_link"),
     "a tree forgets its root, and a file is exchanged": Control(
         open=_without_roots, row="check_a_tree-a_further_file_that_is_exchanged"

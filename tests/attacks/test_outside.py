@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk import HostParts
 from cinatra_sdk.a2a import answers, requesting
 from cinatra_sdk.a2a.remote import RemoteAgent
 from cinatra_sdk.a2a.requesting import AgentFailed, AgentWay, Said, asay
@@ -22,30 +24,49 @@ from cinatra_sdk.flow import results as flow_results
 from cinatra_sdk.flow.casting import CastError
 from cinatra_sdk.mcp import calling, processes
 from cinatra_sdk.mcp.calling import RequestFailed, ServerLink, acall, alist
-from cinatra_sdk.mcp.results import ResultUnusable, read_outputs
+from cinatra_sdk.mcp.results import ResultUnusable, read_outputs, read_text
 from cinatra_sdk.mcp.server import McpServer
+from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.remote import messages
 from cinatra_sdk.remote.bounds import RemoteBounds
 from cinatra_sdk.remote.exchange import Exchange
+from cinatra_sdk.testing import drive
+from cinatra_sdk.text.people import find_hidden
 from cinatra_sdk.values.json_values import check_value
 from cinatra_sdk.values.ports import port
 from cinatra_sdk.values.retry_policy import CallRetryPolicy
 from cinatra_sdk.values.types import ArrayType, ObjectType, ScalarType, UnionType
+from oas_compiler import compile_flow
+from tests.a2a.test_remote_agents import remote
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.attacks.lies import TOKEN
 from tests.attacks.lying_hosts import served
+from tests.flows import port as port_of
+from tests.mcp.test_mcp_tools import STDIO, mcp_tool, tool_flow
 
 ROOT = Path(__file__).parents[2]
 BOUNDS = RemoteBounds(
     answer_bytes=200_000, connect_seconds=20, pages=8, tools=50, name_letters=100, requests=40,
-    redirects=3, schema_bytes=50_000,
+    redirects=3, schema_bytes=50_000, values=6_000,
 )  # fmt: skip
-SHORT, LONG = 1.0, 20.0
+SHORT, LONG = 0.5, 20.0
 """Seconds that an answer may take: where none comes, and where one does."""
-SILENT = ("hangs", "only notifications", "drips", "works for ever")
+SILENT = (
+    "hangs",
+    "only notifications",
+    "drips",
+    "works for ever",
+    "hints without end",
+    "events of another kind",
+)
 """What is waited for in vain, once it was asked."""
-QUICK = replace(BOUNDS, connect_seconds=2)
+STRANGERS = (
+    "another id", "the id as a text", "the id as a fraction", "the id with a point", "true for an id",
+    "the id in a list", "the id of the beginning", "an error for the id as a text",
+)  # fmt: skip
+"""Answers to other requests."""
+QUICK = replace(BOUNDS, connect_seconds=1)
 NEVER_READY = (
     "a huge address",
     "no address",
@@ -82,7 +103,7 @@ REASONS = {
     "RemoteBounds(": "bound", "no JSON": "no JSON", "another request": "another's", "another task": "another's",
     "another context": "another's", "what it was told": "another's", "back to where": "another's",
     "names no task": "another's", "compressed": "compressed", "no answer within": "no answer", "about its task within": "no answer", "does not come within": "no answer",
-    "cannot be asked": "no answer", "leads back": "a page twice", "status ": "status",
+    "cannot be asked": "no answer", "leads back": "a page twice", "in two ways": "a name twice", "status ": "status",
     "letters that nobody sees": "hidden letters", "its task is": "not done", "are for": "another origin", "redirected what": "redirected",
 }  # fmt: skip
 
@@ -90,7 +111,8 @@ REASONS = {
 def tell(error: Exception) -> str:
     """`surely not made: bound answer_bytes`, and `opened` where a text is not fit to be shown."""
     shown = str(error)
-    if TOKEN in shown or not shown.isprintable() or len(shown) > 400:
+    of_library = any(word in shown for word in ("pydantic", "input_value", "Traceback", "0x7"))
+    if TOKEN in shown or not shown.isprintable() or len(shown) > 400 or of_library:
         return "opened: what it says is shown"
     if isinstance(error, NotConfigured):
         return "not opened"
@@ -106,7 +128,8 @@ def ask(link: ServerLink, log: Path) -> str:
         check_value(result.get("structuredContent"), where="it")
     except (RequestFailed, NotConfigured, ValueRefused) as error:
         return f"{made(log)} call, {tell(error)}"
-    return f"{made(log)} call, answered"
+    told = "answered with another" if "other" in read_text(result) else "answered"
+    return f"{made(log)} call, {told}"
 
 
 def list_tools(link: ServerLink, _log: Path) -> str:
@@ -115,7 +138,7 @@ def list_tools(link: ServerLink, _log: Path) -> str:
     except (RequestFailed, NotConfigured) as error:
         return tell(error).partition(": ")[2] or tell(error)
     about = "".join(str(one.get("description")) + str(one["name"]) for one in tools)
-    return f"{len(tools)} tools" if about.isprintable() else "opened"
+    return "opened" if find_hidden(about) else f"{len(tools)} tools"
 
 
 # ------------------------------------------------------------------------ doors
@@ -137,7 +160,7 @@ def program(lie: str, place: Place, act: Callable[[ServerLink, Path], str]) -> s
     log = place.folder / "log"
     place.monkeypatch.setattr(processes, "END_SECONDS", 0.5)
     seconds, bounds = timed(lie, act)
-    seconds = SHORT if lie == "another id" else seconds  # the right one may still come
+    seconds = SHORT if lie in STRANGERS else seconds  # the right one may still come
     server = McpServer(
         name="s", transport="stdio", command=sys.executable, cwd=str(ROOT), read_timeout=seconds,
         env={"KEY": TOKEN},
@@ -166,7 +189,7 @@ def tell_agent(lie: str, place: Place, said: Said = Said(text="Rome?")) -> str:
     agent = RemoteAgent(
         name="a", url=f"{address}/agent/{lie}/".replace(" ", "%20"), headers={"X-Key": TOKEN},
         timeout=SHORT if waits else LONG, poll_interval=0.02, retries=1,
-        request_timeout=3.0 if lie == "card: drips" else LONG,
+        request_timeout=1.0 if lie in ("card: drips", "card: hints without end") else LONG,
     )  # fmt: skip
     opened = (address, address.replace("127.0.0.1", "localhost"))
     way = AgentWay(agent=agent, may_call=lambda url: url.startswith(opened), bounds=BOUNDS)
@@ -190,6 +213,58 @@ def go_on(value: Any, place: Place) -> str:
     """An answer within a task that has begun."""
     lie, task, context = value
     return tell_agent(lie, place, Said(text="The Grand", task=task, context=context))
+
+
+SECRET = "s3cret-of-the-file-5519"
+WAYS: dict[str, tuple[dict[str, str], str]] = {
+    "a bearer token": ({"Authorization": f"Bearer {SECRET}"}, ""),
+    "a token under another name": ({"X-Team": f"Token {SECRET}"}, ""),
+    "a user and a password": ({"Authorization": "Basic " + b64encode(f"bob:{SECRET}".encode()).decode()}, ""),
+    "a cookie": ({"Cookie": f"theme=dark; session={SECRET}"}, ""),
+    "a key in the query": ({}, f"?api_key={SECRET}"),
+}  # fmt: skip
+"""Headers, and the query of the address."""
+OPTIONS = {
+    "an option": ["--api-key", SECRET], "an option in one": [f"--token={SECRET}"],
+    "a header as an option": ["--header", f"Authorization: Bearer {SECRET}"],
+}  # fmt: skip
+
+
+def repeat_it(value: Any, place: Place) -> str:
+    """A whole flow, whose server or agent gives back what it was sent."""
+    whom, way, kind = value
+    address, _log = hosted(place)
+    allowed = [address]
+    path = f"/{whom}/repeats:%20{kind}"
+    transport: dict[str, Any]
+    if whom == "program":
+        args = [
+            "-m",
+            "tests.attacks.lies",
+            f"repeats: {kind}",
+            str(place.folder / "log"),
+            *OPTIONS[way],
+        ]
+        transport = {**STDIO, "args": args}
+    else:
+        headers, query = WAYS[way]
+        url = address + path + ("/" if whom == "agent" else "") + query
+        transport = {
+            "component_type": "StreamableHTTPTransport", "id": "s", "name": "s", "url": url, "headers": headers,
+        }  # fmt: skip
+    if whom == "agent":
+        agent = remote(url, outputs=[port_of("said")])
+        agent["connection_config"]["headers"] = headers
+        flow, inputs = {**agent, "agentspec_version": "26.1.0"}, {"user_message": "Rome?"}
+    else:
+        flow, inputs = tool_flow(mcp_tool("send", [], [port_of("said")], transport)), {}
+    host = HostParts(allow=allowed, blocked_components=())
+    ran = drive(compile_flow(flow, host=host), inputs, platform=HttpPlatform(None))
+    shown = f"{ran!r} {ran.outputs} {ran.error} {ran.messages}"
+    assert ran.status in {"completed", "failed"}
+    if kind in {"text", "structured"} and ran.status != "completed":
+        return f"it failed: {ran.error}"
+    return "opened" if SECRET in shown or SECRET[::-1] in shown else "masked"
 
 
 TYPES: dict[str, Any] = {
@@ -232,6 +307,7 @@ DOORS: Mapping[str, Callable[[Any, Place], str]] = {
     "an agent is told": tell_agent,
     "an agent leaves": tell_leaving,
     "an agent goes on": go_on,
+    "it is repeated": repeat_it,
     "a value is read": read_value,
 }
 

@@ -292,6 +292,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "gives another reference": lambda ref, run: Evidence(ref + "0", tenant=run.tenant_id),
     "gives another tenant's": lambda ref, _run: Evidence(ref, tenant="globex"),
     "gives a hash that is no text": lambda ref, _run: Evidence(ref, 7),  # type: ignore[arg-type]
+    "gives a hash that is none": lambda ref, run: Evidence(ref, "sha256:abc", run.tenant_id),
     "gives what it should": lambda ref, run: Evidence(ref, tenant=run.tenant_id, text="order"),
 }
 
@@ -427,10 +428,10 @@ def _keeping_the_word(place: Place) -> Any:
     return _patched(place, case, "follow_word", lambda run, *_: run)
 
 
-def _ending_anywhere(_place: Place) -> Any:
+def _matching_anything(_place: Place) -> Any:
     from cinatra_sdk.governance.conditions import forms
 
-    return _operator("endsWith", forms._make_plain(2, 2, lambda _text, _part: True))
+    return _operator("matches", forms._make_plain(2, 2, lambda _text, _pattern: True))
 
 
 @contextlib.contextmanager
@@ -444,8 +445,7 @@ def _operator(name: str, new: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        own = forms._make_plain(*forms.PLAIN[name])
-        forms.OPERATORS.register(name, own, force=True)
+        forms.OPERATORS.register(name, forms._FORMS[name], force=True)
         reading._read.cache_clear()
         reading._KNOWN.clear()
 
@@ -469,7 +469,7 @@ CONTROLS = {
         row="loop:_a_story_of_the_planner-declined_and_paid",
     ),
     "outputs may be made up": Control(
-        open=_replacing(critic, "find_literal", lambda *_: None),
+        open=_replacing(critic, "find_output_problem", lambda *_, **__: ""),
         row="loop:_a_story_of_the_planner-an_invented_transaction",
     ),
     "whatever a planner says is a plan": Control(open=_trusting, row="loop:_no_plan-nothing"),
@@ -481,8 +481,8 @@ CONTROLS = {
         open=_replacing(evidence, "_read", lambda reader, ref, run: reader(ref, run)),
         row="loop:_a_reader_that-fails_with_a_secret",
     ),
-    "an address may end anywhere": Control(
-        open=_ending_anywhere, row="mail:_outside-a_name_without_a_domain"
+    "an address may be anything": Control(
+        open=_matching_anything, row="mail:_outside-a_name_without_a_domain"
     ),
     "tokens are facts": Control(
         open=_replacing(

@@ -90,7 +90,7 @@ def attack_shop(folder: Path, *more: str, **env: str) -> subprocess.CompletedPro
     config = ("-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder))
     return subprocess.run(
         [sys.executable, "-m", "pytest", str(folder / "test_shop.py"), *options, *config, *more],
-        cwd=ROOT, env={**os.environ, **env}, capture_output=True, text=True, check=False,
+        cwd=ROOT, env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **env}, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 

@@ -107,7 +107,7 @@ def test_what_the_script_lacks_is_named(fresh_database: str, tmp_path: Path) -> 
         {"work": [[SEARCHED]]},
         tools={"search": lambda query: query},
     )
-    assert "the script has 1 answers for work, and this is question 2" in short.error["message"]
+    assert "the script has 1 answer for work, and this is question 2" in short.error["message"]
 
 
 def test_a_model_that_the_host_lends_comes_first(fresh_database: str, tmp_path: Path) -> None:

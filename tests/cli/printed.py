@@ -7,4 +7,4 @@ import re
 
 def hashed(text: str) -> str:
     """`… --shown 465109e7b24f …` as `… --shown HASH …`."""
-    return re.sub(r"--shown [0-9a-f]{12}\b", "--shown HASH", text)
+    return re.sub(r"--shown [0-9a-f]{16}\b", "--shown HASH", text)

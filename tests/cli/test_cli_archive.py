@@ -26,7 +26,7 @@ def test_a_dry_run_counts_and_archiving_does_the_same(ended: Any) -> None:
     assert told.startswith(f"2 runs would be archived: {dry['checkpoints']} checkpoints, ")
     assert ended("db", "archive", "--older-than", "1d").stdout == "0 runs archived\n"
     done = ended("db", "archive", "--older-than", "0d", "--limit", "1", "--as", "ann")
-    assert (done.exit_code, done.stdout.split(":")[0]) == (0, "1 runs archived")
+    assert (done.exit_code, done.stdout.split(":")[0]) == (0, "1 run archived")
     rest = json.loads(ended("db", "archive", "--older-than", "0d", "--json").stdout)
     assert (rest["runs"], rest["dry_run"]) == (1, False)
 

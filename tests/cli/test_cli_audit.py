@@ -53,6 +53,26 @@ def test_records_are_listed_and_shown(cli: Any, run_id: str) -> None:
     assert len(page["records"]) + len(rest["records"]) == 3
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--verifier", "--status", "DECIDED"], "--status does not go with --verifier"),
+        (["--verifier", "r1"], "RUN does not go with --verifier"),
+        (["--verify", "f", "--limit", "2"], "--limit does not go with --verify"),
+        (["--verify", "f", "--export", "g"], "--export does not go with --verify"),
+        (["--verify", "f", "--transcripts"], "--transcripts does not go with --verify"),
+        (["--export", "f", "--status", "DECIDED"], "--status does not go with --export"),
+        (["--export", "f", "dr_r1_1"], "RECORD does not go with --export"),
+        (["dr_r1_1", "--after", "x"], "--after does not go with RECORD"),
+        (["--transcripts"], "--transcripts is for --export FILE"),
+        (["--hmac", "k=f"], "are keys for --verify FILE"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(cli: Any, given: list[str], told: str) -> None:
+    refused = cli("records", *given)
+    assert (refused.exit_code, told in refused.stderr) == (Exit.USAGE, True), refused.stderr
+
+
 def test_nothing_is_listed_of_another_tenant(cli: Any, run_id: str) -> None:
     none = cli("records", "--tenant", "beta")
     assert (none.exit_code, "no decision records" in none.stderr) == (Exit.OK, True)

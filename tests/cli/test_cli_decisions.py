@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.gates.gate import Gate
 from oas_compiler import compile_flow
 from oas_compiler.cli import deciding
-from tests.flows import api, end, flow_of, gate, port, start, tool
+from oas_compiler.cli.shared_gates import find_common, has_plain_view, own_view, shared_view
+from oas_compiler.cli.terminal import console_for
+from tests.flows import api, end, flow_of, gate, node, port, start, tool
 
 SENDING = flow_of(
     start(port("topic")),
@@ -39,6 +44,12 @@ def deciders(url: str, run: str) -> list[tuple[str, str]]:
         return [(row.gate_id, row.decided_by) for row in store.decisions(run)]
 
 
+PLAIN = Gate(
+    id="review", node="review", visit=1, step=1, risk="read_only", name="Review", renderer="x",
+    schema={}, values={}, payload={}, description="Look at it.",
+)  # fmt: skip
+
+
 @pytest.fixture
 def waiting(cli: Any, fresh_database: str) -> Any:
     with RunStore.open(fresh_database) as store:
@@ -54,7 +65,7 @@ def test_a_printed_command_answers_only_the_gate_below_which_it_stands(
 ) -> None:
     (printed, *_) = commands(waiting("show", "r1").stdout)
     with RunStore.open(fresh_database) as store:
-        shown = store.get("r1").waiting[0].shown[:12]
+        shown = store.get("r1").waiting[0].shown[:16]
     assert printed == f"oasflow approve r1/review --shown {shown}"
     assert waiting(*shlex.split(printed)[1:], "--as", "ann").exit_code == 3
     late = waiting(*shlex.split(printed)[1:], "--as", "ben")
@@ -69,12 +80,11 @@ def test_every_printed_command_names_its_gate_and_what_it_shows(
 ) -> None:
     with RunStore.open(fresh_database) as store:
         seen = store.get("r1").waiting[0].shown
-    about = f"r1/review --shown {seen[:12]}"
+    about = f"r1/review --shown {seen[:16]}"
     shown = commands(waiting("show", "r1").stdout)
     assert shown == [
         f"oasflow approve {about}",
         f"oasflow reject {about} --reason '…'",
-        f"oasflow answer {about} --text '…'",
     ]
     assert f"oasflow approve {about}" in waiting("gates").stdout
     record = json.loads(waiting("gates", "--json").stdout)
@@ -83,13 +93,35 @@ def test_every_printed_command_names_its_gate_and_what_it_shows(
     assert json.loads(waiting("show", "r1", "--json").stdout)["waiting"][0]["shown"] == seen
 
 
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--text", "No. Do not send."), "nothing reads a text here"),
+        (("--value", '{"topic": "Wasps"}'), "the values that it shows cannot be changed here"),
+    ],
+)
+def test_no_text_and_no_value_approves_where_nothing_reads_it(
+    waiting: Any, fresh_database: str, words: tuple[str, ...], why: str
+) -> None:
+    refused = waiting("answer", "r1/review", *words)
+    assert refused.exit_code == 2
+    assert why in " ".join(refused.stderr.split())
+    assert deciders(fresh_database, "r1") == []
+
+
+def test_a_gate_in_another_spelling_is_told_with_the_right_one(waiting: Any) -> None:
+    refused = waiting("approve", "r1/Review")
+    assert refused.exit_code == 4
+    assert 'did you mean "review"? what waits now: oasflow show r1' in refused.stderr
+
+
 def test_a_command_that_lacks_something_is_repeated_with_what_was_seen(
     cli: Any, flow_file: Any, fresh_database: str
 ) -> None:
     asks = flow_of(start(), gate("ok"), api("x", url="https://{{CRM}}/x"), end())
     assert cli("run", flow_file(asks), "--env", "CRM=a.example", "--run-id", "r1", "--base-url", "http://127.0.0.1:1").exit_code == 3  # fmt: skip
     with RunStore.open(fresh_database) as store:
-        seen = store.get("r1").waiting[0].shown[:12]
+        seen = store.get("r1").waiting[0].shown[:16]
     refused = cli("approve", "r1", "--json")
     assert refused.exit_code == 2
     repeated = json.loads(refused.stdout)["error"]["command"]
@@ -150,7 +182,7 @@ def test_two_operators_at_one_gate(screen: Any, waiting: Any, fresh_database: st
 
 def hashes(url: str, *runs: str) -> list[str]:
     with RunStore.open(url) as store:
-        return [store.get(run).waiting[0].shown[:12] for run in runs]
+        return [store.get(run).waiting[0].shown[:16] for run in runs]
 
 
 @pytest.mark.parametrize("columns", ["60", "80", "120"])
@@ -163,8 +195,8 @@ def test_twenty_gates_are_approved_after_each_was_shown(
     seen = screen("approve", *runs, "--as", "ann", COLUMNS=columns)
     head = seen.wait_for("approve these 20 gates [Enter], leave them waiting [q]: ")
     for number, run in enumerate(runs, 1):
-        assert f"{number} of 20 · run {run} · waiting · Sending\n" in head
-        assert f"  topic  topic {number}\n" in head
+        assert f"{number} of 20 · run {run} · waiting · Sending\n  topic  topic {number}\n" in head
+    assert head.count("◆ The review   step 1") == 1, "what all of them show is shown once"
     assert deciders(fresh_database, runs[0]) == []
     seen.type("")
     assert seen.ended() == 3
@@ -217,7 +249,7 @@ def test_a_gate_that_opens_after_the_others_were_shown_is_not_decided(
     head = seen.wait_for("[Enter], leave it waiting [q]: ")
     assert f"{command} this gate [Enter]" in head
     assert head.count(" · waiting · Sending") == 1
-    assert "refused: r1/send" in head
+    assert "2 of 3 · refused: r1/send\n  gate 'send' is not waiting in run 'r1'" in head
     seen.type("")
     assert seen.ended() == 4
     assert deciders(fresh_database, "r1") == [("review", "ann")]
@@ -307,6 +339,45 @@ def test_one_of_several_that_is_refused_keeps_no_other_from_being_decided(
     assert two not in done.stdout.split("targets")[0]
 
 
+def test_what_several_gates_show_alike_is_shown_once_and_nothing_else_is() -> None:
+    one, two = (
+        replace(PLAIN, values={"a": 1, "b": shown, "c": shown == "x"}) for shown in ("x", "y")
+    )
+    assert find_common([one, two]) == {"a": 1}
+    assert find_common([one, replace(one, values={"a": True, "b": "x"})]) == {"b": "x"}
+    assert has_plain_view(one)
+    assert not has_plain_view(replace(one, said=({"role": "user", "content": "Hi"},)))
+    assert not has_plain_view(replace(one, step=0))
+    told = io.StringIO()
+    console_for(told).print(
+        shared_view([one, two]), own_view(two, {"a": 1}), own_view(one, one.values)
+    )
+    lines = [line.rstrip() for line in told.getvalue().splitlines()]
+    assert lines == [
+        "◆ Review   step 1 · risk read_only · review", "  Look at it.", "  the same at all 2:",
+        "    a  1", "  b  y", "  c  false", "  as above",
+    ]  # fmt: skip
+
+
+def test_a_question_among_several_is_refused_with_the_command_that_answers_it(
+    cli: Any, fresh_database: str
+) -> None:
+    asking = flow_of(
+        start(), node("InputMessageNode", "ask", message="Which?", outputs=[port("said")]),
+        end(port("said")), edges=[("ask", "said", "end", "said")],
+    )  # fmt: skip
+    with RunStore.open(fresh_database) as store:
+        begin(store, "r1")
+        seen = store.start(compile_flow(asking), {}, "r2", by="ann").waiting[0].shown[:16]
+    (one,) = hashes(fresh_database, "r1")
+    words = ("approve", "r1/review", "r2/ask", "--shown", one, "--shown", seen)
+    done = cli(*words, "--json")
+    command = json.loads(done.stdout)["targets"][1]["error"]["command"]
+    assert command.startswith("oasflow answer r2/ask --shown ")
+    assert "2 of 2 · refused: r2/ask" in done.stderr
+    assert command in done.stderr
+
+
 def test_several_runs_are_stopped_after_each_was_shown(
     cli: Any, screen: Any, fresh_database: str
 ) -> None:
@@ -318,7 +389,9 @@ def test_several_runs_are_stopped_after_each_was_shown(
     assert "  topic  topic 2\n" in head
     seen.type("")
     assert seen.ended() == 0
-    done = cli("stop", "r2", "r3", "gone", "r3", "--json")
+    unseen = cli("stop", "r2", "r3")
+    assert (unseen.exit_code, "--yes stops these 2 runs" in unseen.stderr) == (2, True)
+    done = cli("stop", "r2", "r3", "gone", "r3", "--yes", "--json")
     assert done.exit_code == 4 or done.exit_code == 2
     told = json.loads(done.stdout)["targets"]
     assert [each["outcome"] for each in told] == ["stopped", "stopped", "refused", "refused"]
@@ -415,5 +488,5 @@ def test_a_database_that_does_not_answer_is_named_without_its_password(offline: 
         refused = offline(*words)
         assert refused.exit_code == 7
         assert "none at 127.0.0.1:1 failed" in refused.stderr
-        assert "or set DATABASE_URL" in refused.stderr
+        assert "with --db or in DATABASE_URL" in refused.stderr
         assert "hidden-word" not in refused.output

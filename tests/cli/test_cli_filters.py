@@ -96,6 +96,18 @@ def test_a_flow_that_nobody_ran_is_told_with_the_nearest(three: Any) -> None:
         assert refused.stderr == "error: no run is of a flow 'Leters'; did you mean \"Letters\"?\n"
 
 
+@pytest.mark.parametrize(
+    ("risk", "nearest"),
+    [("foo", "known are"), ("read-only", 'did you mean "read_only"? known are')],
+)
+def test_a_risk_that_no_host_knows_is_told_with_those_that_are(
+    three: Any, risk: str, nearest: str
+) -> None:
+    refused = three("gates", "--risk", risk)
+    assert refused.exit_code == 2
+    assert f"there is no risk class '{risk}'; {nearest} approval, " in refused.stderr
+
+
 def test_a_condition_and_a_run_do_not_go_together(three: Any) -> None:
     refused = three("gates", "r1", "--flow", "Letters")
     assert refused.exit_code == 2

@@ -69,7 +69,7 @@ def test_a_flow_with_python_tools_is_run_and_answered(
     monkeypatch.chdir(TOOLS)
     run = oasflow("run", ".", "--set", "order_id=A-17", "--run-id", "r1", *host("run:lend"))
     assert run.code == 3, run.err
-    answered = "oasflow answer r1/approve_refund --shown HASH --value '\"simulated userResponse\"'"
+    answered = "oasflow answer r1/approve_refund --shown HASH --text '…'"
     assert f"{answered} --host run:lend" in hashed(run.out), "the next command, whole"
     without = oasflow("answer", "r1", "--text", "broken")
     assert without.code == 2

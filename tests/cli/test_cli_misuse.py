@@ -17,6 +17,7 @@ from tests.flows import end, flow_of, port, start
         (("aprove", "n1"), 'oasflow: there is no command "aprove"; did you mean "approve"? (see oasflow -h)'),
         (("zzzz",), 'oasflow: there is no command "zzzz" (see oasflow -h)'),
         (("db", "statsu"), 'oasflow db: there is no command "statsu"; did you mean "status"? (see oasflow db -h)'),
+        (("db", "stat"), 'oasflow db: there is no command "stat"; did you mean "status"? (see oasflow db -h)'),
         (("approve", "n1", "--reson", "x"), 'oasflow approve: there is no option "--reson"; did you mean "--reason"? (see oasflow approve -h)'),
         (("approve", "n1", "-x"), 'oasflow approve: there is no option "-x" (see oasflow approve -h)'),
         (("--debgu", "runs"), 'oasflow: there is no option "--debgu"; did you mean "--debug"? (see oasflow -h)'),
@@ -30,6 +31,38 @@ def test_what_is_misspelt_is_one_line_with_what_is_meant(
 ) -> None:
     result = offline(*arguments)
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"error: {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("gates", "--db", "non sense-s3cret"), "give postgresql://USER@HOST/NAME, with --db or in DATABASE_URL"),
+        (("doctor", "--db", "nonsense-s3cret"), "with --db or in DATABASE_URL"),
+        (("rule", "OAS9999"), 'no rule is called "OAS9999"; `oasflow rule` lists all'),
+        (("rule", "oas0200"), 'did you mean "OAS200"?'),
+        (("check", "x.json", "--select", "OAS2000"), 'no rule is called "OAS2000"; '),
+        (("stop", "r1", ""), "RUN is empty"),
+        (("follow", ""), "RUN is empty"),
+    ],
+)  # fmt: skip
+def test_what_names_nothing_is_told_with_the_argument_that_named_it(
+    offline: Any, words: tuple[str, ...], said: str
+) -> None:
+    refused = offline(*words)
+    assert refused.exit_code in {2, 7}
+    assert said in refused.stderr
+    assert "OAS249" not in refused.stderr
+    assert "s3cret" not in refused.stderr
+
+
+def test_an_id_that_no_run_can_have_is_refused_before_anything_is_printed(
+    offline: Any, flow_file: Any
+) -> None:
+    refused = offline("run", flow_file(), "--simulate", "--run-id", "a/b")
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        "error: --run-id: the run id is not usable (up to 200 printable characters, no slash)\n"
+    )
 
 
 @pytest.mark.parametrize("option", [("--limit", "x"), ("--limit", "0"), ("--limit",)])

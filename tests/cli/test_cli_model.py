@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 import signal
+import string
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from oasflow_process import Oasflow
 
-from oas_compiler.cli.platform import _end_on_signals, _require_token, read_bind
+from oas_compiler.cli.platform import _end_on_signals, _require_token, find_flaw_of_token, read_bind
 from tests.flows import api, end, flow_of, gate, port, start
 
 BRIDGE = "{{CINATRA_BASE_URL}}/api/llm-bridge"
@@ -141,19 +143,48 @@ def test_a_platform_is_not_served_to_strangers_nor_at_no_address(offline, monkey
     assert about in refused.output
 
 
-FULL = "0123456789abcdef0123456789abcdef"
+FULL = "9f1c27e04ab85d3360d7b2f4c18e5a96"
 BEYOND = ["0.0.0.0:0", "[::]:0", ":::0", "[::ffff:127.0.0.1]:0", "192.168.0.9:0", "[fe80::1]:0"]
 SHORT: Any = {
     "not set": (None, "is not set"),
     "empty": ("", "is not set"),
-    "one character": ("x", "has 1 characters, and 32 are the fewest"),
+    "one character": ("x", "has 1 character, and 32 are the fewest"),
     "one too few": (FULL[1:], "has 31 characters, and 32 are the fewest"),
     "blanks alone": (" " * 40, "holds a character that no header carries"),
     "a blank in it": (f"{FULL} {FULL}", "holds a character that no header carries"),
     "a line break": (f"{FULL}\n", "holds a character that no header carries"),
-    "one letter": ("a" * 64, "is made of 1 different characters"),
+    "one letter": ("a" * 64, "is made of 1 different character"),
     "letters beyond ASCII": ("\u00e9" * 40, "holds a character that no header carries"),
 }
+
+
+GUESSED = {
+    "repeats itself": [
+        "12345678" * 4, "PasswordpassWord" * 2, "correcthorsebatt" * 2 + "x",
+        FULL[:16] * 2, "abcdefgh" * 5,
+    ],
+    "follows the rows of a keyboard or the alphabet": [
+        "qwertyuiopasdfghjklzxcvbnm123456", "abcdefghijklmnopqrstuvwxyz012345",
+        "0987654321poiuytrewqlkjhgfdsamnb", "aabbccddeeffgghhiijjkkllmmnnooppqq",
+    ],
+    "1 different character": ["a" * 32],
+    "different characters": ["password" * 4, "0101" * 8, "abcabca" * 5],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("about", "tokens"), GUESSED.items())
+def test_a_token_that_is_made_up_by_hand_is_guessed(about: str, tokens: list[str]) -> None:
+    for token in tokens:
+        assert len(token) >= 32
+        assert f"{about}, and is guessed" in find_flaw_of_token(token), token
+
+
+def test_a_token_that_is_made_at_random_passes() -> None:
+    random = Random(7)
+    for letters in ("0123456789abcdef", string.ascii_letters + string.digits + "-_"):
+        for length in (32, 43, 64):
+            made = ["".join(random.choices(letters, k=length)) for _ in range(300)]
+            assert sum(bool(find_flaw_of_token(one)) for one in made) <= 1
 
 
 @pytest.mark.parametrize("bind", BEYOND)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
@@ -29,7 +30,7 @@ from oas_compiler.cli.opening import Own
 from oas_compiler.cli.render import gate_view, outcome_view, run_view
 from oas_compiler.cli.tables import runs_table
 from oas_compiler.cli.terminal import Terminal, console_for
-from oas_compiler.cli.values import values_view
+from oas_compiler.cli.values import Extent, values_view
 from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import Place
 from tests.flows import end, flow_node, flow_of, gate, port, start
@@ -38,6 +39,7 @@ RUN = "weekly-customer-newsletter-2026-11-22-a91bc77d0"
 GATE = "recipients_selection_subflow/recipients-review_gate"
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 WIDTHS = (40, 60, 80, 120)
+NOTHING = Lacking((), GivenOptions())
 
 
 def shown(thing: Any, width: int) -> list[str]:
@@ -83,7 +85,7 @@ def test_ids_are_never_broken(width: int) -> None:
     for view in views:
         text = "\n".join(shown(view, width))
         assert GATE in text
-    seen = run.waiting[0].shown[:12]
+    seen = run.waiting[0].shown[:16]
     assert f"oasflow approve {RUN}/{GATE} --shown {seen} --tenant acme --env CRM_KEY" in text
 
 
@@ -103,6 +105,36 @@ def test_paths_ids_and_addresses_of_a_run_are_whole_below_its_headings(width: in
         assert str(whole) in text
 
 
+LONG = "x" * 100_000
+LONG_PARTS: dict[str, dict[str, Any]] = {
+    "branch": {"branch": LONG},
+    "error": {"status": "failed", "error": {"code": "node_failed", "message": LONG}},
+    "reason of a stop": {"status": "stopped", "stopped_by": "ann", "stop_reason": LONG},
+    "unreadable part": {"unreadable": (LONG,)},
+    "output": {"outputs": {"out": LONG, LONG: 1, "rows": [{LONG: LONG}], "deep": {"a": {"b": LONG}}}},
+    "input": {"input": {"in": LONG}},
+    "message": {"messages": ({"id": "1", "text": LONG, "content": LONG},)},
+    "name of a flow": {"flow": LONG, "file": LONG},
+    "variable": {"variables": (LONG,)},
+    "owner": {"tenant": LONG, "started_by": LONG},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("part", LONG_PARTS)
+def test_no_part_of_a_run_is_shown_whole_however_long_it_is(part: str) -> None:
+    """Control: with --full it is, and nobody reads of a cut."""
+    run = replace(waiting(), waiting=(), updated_at=NOW, created_at=NOW, **LONG_PARTS[part])
+    extent = Extent(way="oasflow show --full has all")
+    told = " ".join(shown(run_view(run, [], [], NOW, needed=NOTHING, extent=extent), 120))
+    assert len(told) < 15_000
+    assert "is cut; oasflow show --full has all" in told or "more" in told
+    whole = " ".join(
+        shown(run_view(run, [], [], NOW, needed=NOTHING, extent=Extent(whole=True)), 120)
+    )
+    assert whole.count("x") >= len(LONG)
+    assert "is cut" not in whole
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_what_is_used_is_broken_between_its_pieces_only(width: int) -> None:
     run = Run(
@@ -120,7 +152,7 @@ def test_what_is_used_is_broken_between_its_pieces_only(width: int) -> None:
 def test_a_list_is_a_table_where_there_is_room_and_blocks_where_there_is_none() -> None:
     needed = open_gate(waiting())
     table = needs_table([needed], NOW, GivenOptions())
-    command = f"oasflow approve {RUN}/{GATE} --shown {needed.gate.shown[:12]}"
+    command = f"oasflow approve {RUN}/{GATE} --shown {needed.gate.shown[:16]}"
     assert shown(table, 400) == [
         f"{'RUN':{len(RUN)}}  NEEDS     {'AT':{len(GATE)}}  FLOW              STARTED BY  CONTENT   STEP  RISK       AGE    TENANT  COMMAND",
         f"{RUN}  decision  {GATE}  Newsletter agent  ann         who: all  3     read_only  5 min  acme    {command}",
@@ -138,6 +170,40 @@ def test_a_list_is_a_table_where_there_is_room_and_blocks_where_there_is_none() 
         "  tenant      acme",
         f"  command     {command}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("width", "titles"),
+    [
+        (80, ["RUN", "AT", "FLOW", "CONTENT", "RISK", "AGE", "TENANT"]),
+        (
+            120,
+            [
+                "RUN",
+                "NEEDS",
+                "AT",
+                "FLOW",
+                "STARTED BY",
+                "CONTENT",
+                "STEP",
+                "RISK",
+                "AGE",
+                "TENANT",
+            ],
+        ),
+    ],
+)
+def test_a_list_at_a_usual_terminal_cuts_its_cells_and_never_its_commands(
+    width: int, titles: list[str]
+) -> None:
+    needed = open_gate(waiting())
+    head, row, command = shown(needs_table([needed], NOW, GivenOptions()), width)
+    assert re.split(" {2,}", head) == titles
+    assert max(map(cell_len, (head, row))) <= width
+    assert RUN not in row
+    assert row.startswith(RUN[:8])
+    assert "…" in row
+    assert command == f"  oasflow approve {RUN}/{GATE} --shown {needed.gate.shown[:16]}"
 
 
 def test_a_column_of_words_is_broken_before_a_table_becomes_blocks() -> None:
@@ -203,7 +269,11 @@ def test_a_run_can_be_answered_from_what_a_narrow_terminal_shows(
     env = {"COLUMNS": columns, "NO_COLOR": plain}
     listed = screen("gates", **env)
     assert listed.ended() == 0
-    assert f"{RUN}\n  needs       decision\n  at          {GATE}\n" in listed.text
+    head = (
+        "RUN    " if columns == "80" else f"{RUN}\n  needs       decision\n  at          {GATE}\n"
+    )
+    assert head in listed.text
+    assert f"{RUN}/{GATE}" in listed.text, "the command has both of them whole"
     asked = screen("answer", RUN, **env)
     head = asked.wait_for("leave waiting [q]: ")
     assert head.startswith(f"run {RUN}:")

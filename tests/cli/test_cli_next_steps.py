@@ -41,7 +41,6 @@ def printed(gate_id: str, options: str) -> list[str]:
     return [
         f"oasflow approve {target} {options}",
         f"oasflow reject {target} --reason '…' --tenant acme",
-        f"oasflow answer {target} --text '…' {options}",
     ]
 
 

@@ -74,7 +74,7 @@ def test_watching_goes_on_with_runs_as_they_come(
         (("--all", "--watch", "1", "--json"), "leave one of them out"),
         (("--all", "--watch", "0"), "above 0"),
         (("r1", "--watch", "1"), "goes with --all"),
-        ((), "the run id is empty"),
+        ((), "RUN is missing or empty"),
     ],
 )
 def test_misuse_is_refused(here: Any, words: tuple[str, ...], said: str) -> None:

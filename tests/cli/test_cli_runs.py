@@ -308,9 +308,10 @@ def test_a_form_takes_a_value_from_the_command_line_or_from_a_file(
         (("answer", "r1"), "--value, --value-file and --text"),
         (("answer", "r1", "--value", "1", "--text", "x"), "--value, --value-file and --text"),
         (("approve", "nobody"), "no run begins with 'nobody'"),
-        (("approve", ""), "the run id is empty"),
-        (("approve", "/fill"), "the run id is empty"),
-        (("show", ""), "the run id is empty"),
+        (("approve", ""), "RUN/GATE is empty"),
+        (("approve", "/fill"), "'/fill' names a gate and no run"),
+        (("show", ""), "RUN is empty"),
+        (("settle", "", "k", "--happened"), "RUN is empty"),
     ],
 )
 def test_an_answer_that_does_not_fit_is_exit_2_and_leaves_the_gate_open(

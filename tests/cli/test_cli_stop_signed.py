@@ -83,7 +83,7 @@ def test_a_stop_is_signed_by_the_signer_of_the_host(
     stopped = cli("stop", "r1", *option)
     assert (stopped.exit_code, stopped.stderr) == (Exit.OK, "")
     assert is_signed(store, "r1")
-    both = cli("stop", "r1", "r2", *option)
+    both = cli("stop", "r1", "r2", "--yes", *option)
     assert "is not signed" not in both.stderr
     assert is_signed(store, "r2")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from oasflow_process import Oasflow
 
-from tests.flows import end, flow_of, gate, port, start
+from tests.flows import api, end, flow_of, gate, port, start
 
 FORM = {
     "type": "object",
@@ -90,13 +90,22 @@ def test_json_may_be_pasted_over_several_lines(
 
 def test_a_rejection_asks_for_the_reason(screen: Any, flow_file: Any, oasflow: Oasflow) -> None:
     seen = screen("run", flow_file(), "--simulate", "--run-id", "r1")
-    seen.wait_for("leave waiting [q]: ")
+    assert "check finds" not in seen.wait_for("leave waiting [q]: ")
     seen.type("r")
     seen.wait_for("reason (optional): ")
     seen.type("wrong list")
     seen.wait_for("run r1  rejected")
     assert seen.ended() == 5
     assert oasflow("show", "r1", "--json").json["decisions"][0]["reason"] == "wrong list"
+
+
+def test_a_flow_with_errors_of_check_says_so_where_a_person_reads(
+    screen: Any, flow_file: Any
+) -> None:
+    path = flow_file(flow_of(start(), api("post", risk="email_send"), end()))
+    seen = screen("run", path, "--simulate", "--detach", "--run-id", "r1")
+    told = " ".join(seen.wait_for("run r1  completed").split())
+    assert f"note: check finds 1 error in this file (oasflow check {path})" in told
 
 
 @pytest.mark.parametrize("key", ["C", "D"])

@@ -116,7 +116,7 @@ def test_a_refused_choice_keeps_its_other_ticks_and_marks_what_is_gone(
     seen.type("1")
     assert "1 can be chosen no more" in seen.wait_for(PROMPT)
     seen.type("a")
-    seen.wait_for("oasflow answer r1")
+    seen.wait_for("oasflow reject r1")
     assert seen.ended() == 3
     assert selected(here) == ["old"]
 
@@ -138,7 +138,7 @@ def test_a_person_at_the_list_is_told_and_asked_again(waiting: Any, do: Do, scre
     seen.type("2")
     seen.wait_for(PROMPT)
     seen.type("a")
-    seen.wait_for("oasflow answer r1")
+    seen.wait_for("oasflow reject r1")
     assert seen.ended() == 3
     assert selected(waiting) == ["old"]
 

@@ -23,6 +23,10 @@ GATE = Gate(
     id="colour", node="colour", visit=1, step=1, risk="read_only", name="Colour", renderer="x",
     schema={}, values={"asked": "Which colour?"}, payload={}, form=TextForm(output="colour", is_question=True),
 )  # fmt: skip
+TWO: dict[str, Any] = {
+    "type": "object", "properties": {"n": {"type": "integer"}, "m": {"type": "integer"}},
+    "required": ["n", "m"],
+}  # fmt: skip
 
 
 def asked(monkeypatch: pytest.MonkeyPatch, gate: Gate, *lines: str) -> tuple[Decision | None, str]:
@@ -34,7 +38,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, gate: Gate, *lines: str) -> tuple[Dec
     return Asker(terminal, "ann").decide(gate), told.getvalue()
 
 
-@pytest.mark.parametrize("letter", ["a", "approve", "a quickly", "w"])
+@pytest.mark.parametrize("letter", ["a", "approve", "w"])
 def test_an_approval_of_a_question_asks_for_the_words(
     monkeypatch: pytest.MonkeyPatch, letter: str
 ) -> None:
@@ -52,6 +56,36 @@ def test_no_words_approve_nothing_and_the_question_is_asked_again(
     decision, told = asked(monkeypatch, GATE, "a", nothing, "q")
     assert decision is None
     assert told.count("leave waiting [q]: ") == 2
+    assert ("no words were typed, and nothing was decided" in told) is (nothing != "<")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("a blue", 'words behind a are no answer: type "w blue" to answer with them'),
+        ("approve dark  blue", 'type "w dark  blue" to answer'),
+    ],
+)
+def test_words_behind_the_approval_of_a_question_are_no_reason(
+    monkeypatch: pytest.MonkeyPatch, line: str, said: str
+) -> None:
+    decision, told = asked(monkeypatch, GATE, line, "q")
+    assert decision is None
+    assert said in told
+    decision, _ = asked(monkeypatch, GATE, line, "w blue")
+    assert decision is not None
+    assert (decision.value, decision.reason) == ("blue", "")
+
+
+def test_json_is_not_taken_as_a_reason_and_a_wrong_letter_is_told_the_right_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = replace(GATE, form=form_of(output="x", text_output=False, answer_schema=TWO))
+    decision, told = asked(monkeypatch, data, 'j {"n": 1, "m": 2}', "what", "j", '{"n": 1, "m": 2}')
+    assert decision is not None
+    assert (decision.value, decision.reason) == ({"n": 1, "m": 2}, "")
+    assert "type j alone: the JSON is asked next" in told
+    assert "Type one of the letters (a, j, e, r, v, q) and press Enter." in told
 
 
 def test_pasted_json_is_not_offered_where_words_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,6 +107,19 @@ def test_a_gate_that_takes_a_yes_is_approved_by_the_letter(monkeypatch: pytest.M
     assert decision is not None
     assert (decision.kind, decision.reason) == ("approved", "fine")
     assert "your words" not in told
+
+
+@pytest.mark.parametrize("typed", ["w no", "w", "words no", "e"])
+def test_no_words_are_offered_where_nothing_reads_them(
+    monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    unread = replace(GATE, form=TextForm(output="colour", is_read=False))
+    decision, told = asked(monkeypatch, unread, typed, "q")
+    assert decision is None
+    assert "Type one of the letters" in told
+    assert "answer in words" not in told
+    read = replace(GATE, form=TextForm(output="colour"))
+    assert "answer in words [w]" in asked(monkeypatch, read, "q")[1]
 
 
 HINT = 'type "" for an empty text'

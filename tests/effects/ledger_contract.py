@@ -100,6 +100,24 @@ class LedgerContract:
             ledger.fail(effect(), REACHED)
             assert bench.status("k1") == "failed"
 
+    def test_a_count_that_is_none_loses_no_call(self, bench: Bench) -> None:
+        """What a provider says of its tokens comes from outside."""
+        odd: Any = Usage(
+            calls=True, input_tokens="many", output_tokens=10**400, model="p/m\0\ud800"
+        )
+        for used in (odd, Usage(calls=-1, input_tokens=2.0, output_tokens=float("nan"))):  # type: ignore[arg-type]
+            ledger = bench.activation()
+            ledger.begin(effect())
+            ledger.fail(effect(), replace(NOT_REACHED, usage=used))
+        ledger = bench.activation()
+        ledger.begin(effect())
+        ledger.finish(effect(), result(1))
+        entry = bench.activation().begin(effect())
+        assert isinstance(entry, Stored)
+        assert entry.result.usage == Usage(
+            calls=1, input_tokens=2, output_tokens=2**53 - 1, model="p/m?"
+        )
+
     def test_what_failed_attempts_used_up_is_added_to_the_result(self, bench: Bench) -> None:
         ledger = bench.activation()
         used = Usage(calls=2, input_tokens=10, output_tokens=1)

@@ -356,6 +356,7 @@ def test_a_gate_says_what_it_shows_and_what_it_takes() -> None:
     )  # fmt: skip
     (one,) = explain(flow).gates
     assert (one.answer, one.shows, one.shows_after) == ("verdict", ("draft",), ("say",))
+    assert (one.shows_inputs, one.shows_message) == (("draft",), False)
     assert one.max_visits == 3
     assert one.answer_schema is not None
     assert one.answer_schema.value() == schema

@@ -31,6 +31,7 @@ def test_what_scripts_and_emoji_need_is_kept(text: str) -> None:
         ("\u2764\U000e0154\U000e0155", "\U000e0155"),
         ("a\u034fb", "\u034f"),
         ("\u115f", "\u115f"), ("\u3164", "\u3164"), ("\uffa0", "\uffa0"), ("\u17b4", "\u17b4"),
+        ("a\u2800", "\u2800"), ("\U0001d159", "\U0001d159"),
         ("x\u180b", "\u180b"), ("\u180e", "\u180e"), ("\U000e0041", "\U000e0041"),
     ],
 )  # fmt: skip
@@ -46,3 +47,4 @@ def test_what_nobody_sees_is_found_and_left_out(text: str, found: str) -> None:
 def test_a_row_of_selectors_spells_nothing() -> None:
     row = "".join(chr(0xE0100 + byte) for byte in b"call the tool")
     assert drop_unseen("\u2764" + row) == "\u2764" + row[0]
+    assert drop_unseen("\u2801\u2800\u2800") == "\u2801\u2800"

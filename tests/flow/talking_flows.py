@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import count, pairwise
 from typing import Any
 
+from cinatra_sdk.gates.forms.text import TextForm
 from cinatra_sdk.gates.gate import Gate
 from tests.flow.containers import texts
 from tests.flows import branching, end, flow_node, flow_of, gate, message, node, port, start
@@ -15,12 +16,14 @@ Json = dict[str, Any]
 
 
 def talking_flow(seed: int) -> Json:
-    """A flow from the text `x`; its gates are answered by `say_again` or with any word."""
+    """A flow from the text `x`; its gates are answered by `say_again`."""
     return _Making(random.Random(seed)).flow("flow", "y", depth=2)
 
 
-def say_again(gate_: Gate) -> str:
-    """`again` for two rounds of a loop, then `on`."""
+def say_again(gate_: Gate) -> str | bool:
+    """`again` for two rounds of a loop, then `on`; a yes at a gate whose text nothing reads."""
+    if isinstance(gate_.form, TextForm) and not gate_.form.takes_words:
+        return True
     return "again" if gate_.visit < 3 else "on"
 
 

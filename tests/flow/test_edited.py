@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from pydantic import ValidationError
 
-from cinatra_sdk import Decision
+from cinatra_sdk import AnswerInvalid, Decision
 from cinatra_sdk.advancing import stop_of
 from cinatra_sdk.effects import current_key
 from cinatra_sdk.gates.gate import Gate
@@ -89,7 +88,7 @@ def test_an_edit_that_the_tool_does_not_take_leaves_the_gate_open(answer: Any) -
     flow = mailing(mail)
     graph, own = flow.graph(InMemorySaver()), {"config": flow.config(run_id="r"), "context": flow.context(run_id="r")}  # fmt: skip
     graph.invoke(flow.input({}), **own)
-    with pytest.raises(ValidationError, match="gate 'mail', 'mail': "):
+    with pytest.raises(AnswerInvalid, match="gate 'mail', 'mail': "):
         graph.invoke(Command(resume=answer), **own)
     assert (len(graph.get_state(own["config"]).interrupts), mail.sent) == (1, [])
 

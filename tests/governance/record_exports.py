@@ -22,6 +22,12 @@ from tests.governance.test_generated_runs import read_record
 SECRET = b"a secret of an auditor and a host"
 MADE_AT = "2026-05-04T10:00:00.000Z"
 STATUSES = ("IN_FLIGHT", "IN_FLIGHT", "REJECTED")
+STANDS = {
+    "DECIDED": "completed",
+    "REJECTED": "rejected",
+    "ESCALATED": "failed",
+    "CLOSED": "stopped",
+}
 
 
 @cache
@@ -66,7 +72,7 @@ def make_chain(
         before = record.record_hash
         rows.append(
             {
-                "run_id": run, "seq": seq, "tenant": tenant, "run_status": "running",
+                "run_id": run, "seq": seq, "tenant": tenant, "run_status": STANDS.get(status, "running"),
                 "created_at": datetime(2026, 5, 4, 9, seq, tzinfo=UTC), "record_hash": before,
                 "record": json.dumps(record.to_json()), "transcript": json.dumps(transcript),
             }

@@ -158,6 +158,33 @@ RULES = "policy_layer/bundles/0/policy_dsl/rules"
         ("policy_layer/permissions/0/arg_constraints", {"a": {"min": 2, "max": 1}}, "min 2 is above max 1"),
         (f"{RULES}/0/then/arg_constraints", {"a": {"pattern": "[z-a]"}}, "argument 'a': no JSON Schema"),
         ("decision_layer/decisions", [{"decision_key": "d", "version": "1.0.0", "outputs_schema": {"type": 1}}], "outputs_schema: no JSON"),
+        ("policy_layer/permissions/0/arg_constraints", {"a": {"pattern": "x)|(?:y"}}, "argument 'a', pattern: "),
+        (f"{RULES}/0/then", {}, "rule 'R_REFUND_REQUIRES_IDV' says nothing under 'then'"),
+        (f"{RULES}/0/then", {"requires": [], "arg_constraints": {}}, "says nothing under 'then'"),
+        (f"{RULES}/0/if", {">": [{"var": "arg.amount"}, 1]}, "reads 'arg.amount', which is no fact there .did you mean .args"),
+        (f"{RULES}/0/if", {"==": [{"var": ["agent.rol", "x"]}, 1]}, "reads 'agent.rol', .* .did you mean .role"),
+        (f"{RULES}/0/if", {"==": [{"var": "call.heders.x"}, 1]}, "reads 'call.heders.x', .* .did you mean .headers"),
+        (f"{RULES}/0/if", {"missing": ["args.a", "contxt.b"]}, "reads 'contxt.b'"),
+        (f"{RULES}/0/if", {"missing_some": [1, ["args.a", "contxt.b"]]}, "reads 'contxt.b'"),
+        (f"{RULES}/0/if", {"all": [{"var": "argss.to"}, {"var": "x"}]}, "reads 'argss.to'"),
+        (f"{RULES}/0/if", {"var": "outputs.x"}, "reads 'outputs.x', .*there are: intent"),
+        ("policy_layer/approval_gates/0/when", {"var": "arg.x"}, "gate 'GATE_FINANCE_APPROVAL' reads 'arg.x'"),
+        ("policy_layer/guardrails/must_refuse/0/when", {"var": "arg.x"}, "reads 'arg.x'"),
+        ("evaluation_layer/evaluators/0/when", {"var": "args.x"}, "reads 'args.x'"),
+        ("contract_meta/contract_version", "two", "contract_version"),
+        ("contract_meta/contract_name", "another.pack", "contract_name"),
+        ("contract_meta/created_at", "yesterday", "created_at: it is no time"),
+        ("contract_meta/created_at", "2026-05-01T00:00:00", "created_at: it is no time"),
+        ("contract_meta/created_at", "2026-13-01", "created_at: it is no time"),
+        ("pack_meta/sha256", "sha256:" + "0" * 64, "sha256 of .ctxpack.support@5.2.0. is the digest of another"),
+        ("pack_meta/sha256", "sha256:ab...", "is the digest of another content"),
+        ("pack_meta/sha256", "0" * 64, "sha256"),
+        ("pack_meta/content_hash", "x", "nobody checks the digest .content_hash"),
+        ("contract_meta/SHA-256", "x", "nobody checks the digest"),
+        ("contract_meta/integrity", "x", "nobody checks the digest"),
+        ("policy_layer/sha256", "0" * 64, "nobody checks the digest"),
+        ("tooling_layer/lock", "sha256:" + "0" * 64, "nobody checks the digest .lock"),
+        ("decision_layer/checksum", 7, "nobody checks the digest"),
     ],
 )  # fmt: skip
 def test_a_pack_that_contradicts_itself_is_refused_with_the_place(
@@ -189,6 +216,25 @@ def test_a_member_that_is_misspelt_is_refused_and_others_are_kept(path: str, sli
     layer = path.rpartition("/")[0]
     for other in ("x_acme", "owner", "n" * 10_000):
         admit_example(put(read_pack(), f"{layer}/{other}", []))
+
+
+def test_what_a_pack_says_of_itself_is_true_where_it_is_taken() -> None:
+    pack = put(read_pack(), "contract_meta/created_at", "2026-05-01")
+    pack = put(pack, f"{RULES}/0/if", {"and": [
+        {"var": ["context.anything.at.all", 1]}, {"var": ""}, {"var": 1}, {"var": {"cat": ["a", "b"]}},
+        {"reduce": [{"var": "evidence"}, {"var": "accumulator.x"}, {"var": "args.any"}]},
+        {"filter": [{"var": "user.scopes"}, {"var": "no.fact"}]}, {"missing": ["call.body.x", "call"]},
+    ]})  # fmt: skip
+    digest = ContextPack.read(pack).content_hash
+    stated = put(pack, "pack_meta/sha256", digest)
+    assert admit_example(stated).book.primary.pack_meta.sha256 == digest
+    newer = put(pack, "contract_meta/contract_version", "2.1.0")
+    with pytest.raises(
+        GovernanceRefused, match=r"written for contextos\.pack 2\.1\.0, and 2\.0\.0 is"
+    ):
+        admit_example(newer)
+    with pytest.raises(GovernanceRefused, match=f"that of this one is {digest}"):
+        admit_example(put(stated, "pack_meta/sha256", "sha256:" + "0" * 64))
 
 
 def test_two_packs_narrow_each_other() -> None:

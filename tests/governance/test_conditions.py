@@ -105,6 +105,8 @@ _MADE = {"var": "accumulator"}
         {"missing": [[_reduce([_MADE, _MADE], 1)]]},
         {"*": [*([{"var": "large"}] * 25), 0.5]},
         {"map": [{"var": "many"}, {"map": [{"var": ["no", [1] * 1500]}, 1]}]},
+        {"matches": ["a" * 20_001, "(a|a)*b"]},
+        {"map": [{"var": "many"}, {"matches": ["a" * 20, "(a*)*b"]}]},
     ],
     ids=lambda one: json.dumps(one)[:50],
 )

@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.governance.contracts.decisions import DecisionSpec
+from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan
+from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.outcomes import CarriedCall, find_outcome_problem
+from cinatra_sdk.governance.outputs import describe_chosen, find_output_problem
 from cinatra_sdk.governance.references import find_literal
+from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governance.replaying import replay
+from cinatra_sdk.governance.rulebook import make_rulebook
 from cinatra_sdk.governance.story import read_story
 from cinatra_sdk.store.records import DecisionRecords
 from tests.governance.packs import (
@@ -80,10 +84,81 @@ def test_a_transport_that_failed_before_anything_left_made_no_call() -> None:
         ({"a": None}, "a"),
         ({"a": {"$from": 1}}, "a/$from"),
         ({"a": {"$from": "s/x", "b": {"$from": "s"}}}, "a/$from"),
+        ({"a was paid, too": []}, "a was paid, too"),
+        ({"a": {"b": {}}}, "a/b"),
+        ({"a": [{"$from": "s"}, []]}, "a/1"),
     ],
 )
 def test_a_value_of_nobodys_is_named_by_its_place(outputs: Any, place: str | None) -> None:
     assert find_literal(outputs) == place
+
+
+PAID_BY = {"capability": PAY, "member": "id"}
+BOUND: dict[str, Any] = {
+    "decision_key": "d", "version": "1.0.0", "outputs_from": {"id": PAID_BY},
+    "outputs_schema": {"properties": {
+        "id": {}, "at": {}, "lines": {"items": {"properties": {"text": {}}}}, "more": {"type": "object"},
+        "open": {"properties": {}, "additionalProperties": True},
+    }},
+}  # fmt: skip
+TAKEN = {"$from": "pay/id"}
+TWO_STEPS = {
+    "plan_id": "p", "intent": "d", "steps": [{"id": "look", "tool": "orders.look"}, {"id": "pay", "tool": PAY}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("outputs", "problem"),
+    [
+        ({"id": TAKEN, "at": {"$from": "look/time"}, "lines": [{"text": TAKEN}]}, ""),
+        ({"more": {"anything": TAKEN}, "open": {"anything": TAKEN}}, ""),
+        ({}, ""),
+        ({"id": {"$from": "pay/currency"}}, f"the member 'id' of a result of '{PAY}'"),
+        ({"id": {"$from": "look/id"}}, f"the member 'id' of a result of '{PAY}'"),
+        ({"id": {"$from": "pay/id/"}}, "of a step of this plan"),
+        ({"id": {"$from": "pay"}}, "of a step of this plan"),
+        ({"id": {"$from": "earlier/id"}}, "of a step of this plan"),
+        ({"id": [TAKEN]}, "of a step of this plan"),
+        ({"id": TAKEN, "txn_9 was paid, too": TAKEN}, "'txn_9 was paid, too' stands in no outputs"),
+        ({"txn_9 was paid, too": []}, "is the planner's own word"),
+        ({"lines": [{"text": TAKEN, "txn_9": TAKEN}]}, "'lines/0/txn_9' stands in no"),
+    ],
+)
+def test_outputs_are_those_of_the_catalog(outputs: Any, problem: str) -> None:
+    plan = Plan.read({**TWO_STEPS, "outputs": outputs})
+    found = find_output_problem(plan, DecisionSpec.read(BOUND))
+    assert problem in found
+    assert bool(problem) is bool(found)
+    old = find_output_problem(plan, DecisionSpec.read(BOUND), binds=False)
+    assert old == "", "plans of earlier releases were judged without"
+
+
+def test_outputs_that_no_catalog_binds_are_marked() -> None:
+    given = {"id": TAKEN, "at": TAKEN, "more": {"txn_9 was paid": TAKEN}}
+    assert describe_chosen(given, BOUND) == [
+        "the planner chose the results that these outputs are taken from: 'at'",
+        "the planner named these outputs, which no catalog does: 'more/txn_9 was paid'",
+    ]
+    assert describe_chosen({"id": TAKEN}, BOUND) == []
+    (told,) = describe_chosen(dict.fromkeys(["x" * 99, *"bcdefg"], TAKEN), None)
+    assert told.endswith(f"'{'x' * 60}', 'b', 'c', 'd', 'e' and 2 more")
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"outputs_from": {"idd": PAID_BY}}, "'idd' comes from, and its outputs_schema has none"),
+        (
+            {"outputs_from": {"id": {**PAID_BY, "capability": PAY + "s"}}},
+            "which no adapter declares",
+        ),
+    ],
+)
+def test_a_catalog_that_binds_what_is_not_there_is_refused(changed: Any, problem: str) -> None:
+    decision = {**BOUND, "outputs_schema": {"properties": {"id": {}}}, **changed}
+    pack = put(read_pack(), "decision_layer/decisions", [decision])
+    with pytest.raises(GovernanceRefused, match=problem):
+        make_rulebook([ContextPack.read(pack)])
 
 
 def decide(dsn: str, folder: Path, plan: Any, catalog: Any = None) -> Any:
@@ -110,7 +185,7 @@ def test_words_of_the_planner_stand_apart_from_what_happened(
     record, transcript, registry = decide(fresh_database, tmp_path, plan)
     assert dict(record.statements) == {"note": "a good customer"}
     assert set(record.outputs) == {"refund_amount_inr", "currency", "transaction_id"}
-    assert not any("planner's word" in one for one in record.rationale.reasons)
+    assert record.rationale.reasons == (), "the catalog binds outcome and outputs"
     assert replay(record, transcript, registry=registry).differences == ()
 
 
@@ -118,11 +193,16 @@ def test_an_outcome_that_no_catalog_binds_is_marked_as_the_planners_word(
     fresh_database: str, tmp_path: Path
 ) -> None:
     catalog = put(read_catalog(), "decisions/0/outcomes", {})
+    catalog = put(catalog, "decisions/0/outputs_from", ...)
     record, transcript, registry = decide(
         fresh_database, tmp_path, read_example("plan.json"), catalog
     )
     assert record.outcome == "approved"
-    assert any("is the planner's word" in one for one in record.rationale.reasons)
+    outcome, outputs = record.rationale.reasons
+    assert "is the planner's word" in outcome
+    assert "'refund_amount_inr', 'currency', 'transaction_id'" in outputs
+    told = read_story({**transcript, "version": 2}).reasons
+    assert told == (outcome,), "earlier releases said nothing of outputs"
     assert record.to_json().get("statements") is None
     assert replay(record, transcript, registry=registry).differences == ()
     # Of an earlier release: the record was made without.

@@ -84,7 +84,9 @@ def test_a_step_whose_sources_changed_is_carried_out_again(
     """The second plan looks up another order: what the policy said of the first is not taken for it."""
     asked: list[float] = []
     second = put(PLAN, "steps/0/params/order_id", "ord_882")
-    parts = lend_refund(tmp_path / "refunds", plans=[PLAN, second])
+    # The pack of the example asks that all calls are about one order.
+    registry = make_registry(put(read_pack(), "evaluation_layer/evaluators", []))
+    parts = lend_refund(tmp_path / "refunds", plans=[PLAN, second], registry=registry)
     pay = parts.tools["issue_refund"]
 
     def look_up(order_id: str) -> Any:

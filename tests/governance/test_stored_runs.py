@@ -92,6 +92,7 @@ def test_the_refund_of_the_seed(store: RunStore, parts: HostParts, ledger: Path)
     assert [gate.id for gate in waiting.waiting] == ["gate"]
     (gate,) = waiting.waiting
     assert (gate.risk, gate.name) == ("destructive", "Call adp_payments.issue_refund")
+    assert tell_last_call(store, waiting.id) == ("refund", "paused", "GATE_PENDING", HIGH_VALUE)
     done = store.answer(waiting.id, "gate", Decision.approve(by=FINANCE))
     assert done.status == "completed"
     assert count_refunds(ledger) == 1
@@ -104,11 +105,31 @@ def test_the_refund_of_the_seed(store: RunStore, parts: HostParts, ledger: Path)
     assert store.get(done.id).outputs["decision_record"] == told
     assert {*SAMPLE} <= {*told}, "every field of the seed's sample"
     assert record.outcome == "approved"
+    assert tell_last_call(store, done.id) == ("refund", "completed", "", HIGH_VALUE)
     assert record.budget_usage.tool_calls == 3
     assert [one.approver for one in record.approvals] == [FINANCE]
     assert record.lineage.pack_version == "ctxpack.support@5.2.0"
     require_resolvable(store, chain(store, done.id)[-1].record.record_id)
     require_chain(store, done.id)
+
+
+HIGH_VALUE = "R_HIGH_VALUE_REQUIRES_APPROVAL"
+
+
+def tell_last_call(store: RunStore, run_id: str) -> tuple[str, str, str, str]:
+    """The last call of the newest record: its step, status and code, and a rule that asked for its gate.
+
+    The record can be derived again, and tells of the rules of each of its calls.
+    """
+    full = DecisionRecords(store.database).get(chain(store, run_id)[-1].record.record_id)
+    found = replay(full.record, full.transcript, registry=make_registry())
+    assert found.differences == ()
+    last = full.transcript["calls"][-1]
+    named = [one.rule_ids for one in full.record.policy_decisions]
+    assert named == [tuple(one["rule_ids"]) for one in full.transcript["calls"]]
+    code = (last["result"].get("error") or {}).get("code", "")
+    rule = next((one for one in last["rule_ids"] if one == HIGH_VALUE), "")
+    return last["step"], last["result"]["status"], code, rule
 
 
 def require_resolvable(store: RunStore, record_id: str) -> None:
@@ -144,6 +165,7 @@ def test_a_rejected_refund(store: RunStore, parts: HostParts, ledger: Path) -> N
     assert (last.status, last.outcome) == ("REJECTED", None)
     assert last.approvals[0].decision == "rejected"
     assert "not this one" in last.reason
+    assert tell_last_call(store, run.id) == ("refund", "blocked", "GATE_REJECTED", HIGH_VALUE)
     require_chain(store, run.id)
 
 
@@ -156,6 +178,7 @@ def test_a_rejection_without_packs_has_its_record(
             other.answer(run.id, "gate", Decision.approve(by=FINANCE))
         assert other.answer(run.id, "gate", Decision.reject(by="ann")).status == "rejected"
     assert statuses(store, run.id)[-1] == ("REJECTED", "rejected")
+    assert tell_last_call(store, run.id) == ("refund", "blocked", "GATE_REJECTED", HIGH_VALUE)
     assert count_refunds(ledger) == 0
     require_chain(store, run.id)
 
@@ -167,6 +190,7 @@ def test_a_stopped_run_is_closed(store: RunStore, parts: HostParts) -> None:
     last = chain(store, run.id)[-1].record
     assert statuses(store, run.id)[-1] == ("CLOSED", "stopped")
     assert "wrong customer" in last.reason
+    assert tell_last_call(store, run.id) == ("refund", "paused", "GATE_PENDING", HIGH_VALUE)
     assert len(chain(store, run.id)) == 3
     require_chain(store, run.id)
 
@@ -401,6 +425,23 @@ def test_the_database_refuses_an_end_without_a_record(
         with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match="decision record"):
             execute(fresh_database, f"update oasflow.runs set status = '{status}' where run_id = '{run.id}'")  # fmt: skip
     assert store.get(run.id).status == "waiting"
+
+
+def test_a_restored_record_is_no_record_of_a_transaction_now(
+    store: RunStore, parts: HostParts, owner_database: str
+) -> None:
+    """A database that was restored elsewhere counts its transactions anew, and meets old numbers."""
+    run = begin(store, parts)
+    with psycopg.connect(owner_database, options="-c search_path=oasflow") as owner:
+        owner.execute("alter table decision_records disable trigger user")
+        owner.execute("alter table runs disable trigger user")
+        owner.execute("alter table runs enable always trigger runs_are_recorded")
+        owner.execute("update decision_records set made_in = pg_current_xact_id()")
+        for status in ("running", "waiting"):
+            owner.execute("update runs set status = %s where run_id = %s", [status, run.id])
+        with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match="decision record"):
+            owner.execute("set constraints all immediate")
+        owner.rollback()
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,22 @@ def test_the_end_of_a_run_is_that_before_its_corrections() -> None:
         assert (found.without_end, found.manifest["without_end"]) == (without_end, without_end)
 
 
+@pytest.mark.parametrize(
+    ("run_status", "without_end"),
+    [("completed", []), ("failed", ["r1"]), ("waiting", ["r1"]), ("running", ["r1"])],
+)
+def test_a_run_that_failed_and_may_be_resumed_has_no_end(
+    run_status: str, without_end: list[str]
+) -> None:
+    rows = make_chain(statuses=["IN_FLIGHT", "ESCALATED"])
+    rows[-1]["run_status"] = run_status
+    found = verifier.verify(make_export([rows]), {})
+    assert found.problems == []
+    assert (found.without_end, found.manifest["without_end"]) == (without_end, without_end)
+    told = " ".join(verifier.describe(found))
+    assert ("run r1 has no record of its end" in told) is bool(without_end)
+
+
 def test_a_row_that_is_no_json_is_exported_and_named() -> None:
     rows = make_chain()
     lines = make_export([[*rows[:2], {**rows[2], "record": "no record"}]])

@@ -240,7 +240,7 @@ def test_what_a_gate_says_stands_in_the_conversation_once_it_is_answered() -> No
         start(port("n")), message("before", "one"), flow_node("sub", inner), message("after", "three"),
         end(), edges=[("start", "n", "sub", "n")],
     )  # fmt: skip
-    answered = run(flow, {"n": "x"}, answers=["yes", "no words of its own"])
+    answered = run(flow, {"n": "x"}, answers=[True, True])
     assert answered.messages == ("one", "Send x?", "three")
     assert answered.gates[0].values["output"] == "Send x?"
     assert run(flow, {"n": "x"}, answers=[False]).messages == ("one", "Send x?")

@@ -504,8 +504,9 @@ def _writes_pw(self: LocalServer, name: str) -> str:
 
 
 def test_a_role_that_changed_its_own_password_is_let_in_again_at_the_next_start(
-    own: LocalServer,
+    own: LocalServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("OASFLOW_HOME", str(own.folder.parent))
     execute(
         own.dsn(),
         "alter role oasflow password 'mine'",
@@ -513,6 +514,10 @@ def test_a_role_that_changed_its_own_password_is_let_in_again_at_the_next_start(
     )
     with pytest.raises(psycopg.OperationalError):
         execute(own.dsn(), "select 1")
+    with pytest.raises(
+        StoreError, match=r"another password now, oasflow db stop and oasflow db start"
+    ):
+        Database.open()
     own.stop()
     own.start()
     assert execute(own.dsn(), "show default_transaction_read_only") == ("off",)

@@ -65,7 +65,7 @@ def test_gates_calls_and_failed_runs_stand_in_one_list_with_what_answers_them(
 ) -> None:
     asked, unknown, failed = three.needs().items
     assert [need.kind for need in (asked, unknown, failed)] == ["gate", "call", "failed"]
-    shown = three.get("r1").waiting[0].shown[:12]
+    shown = three.get("r1").waiting[0].shown[:16]
     assert asked.command == f"oasflow approve r1/ask --shown {shown}"
     assert (asked.flow, asked.started_by) == ("Asking Flow", "ann")
     assert asked.content == "x: Bees in Ägypten"
@@ -150,7 +150,7 @@ def test_the_examination_counts_them_and_finds_something_to_do(
     assert (found.gates_total, found.calls_total, found.dead_letters_total) == (1, 1, 1)
     assert [one.run_id for one in found.calls] == ["r2"]
     told = " ".join(found.findings)
-    for words in ("1 gate waits", "1 calls have to be settled", "1 failed runs wait"):
+    for words in ("1 gate waits", "1 call has to be settled", "1 failed run waits"):
         assert words in told
     others = examine(fresh_database, tenant="acme")
     assert (others.gates_total, others.calls_total, others.dead_letters_total) == (0, 0, 1)

@@ -7,14 +7,20 @@ from typing import Any
 import pytest
 from psycopg.types.json import Json
 
-from cinatra_sdk import AnswerInvalid, Decision, GateClosed, RunStore
+from cinatra_sdk import AnswerInvalid, Decision, GateClosed, InputInvalid, RunStore
+from cinatra_sdk.gates.answers import has_words, said_name
+from cinatra_sdk.host.settings import ActorSettings
+from cinatra_sdk.mcp.listing import require_bounded
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.postgres.connection import clock, run
+from cinatra_sdk.remote.bounds import RemoteBounds
+from cinatra_sdk.remote.messages import BrokenOff
 from cinatra_sdk.store.decisions import decision_row
-from cinatra_sdk.store.rows import load_row
+from cinatra_sdk.store.rows import checked_run_id, load_row
 from cinatra_sdk.store.work.columns import list_event_columns
-from cinatra_sdk.text.people import MAX_NAME, recorded_name
+from cinatra_sdk.text.people import MAX_NAME, person_name, recorded_name
 from oas_compiler import compile_flow
+from oas_compiler.text.visible import visible
 from tests.flows import api, end, flow_of, gate, start
 
 OLD = "ann\u200b"
@@ -44,6 +50,48 @@ FLOW = flow_of(start(), gate("ok"), api("send"), gate("sure"), end())
 def test_a_recorded_name_is_shown_with_what_nobody_sees_spelled_out(kept: Any, shown: str) -> None:
     assert recorded_name(kept) == shown
     assert recorded_name(shown) == shown
+
+
+FILLERS = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180f\u2800\u3164\uffa0\ufe00\ufe0f\ufffc"
+    "\U00013441\U00013442\U00016fe4\U0001bca0\U0001d159\U0001d173\U000e0100\U000e01ef"
+)
+"""Letters of a class, each of which leaves no trace on a screen."""
+
+
+@pytest.mark.parametrize("filler", FILLERS, ids=ascii)
+def test_a_name_with_a_letter_that_leaves_no_trace_is_refused_wherever_names_are_read(
+    filler: str,
+) -> None:
+    name = f"ann{filler}"
+    with pytest.raises(AnswerInvalid, match=f"U\\+{ord(filler):04X}"):
+        person_name(name)
+    assert recorded_name(name) == f"ann<U+{ord(filler):04X}>"
+    with pytest.raises(InputInvalid, match="run id"):
+        checked_run_id(name)
+    with pytest.raises(ValueError, match="printable text"):
+        ActorSettings.model_validate({"orgId": name, "principalId": "ann"})
+    with pytest.raises(BrokenOff, match="nobody sees"):
+        require_bounded({"name": name}, RemoteBounds())
+    assert not has_words(filler)
+    assert said_name(name) == f"ann{filler.encode('unicode_escape').decode()}"
+    # A selector of a form makes a picture of a sign, so a terminal gets it behind one.
+    is_selector = "\ufe00" <= filler <= "\ufe0f"
+    assert (visible(name) == "ann\ufffd") is not is_selector
+
+
+@pytest.mark.parametrize("name", ["", " ", " send", "send ", "\u00a0"], ids=ascii)
+def test_a_tool_without_a_name_that_is_seen_is_refused(name: str) -> None:
+    with pytest.raises(BrokenOff, match="no name"):
+        require_bounded({"name": name}, RemoteBounds())
+
+
+@pytest.mark.parametrize(
+    "name", ["José Lima", "王\u5c0f明", "O\u2019Brien", "Øyvind", "한글", "ম্যাক্স"]
+)
+def test_names_of_people_and_tools_of_all_scripts_are_taken(name: str) -> None:
+    assert person_name(name) == name
+    require_bounded({"name": name}, RemoteBounds())
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def kinds(store: RunStore, gate_id: str) -> list[tuple[str, str]]:
     return [(row.decided_by, row.payload_sha256) for row in found if row.gate_id == gate_id]
 
 
-@pytest.mark.parametrize("length", [64, 12, 8])
+@pytest.mark.parametrize("length", [64, 20, 16])
 def test_a_decision_about_what_the_gate_shows_is_taken(store: RunStore, length: int) -> None:
     _, now = asked_again(store)
     decision = Decision.approve(by="ann", shown=now.shown[:length].upper())
@@ -54,7 +54,7 @@ def test_a_decision_about_what_the_gate_shows_is_taken(store: RunStore, length: 
     assert "shown" not in kept.answer
 
 
-@pytest.mark.parametrize("length", [64, 12, 8])
+@pytest.mark.parametrize("length", [64, 20, 16])
 @pytest.mark.parametrize("made", [Decision.approve, Decision.reject])
 def test_a_decision_about_what_the_gate_showed_before_is_refused(
     store: RunStore, made: Any, length: int
@@ -65,7 +65,7 @@ def test_a_decision_about_what_the_gate_showed_before_is_refused(
     ) as refused:
         store.answer("r1", "draft", made(by="ben", shown=before.shown[:length]))
     assert refused.value.code == "gate_changed"
-    assert now.shown[:12] in str(refused.value)
+    assert now.shown[:16] in str(refused.value)
     assert "oasflow show r1" in str(refused.value)
     assert kinds(store, "draft") == []
     assert store.get("r1").status == "waiting"
@@ -83,6 +83,30 @@ def test_the_gate_itself_in_place_of_its_id_says_what_was_seen(store: RunStore) 
     assert kinds(store, "draft") == [("ann", now.shown)]
 
 
+@pytest.mark.parametrize("tenant", ["", "acme"])
+def test_a_gate_of_another_run_that_shows_the_same_decides_nothing(
+    store: RunStore, tenant: str
+) -> None:
+    seen = store.start(compile_flow(ASKED), {}, "r1", tenant="other").waiting[0]
+    own = store.start(compile_flow(ASKED), {}, "r2", tenant=tenant).waiting[0]
+    assert (seen.shown, seen.id) == (own.shown, own.id)
+    assert (own.run_id, own.tenant) == ("r2", tenant)
+    for gate_ in (seen, Gate.from_json(seen.to_json())):
+        with pytest.raises(
+            GateClosed, match=r"was seen in run 'r1' of tenant 'other'.*to run 'r2'"
+        ):
+            store.answer("r2", gate_, Decision.approve(by="ben"))
+        with pytest.raises(GateClosed, match="was seen in run 'r1'"):
+            asyncio.run(store.adecide("r2", gate_, Decision.reject(by="ben")))
+    elsewhere = own.of_run("r2", "third")
+    with pytest.raises(GateClosed, match="was seen in run 'r2' of tenant 'third'"):
+        store.answer("r2", elsewhere, Decision.approve(by="ben"))
+    assert store.decisions("r2") == []
+    again = Gate.from_json(own.to_json())
+    store.answer("r2", again, Decision.approve(by="ann"))
+    assert len(store.decisions("r2")) == 1
+
+
 def test_a_gate_and_a_decision_about_another_one_do_not_go_together(store: RunStore) -> None:
     before, now = asked_again(store)
     with pytest.raises(GateClosed, match="shows something else"):
@@ -98,7 +122,7 @@ def test_a_gate_that_was_asked_twice_takes_no_decision_that_does_not_say_which(
     with pytest.raises(GateClosed, match="has shown more than one thing") as refused:
         store.answer("r1", "draft", made(by="ben"))
     assert refused.value.code == "gate_changed"
-    assert now.shown[:12] in str(refused.value)
+    assert now.shown[:16] in str(refused.value)
     assert kinds(store, "draft") == []
 
 
@@ -124,7 +148,7 @@ def test_a_gate_that_is_asked_again_while_a_decision_is_recorded_does_not_take_i
 def test_several_decisions_are_taken_all_or_none(store: RunStore) -> None:
     begun = store.start(flow, {}, "r1")
     about = {gate.id: Decision.approve(by="ann", shown=gate.shown) for gate in begun.waiting}
-    wrong = {**about, "draft": Decision.approve(by="ann", shown="0" * 8)}
+    wrong = {**about, "draft": Decision.approve(by="ann", shown="0" * 16)}
     with pytest.raises(GateClosed):
         store.decide("r1", wrong)
     assert store.decisions("r1") == []
@@ -152,11 +176,11 @@ def test_a_gate_of_a_graph_without_a_store_compares_too() -> None:
     context = built.context(run_id="m1")
     graph.invoke(built.input({}), config, context=context)
     (waiting,) = gates_of(graph.get_state(config).interrupts)
-    stale = Decision.approve(by="ben", shown="0" * 12).wire()
+    stale = Decision.approve(by="ben", shown="0" * 16).wire()
     with pytest.raises(Exception, match="shows something else"):
         graph.invoke(Command(resume={waiting.interrupt: stale}), config, context=context)
     assert gates_of(graph.get_state(config).interrupts)[0].id == "first"
-    seen = Decision.approve(by="ann", shown=waiting.shown[:12]).wire()
+    seen = Decision.approve(by="ann", shown=waiting.shown[:16]).wire()
     graph.invoke(Command(resume={waiting.interrupt: seen}), config, context=context)
     assert gates_of(graph.get_state(config).interrupts)[0].id == "second"
 
@@ -174,7 +198,8 @@ def test_a_driven_flow_compares_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "shown", ["0a1b2c3", "g" * 12, "0" * 65, 12345678, b"0a1b2c3d", " 0a1b2c3d"]
+    "shown",
+    ["0a1b2c3d4e5f607", "0" * 12, "0" * 8, "g" * 16, "0" * 65, 12345678, b"0" * 16, " " + "0" * 16],
 )
 def test_what_is_no_hash_is_no_decision(shown: Any) -> None:
     with pytest.raises(AnswerInvalid, match="'shown' is not the hash"):

@@ -347,7 +347,7 @@ def test_every_id_that_the_result_prints_is_a_key(driven: Driven) -> None:
     for number in range(2):
         result = driven(flow, answers=answers)
         assert result.status == "waiting"
-        answers[result.gates[-1].id] = f"answer {number}"
+        answers[result.gates[-1].id] = Decision.approve(reason=f"answer {number}")
     assert list(answers) == ["sub/review", "again/review"]
     result = driven(flow, answers=answers)
     assert result.status == "completed"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from oas_compiler.text.files import require_no_link_out
 from oas_compiler.text.tree import flows_of, is_agent_spec
 
 FLOW = '{"component_type": "Flow"}'
@@ -121,3 +122,27 @@ def test_a_pipe_is_not_waited_for(tree: Path) -> None:
     os.mkfifo("pipe.json")
     assert not is_agent_spec("pipe.json")
     assert found(".") == ["."]
+
+
+def test_a_named_folder_is_no_link_out_of_the_folder_that_holds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("here/agents/kept", "elsewhere/below"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    Path("agents/far").symlink_to(tmp_path / "elsewhere")
+    Path("agents/chain").symlink_to("far")
+    Path("agents/near").symlink_to("kept")
+    Path("work").symlink_to("../elsewhere")
+    (tmp_path / "machine").symlink_to("here")
+    named = ["agents/far", "agents/far/", "agents/chain", "work"]
+    below = ["agents/far/below", "agents/far/..", "./work/below"]
+    for out in [*named, *below, *(str(Path.cwd() / one) for one in named), "../here/work"]:
+        with pytest.raises(OSError, match="a symbolic link leads out of the folder"):
+            require_no_link_out(out)
+    for inside in ["agents", "agents/near", ".", "..", "../here/agents", "no-such-folder"]:
+        require_no_link_out(inside)
+    # A link above what is named belongs to the machine.
+    require_no_link_out(tmp_path / "machine" / "agents")
+    require_no_link_out(tmp_path / "machine")
+    require_no_link_out("../machine/agents")

@@ -59,6 +59,8 @@ class HumanGate(NodeWork):
     """The nodes before it, of which the last one that ran is shown."""
     is_question: bool = False
     """Whether it asks for a text that the flow goes on with, to which a yes is no answer."""
+    is_unread: bool = False
+    """Whether nothing of the flow reads what it puts out, so that a text would only approve."""
     again: tuple[str, ...] = ()
     """The nodes that may come back to it, and say why."""
     max_visits: int | None = None
@@ -76,6 +78,7 @@ class HumanGate(NodeWork):
             output_schema=None if output.type == STRING else output.schema.mapping(),
             document_schema=None if self.document is None else self.document.mapping(),
             question=self.is_question,
+            unread=self.is_unread,
         )
 
     def make_body(self, site: NodeSite) -> NodeBody:
@@ -144,10 +147,12 @@ def make_gate(
 
     def ask(state: Mapping[str, Any]) -> Question:
         visit = frame.visit(state)
+        question = asked(state).text if form.needs_words and schema is None else ""
         return Question(
             values=shown.values(state),
             form=form,
-            schema=schema.mapping() if schema else APPROVAL_SCHEMA,
+            schema=schema.mapping() if schema else _schema_of(form, question),
+            asked=question,
             renderer=governed.renderer,
             gate_id=gate_id(state, frame.id, visit),
             visit=visit,
@@ -201,6 +206,15 @@ def make_gate(
         return gate(state)
 
     return NodeBody(run=run, reads=(*GATE_READS, *shown.channels()), asks=True, chooses=True)
+
+
+def _schema_of(form: AnswerForm, question: str) -> Mapping[str, JsonValue]:
+    """JSON Schema in the payload of a gate without one of its author: of a question that of its text,
+    with what is asked; else that of a yes.
+    """
+    if not question or form.fields_schema is None:
+        return APPROVAL_SCHEMA
+    return {**form.fields_schema, "description": question}
 
 
 def _skipped_value(output: TypedPort) -> JsonValue:

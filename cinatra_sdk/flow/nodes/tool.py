@@ -37,6 +37,7 @@ from cinatra_sdk.flow.results import cast_result
 from cinatra_sdk.flow.site import NodeSite
 from cinatra_sdk.governed.keys import without_governed
 from cinatra_sdk.governed.secrets import cut_out
+from cinatra_sdk.text.counting import say_number
 from cinatra_sdk.values.json_text import NOTHING, Json
 from cinatra_sdk.values.json_values import bring_into_json_form
 from cinatra_sdk.values.ports import TypedPort
@@ -241,7 +242,7 @@ def _read_outputs(frame: Frame, tool: str, result: Any) -> dict[str, Any]:
         given = dict(zip((port.title for port in ports), result, strict=True))
     else:
         raise frame.failed(
-            f"tool '{tool}' returned a {type(result).__name__}; it declares {len(ports)} outputs",
+            f"tool '{tool}' returned a {type(result).__name__}; it declares {say_number(len(ports), 'output')}",
             hint="return a dict keyed by output title",
         )
     return {port.title: _read_output_value(frame, tool, port, given) for port in ports}

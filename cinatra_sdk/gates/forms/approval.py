@@ -13,9 +13,10 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from cinatra_sdk.gates.answers import Answer, Given, envelope_schema, read_envelope
+from cinatra_sdk.gates.contradiction import refuse_no
 from cinatra_sdk.gates.decisions import UNSET, Unset
 from cinatra_sdk.gates.dialects import read_dialect
-from cinatra_sdk.gates.forms.checks import check_typed
+from cinatra_sdk.gates.forms.checks import check_typed, refuse_unread
 from cinatra_sdk.gates.forms.form import make_record
 
 
@@ -29,6 +30,8 @@ class ApprovalForm:
     """JSON Schema of the output: of the value that the flow reads."""
     document_schema: Mapping[str, JsonValue] | None = None
     """The author's JSON Schema of the fields that a person fills in; None asks for a yes."""
+    is_read: bool = True
+    """As of `TextForm`."""
     text_output: ClassVar[bool] = False
 
     def schema(self) -> dict[str, JsonValue]:
@@ -44,7 +47,11 @@ class ApprovalForm:
         """The given value; for a yes its text, which a flow may read as any type of output."""
         if given.is_yes:
             return given.yes_text
-        return check_typed(given.value, output=self.output, schema=self.output_schema)
+        if not self.is_read and self.document_schema is None and not given.took_text:
+            raise refuse_unread(given.value)
+        value = check_typed(given.value, output=self.output, schema=self.output_schema)
+        refuse_no(value)
+        return value
 
     def example(self) -> JsonValue:
         """A value for the fields; raises `ValueError`."""
@@ -76,9 +83,10 @@ class ApprovalForm:
         return value
 
     def to_record(self) -> dict[str, JsonValue]:
-        return make_record(
+        record = make_record(
             output=self.output,
             text_output=False,
             output_schema=self.output_schema,
             document_schema=self.document_schema,
         )
+        return record if self.is_read else {**record, "unread": True}

@@ -25,6 +25,22 @@ UNDECODED: Final = object()
 """Stands for a text that is not JSON, because null is JSON."""
 
 
+def refuse_unread(value: JsonValue) -> AnswerInvalid:
+    """The error of a value at a gate that asks for a yes, and of which nothing reads a value."""
+    if isinstance(value, str):
+        return AnswerInvalid(
+            "this gate asks for approve or reject, and nothing reads a text here",
+            hint="to approve, send no text: oasflow approve RUN/GATE --shown HASH; to refuse: "
+            'oasflow reject RUN/GATE --reason "…"; a reason is kept with either',
+        )
+    return AnswerInvalid(
+        "this gate asks for approve or reject: the values that it shows cannot be changed here, and "
+        "nothing reads others",
+        hint="approve without a value: oasflow approve RUN/GATE --shown HASH; or reject and say what "
+        'to change: oasflow reject RUN/GATE --reason "…"',
+    )
+
+
 def check_typed(
     value: JsonValue, *, output: str, schema: Mapping[str, JsonValue] | None
 ) -> JsonValue:

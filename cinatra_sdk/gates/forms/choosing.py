@@ -2,6 +2,7 @@
 
 form_of(output="note")                                          ->  TextForm
 form_of(output="city", question=True)                           ->  TextForm that takes no yes
+form_of(output="signed", unread=True)                           ->  TextForm that takes no text
 form_of(output="count", text_output=False)                      ->  ApprovalForm
 form_of(output="setupJson", answer_schema={"type": "object"})   ->  SchemaForm
 form_of(output="userResponse", selector=selector)               ->  SelectionForm around a TextForm
@@ -39,6 +40,7 @@ def form_of(
     actions: int = 0,
     result: bool = False,
     question: bool = False,
+    unread: bool = False,
     selector: Selector | None = None,
 ) -> AnswerForm:
     """The form that fits a gate.
@@ -53,6 +55,7 @@ def form_of(
     foreign, actions:    see `ForeignForm`.
     result:              whether the answer is the result of a tool, which `answer_schema` describes.
     question:            whether the gate asks for a text, to which a yes is no answer.
+    unread:              whether nothing reads the text or value of a gate that asks for a yes.
     selector:            the allowed selection, at a gate that asks for a context selection.
     """
     form: AnswerForm
@@ -72,9 +75,17 @@ def form_of(
             bare=bare,
         )
     elif text_output:
-        form = TextForm(output=output, document_schema=document_schema, is_question=question)
+        form = TextForm(
+            output=output,
+            document_schema=document_schema,
+            is_question=question,
+            is_read=not unread or selector is not None,
+        )
     else:
         form = ApprovalForm(
-            output=output, output_schema=output_schema, document_schema=document_schema
+            output=output,
+            output_schema=output_schema,
+            document_schema=document_schema,
+            is_read=not unread or selector is not None,
         )
     return form if selector is None else SelectionForm(carrier=form, selector=selector)

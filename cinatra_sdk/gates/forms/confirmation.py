@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import Answer, Given, read_envelope
+from cinatra_sdk.gates.answers import Answer, Given, read_envelope, refuse_governed
 from cinatra_sdk.gates.dialects import AS_SHOWN, read_dialect
 from cinatra_sdk.gates.forms.checks import find_schema_problem
 from cinatra_sdk.gates.forms.form import make_record
@@ -53,6 +53,7 @@ class ConfirmationForm(WithoutFields):
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
         given = read_dialect(raw, asks="call", call=self.call)
+        refuse_governed(given)
         return read_envelope(given, output=self.output, read_value=self.read_value, deniable=True)
 
     def read_value(self, given: Given) -> JsonValue:

@@ -18,10 +18,18 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import Answer, Given, NoWords, has_words, read_envelope, said_name
+from cinatra_sdk.gates.answers import (
+    Answer,
+    Given,
+    NoWords,
+    answers_question,
+    read_envelope,
+    said_name,
+)
 from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.checks import find_schema_problem
 from cinatra_sdk.gates.forms.schema import SchemaForm
+from cinatra_sdk.text.counting import say_number
 
 _NUMBERS: Final = frozenset({"integer", "number", "boolean"})
 
@@ -77,8 +85,11 @@ class ResultForm(SchemaForm):
             problem = _find_cast_problem(parts[title], value)
             if problem:
                 raise AnswerInvalid(f"the output '{title}' does not fit: {problem}")
-            if self.is_question and not has_words(value):
-                raise NoWords("the answer has no words", hint="send the words as the value")
+            if self.is_question and not answers_question(value, parts[title]):
+                raise NoWords(
+                    "the answer has no words",
+                    hint="send the words as the value, each part as a text",
+                )
         return named
 
     def to_record(self) -> dict[str, JsonValue]:
@@ -107,7 +118,7 @@ class ResultForm(SchemaForm):
         if not titles and value in (None, True):
             return {}
         raise AnswerInvalid(
-            f"the result gives no values for {len(titles)} outputs",
+            f"the result gives no values for {say_number(len(titles), 'output')}",
             hint="give an object by output title, or a list in their order",
         )
 

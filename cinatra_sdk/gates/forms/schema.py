@@ -21,6 +21,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import (
+    APPROVED_TEXT,
     Answer,
     Given,
     NoWords,
@@ -28,6 +29,7 @@ from cinatra_sdk.gates.answers import (
     has_words,
     read_envelope,
 )
+from cinatra_sdk.gates.contradiction import read_inside, refuse_no
 from cinatra_sdk.gates.decisions import UNSET, Unset
 from cinatra_sdk.gates.dialects import Asks, read_dialect
 from cinatra_sdk.gates.forms.checks import (
@@ -99,8 +101,11 @@ class SchemaForm:
         """The given value, taken out of its title, as the type of the output."""
         if given.has_value:
             value = self._check_value(given.value)
+            if self.asks_yes:
+                refuse_no({"approved": False} if given.value is False else given.value)
             if self.needs_words:
                 self._require_words(value)
+            self._refuse_blanks(given.value)
             return value
         # An approval without a value is valid where the schema requires no value.
         if self.is_titled and not find_schema_problem(self.answer_schema, {}):
@@ -184,6 +189,25 @@ class SchemaForm:
         if not listed and not has_words(said):
             raise NoWords("the answer has no words", hint=self._format_question())
 
+    def _refuse_blanks(self, value: JsonValue) -> None:
+        """Raise `AnswerInvalid` where the schema asks for texts and nothing else, and each of those
+        that it requires is empty: a person who writes one may leave another empty on purpose.
+        """
+        parts = properties_of(self.answer_schema)
+        said = read_inside(value) if parts else value
+        asked: dict[str, Any] = {self.output: self.answer_schema}
+        if parts:
+            listed = self.answer_schema.get("required")
+            needed = {str(name) for name in listed} if isinstance(listed, list) else set()
+            asked = {name: part for name, part in parts.items() if name in needed}
+        if not all(map(_asks_texts, parts.values() if parts else asked.values())):
+            return
+        named = said if parts and isinstance(said, Mapping) else {self.output: said}
+        # Null and an empty list are answers where the author's schema takes them.
+        given = [named[name] for name in asked if named.get(name) not in (None, [])]
+        if given and not any(has_words(one) and one != APPROVED_TEXT for one in given):
+            raise NoWords("the answer has no words", hint=self._format_question())
+
     def _check_value(self, given: JsonValue) -> JsonValue:
         problem = find_schema_problem(self.answer_schema, given)
         if not problem:
@@ -232,3 +256,20 @@ class SchemaForm:
         yes = {name for name, part in value.items() if part is False and name.lower() in _AGREEMENT}
         agreed: JsonValue = {name: True if name in yes else part for name, part in value.items()}
         return agreed if yes and takes(self, agreed) else value
+
+
+def _asks_texts(schema: object) -> bool:
+    """Whether a schema asks for a text, a text or nothing, or a list of texts, and lists none of them
+    as an answer that may be empty.
+    """
+    if not isinstance(schema, Mapping) or {"enum", "const", "default"} & schema.keys():
+        return False
+    if schema.get("minLength") == 0 or schema.get("minItems") == 0:
+        return False
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            others = [one for one in schema[key] if one != {"type": "null"}]
+            return bool(others) and all(map(_asks_texts, others))
+    kind = schema.get("type")
+    kinds = [one for one in kind if one != "null"] if isinstance(kind, list) else [kind]
+    return kinds == ["string"] or (kinds == ["array"] and _asks_texts(schema.get("items")))

@@ -14,6 +14,11 @@ from jsonlogic.evaluation import EvaluationContext
 from jsonlogic.registry import OperatorRegistry
 
 from cinatra_sdk.governance.conditions.plain import PLAIN, Undecided, is_truthy, name_kind
+from cinatra_sdk.governance.conditions.whole_texts import read_pattern
+from cinatra_sdk.text.counting import say_number
+from cinatra_sdk.values.patterns.automaton import Automaton
+from cinatra_sdk.values.patterns.reading import PatternFlawed
+from cinatra_sdk.values.work import Work
 
 MAX_STEPS: Final = 20_000
 """Operators that one evaluation may run: `map` inside `map` multiplies."""
@@ -25,6 +30,8 @@ replay has to come to the same.
 """
 _LONGEST_INDEX: Final = 9
 """Digits of a place in a list."""
+_ENOUGH: Final = 10**9
+"""Work of one comparison with a pattern: more than there is, since letters and places are bounded."""
 
 
 class Facts(EvaluationContext):
@@ -75,7 +82,7 @@ class _Form(Operator):
         if count < cls.least or (cls.most is not None and count > cls.most):
             bound = "any number of" if cls.most is None else str(cls.most)
             raise JSONLogicSyntaxError(
-                f"'{operator}' has {count} arguments; it takes {cls.least} to {bound}"
+                f"'{operator}' has {say_number(count, 'argument')}; it takes {cls.least} to {bound}"
             )
         return cls(operator, arguments)
 
@@ -235,6 +242,33 @@ class _None(_Form):
         return not any(is_truthy(self.over(context, one)) for one in self.items(context))
 
 
+@dataclass
+class _Matches(_Form):
+    """Whether the whole of a text is as a pattern says, which stands in the condition itself."""
+
+    least, most = 2, 2
+    pattern: Automaton | None = None
+
+    @classmethod
+    def from_expression(cls, operator: str, arguments: list[Any]) -> Self:
+        made = super().from_expression(operator, arguments)
+        try:
+            made.pattern = read_pattern(arguments[1])
+        except PatternFlawed as flawed:
+            problem = flawed.detail or str(flawed)
+        else:
+            return made
+        raise JSONLogicSyntaxError(f"'{operator}' cannot use its pattern: {problem}")
+
+    def work(self, context: Any) -> bool:
+        text = evaluate(self.arguments[0], context)
+        if not isinstance(text, str):
+            raise Undecided(f"'{self.operator}' needs a text, not {name_kind(text)}")
+        context.spend(len(text))  # by the letter, whatever earlier comparisons have worked out
+        assert self.pattern is not None  # read with the condition
+        return self.pattern.finds(text, Work(_ENOUGH))
+
+
 _FORMS: Final[Mapping[str, type[_Form]]] = {
     "var": _Var,
     "missing": _Missing,
@@ -249,6 +283,7 @@ _FORMS: Final[Mapping[str, type[_Form]]] = {
     "all": _All,
     "some": _Some,
     "none": _None,
+    "matches": _Matches,
 }
 
 

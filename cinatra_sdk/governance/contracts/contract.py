@@ -147,6 +147,8 @@ def _describe_problem(one: ErrorDetails, record: type[BaseModel] | None) -> str:
         meant = did_you_mean(str(last), whole or known)
         problem = f'there is no member "{str(last)[:200]}"' + (f"; {meant}" if meant else "")
         return ": ".join([*(["/".join(map(str, path))] if path else []), problem])
+    if not one["loc"] and one["type"] == "value_error":
+        return one["msg"].removeprefix("Value error, ")[:300]
     place = "/".join(map(str, [*path, last]))
     if one["type"] == "missing":
         return f"{place} is missing"

@@ -27,6 +27,15 @@ class OutcomeSpec(Contract):
     """Capabilities of which no call was made, nor one whose end nobody knows; `*` for every one that changes something."""
 
 
+class OutputSource(Contract):
+    """The one result that an output is taken from."""
+
+    capability: CapabilityId
+    """Whose result: `adp_payments.issue_refund`."""
+    member: Annotated[str, Field(min_length=1, max_length=300)]
+    """Of the result: `transaction_id`; of something inside of it `payment/id`."""
+
+
 class DecisionSpec(Contract):
     """A decision of the catalog."""
 
@@ -47,6 +56,10 @@ class DecisionSpec(Contract):
     inputs_schema_ref: str | None = None
     outputs_schema_ref: str | None = None
     outputs_schema: JsonObject | None = None
+    outputs_from: dict[str, OutputSource] = Field(default_factory=dict)
+    """By output, where it comes from.  Of an output that does not stand here the planner chooses the
+    result, and the record says so.
+    """
     eligibility_rules: AnyJson = True
     """JsonLogic: whether the decision is open to this request."""
 

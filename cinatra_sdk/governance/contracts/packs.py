@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
+from cinatra_sdk.governance.canonical import hash_of
 from cinatra_sdk.governance.contracts.contract import Contract, JsonObject
 from cinatra_sdk.governance.contracts.decisions import DecisionSpec
 from cinatra_sdk.governance.contracts.identifiers import (
@@ -14,6 +17,7 @@ from cinatra_sdk.governance.contracts.identifiers import (
     EvidenceRef,
     Id,
     Semver,
+    Sha256,
     Words,
 )
 from cinatra_sdk.governance.contracts.rules import (
@@ -36,6 +40,21 @@ _NEAR: Final = 0.88
 """From how similar on a name that is unknown counts as a slip: `approval_gate`, `permisions`."""
 
 
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DIGESTS: Final = re.compile(
+    r"(?:content|pack|file|canonical)?(?:sha(?:1|256|384|512)(?:sum)?|md5|digest|checksum|hash|integrity)"
+)
+"""Names of digests, without `_`, `-` and capitals."""
+
+
+def states_digest(name: str, value: object) -> bool:
+    """Whether a member that this runtime does not read says what the hash of something is."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return _DIGESTS.fullmatch(plain) is not None or (
+        isinstance(value, str) and re.match(r"sha(?:256|384|512)[:-]", value) is not None
+    )
+
+
 class _Open(Contract):
     """A layer to which publishers add members that this runtime does not read."""
 
@@ -45,7 +64,11 @@ class _Open(Contract):
     def _refuse_slips(self) -> Self:
         """A misspelt gate would be no gate, in silence."""
         known = list(type(self).model_fields)
-        for name in self.model_extra or {}:
+        for name, value in (self.model_extra or {}).items():
+            if states_digest(name, value):
+                raise ValueError(
+                    f'nobody checks the digest "{name[:100]}": write it as pack_meta/sha256, or leave it out'
+                )
             if len(name) > LONGEST_COMPARED:
                 continue
             near = get_close_matches(name.lower().replace("-", "_"), known, n=1, cutoff=_NEAR)
@@ -54,16 +77,27 @@ class _Open(Contract):
         return self
 
 
+def require_time(text: str) -> str:
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        read = None
+    if read is None or (read.tzinfo is None and not _DAY.fullmatch(text)):
+        raise ValueError("it is no time: write 2026-05-01T00:00:00Z")
+    return text
+
+
 class Compatibility(Contract):
     requires: dict[str, str] = Field(default_factory=dict)
     """Name of a contract or of a pack → range of versions: `{"oasflow": ">=0.1"}`."""
 
 
 class ContractMeta(_Open):
-    contract_name: str
-    contract_version: str
+    contract_name: Literal["contextos.pack"]
+    contract_version: Semver
     issuer: str
-    created_at: str
+    created_at: Annotated[str, AfterValidator(require_time)]
+    """A day, or a moment with its zone: `2026-05-01`, `2026-05-01T00:00:00Z`."""
     compatibility: Compatibility = Compatibility()
 
 
@@ -84,6 +118,8 @@ class PackMeta(_Open):
     pack_version: Semver
     tenant: Id
     """`*` for a pack that every tenant may use."""
+    sha256: Sha256 | None = None
+    """Over the canonical JSON of the pack without this member; a pack with another content is refused."""
     environment_defaults: EnvironmentDefaults = EnvironmentDefaults()
     ttl_seconds: Count | None = None
     data_classification: Literal["PUBLIC", "INTERNAL", "CONFIDENTIAL", "RESTRICTED"] = "INTERNAL"
@@ -173,6 +209,19 @@ class ContextPack(Contract):
     memory_layer: MemoryLayer
     evaluation_layer: EvaluationLayer
     tone_and_comms: JsonObject
+
+    @model_validator(mode="after")
+    def _require_digest(self) -> Self:
+        stated = self.pack_meta.sha256
+        if stated is not None:
+            made = self.to_json()
+            del made["pack_meta"]["sha256"]
+            if hash_of(made) != stated:
+                raise ValueError(
+                    f"pack_meta/sha256 of '{self.ref}' is the digest of another content: "
+                    f"that of this one is {hash_of(made)}"
+                )
+        return self
 
     @property
     def ref(self) -> str:

@@ -48,7 +48,7 @@ from cinatra_sdk.governance.loop.calling import find_function, read_cost, read_m
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.child_flows import call_flow
 from cinatra_sdk.governance.loop.session_time import find_overdue
-from cinatra_sdk.governance.loop.state import go_to, list_approvals, list_recorded
+from cinatra_sdk.governance.loop.state import GATE, WAITING, go_to, list_approvals, list_recorded
 from cinatra_sdk.governance.proposed import GovernedCall
 from cinatra_sdk.governance.recording import format_time
 from cinatra_sdk.governance.references import Unresolved, fill_references
@@ -61,13 +61,13 @@ from cinatra_sdk.governance.results import (
     make_result,
 )
 from cinatra_sdk.governance.rulebook import DeclaredCapability
+from cinatra_sdk.governance.story import block_waiting
 from cinatra_sdk.governance.tracing import make_trace_context
 from cinatra_sdk.governance.transcripts import SIMULATED, describe_examined
 from cinatra_sdk.governance.usage import Allowance
 from cinatra_sdk.lending.host_parts import HostParts
 from cinatra_sdk.platform.protocol import Credentials
 
-GATE: Final = "gate"
 KEY_ARGUMENT: Final = "idempotency_key"
 LONGEST_KEY: Final = 200
 TOOL_TIMEOUT_MS: Final = 120_000
@@ -110,9 +110,32 @@ def take_step(case: LoopCase, parts: HostParts) -> dict[str, Any]:
             "arguments": case.gateway.redact(call.args),
             "mode": examined.decision.effective_approval_mode if examined.decision else "",
             "evidence": [one.ref for one in examined.evidence],
+            WAITING: _describe_waiting(step, examined, pending[0]),
         }
         return go_to(loop, GATE, pending=asked)
     return _act(case, parts, step, examined)
+
+
+def _describe_waiting(step: PlanStep, examined: Examined, gate: str) -> dict[str, Any]:
+    """The call as a record tells it while a person is asked."""
+    assert examined.envelope is not None  # what a gate shows is declared
+    waits = GovernanceRefused("GATE_PENDING", f"it waits for '{gate}'")
+    return _describe_kept(step, examined, make_refused_result(examined.envelope, waits))
+
+
+def _describe_kept(
+    step: PlanStep, examined: Examined, result: ToolResultEnvelope
+) -> dict[str, Any]:
+    """A call and what came of it, as the loop keeps it."""
+    assert examined.envelope is not None
+    return {
+        "step": step.id,
+        "asked": hash_of([step.tool, thaw(examined.call.args)]),
+        **describe_examined(examined),
+        "result": result.to_json(),
+        "ref": cite_call(examined.envelope),
+        "sha256": hash_of(thaw(result.output)),
+    }
 
 
 def make_call(case: LoopCase, step: PlanStep) -> GovernedCall:
@@ -300,22 +323,11 @@ def _keep(
     also: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Keep the transcript of the call, and go on with the next step or with the critic."""
-    loop, decision = case.loop, examined.decision
-    assert examined.envelope is not None
-    assert decision is not None
-    kept = {
-        "step": step.id,
-        "asked": hash_of([step.tool, thaw(examined.call.args)]),
-        **describe_examined(examined),
-        "result": result.to_json(),
-        "ref": cite_call(examined.envelope),
-        "sha256": hash_of(thaw(result.output)),
-    }
-    calls = [*loop["calls"], kept]
+    loop = case.loop
+    calls = [*loop["calls"], _describe_kept(step, examined, result)]
     if result.status not in ("ok", "completed"):
         return go_to(loop, "score", calls=calls, pending=None, **(also or {}))
-    done = {**loop["done"], step.id: output}
-    at = loop["cursor"] + 1
+    done, at = {**loop["done"], step.id: output}, loop["cursor"] + 1
     following = "step" if at < len(case.plan.steps) else "score"
     return go_to(loop, following, calls=calls, done=done, cursor=at, pending=None)
 
@@ -366,12 +378,15 @@ def write_answer(case: LoopCase, outcome: Outcome) -> dict[str, Any]:
         "step": asked["step"],
     }
     approvals = [*loop["approvals"], approval]
-    kept = {"approvals": approvals, "gate_visits": visits, "wrong_approver": ""}
+    kept: dict[str, Any] = {"approvals": approvals, "gate_visits": visits, "wrong_approver": ""}
     if outcome.approved:
         return go_to(loop, "step", **kept)
     reason = f"GATE_REJECTED: {asked['gate']} {outcome.reason}".strip()
     if outcome.denied:
         return _keep_denial(case, reason, kept)
+    # An earlier release kept nothing of the call that it asked about.
+    blocked = block_waiting([asked[WAITING]] if WAITING in asked else [], reason)
+    kept["calls"] = [*loop["calls"], *blocked]
     return go_to(loop, "record", status="REJECTED", reason=reason, pending=None, **kept)
 
 

@@ -16,11 +16,11 @@ from cinatra_sdk.governance.contracts.packs import ContextPack
 from cinatra_sdk.governance.contracts.records import DecisionRecord
 from cinatra_sdk.governance.contracts.run_context import RunBudget
 from cinatra_sdk.governance.loop.case import LoopCase
-from cinatra_sdk.governance.loop.state import go_to
+from cinatra_sdk.governance.loop.state import GATE, WAITING, go_to
 from cinatra_sdk.governance.recording import RecordLink, make_record
 from cinatra_sdk.governance.refusals import REASONS
 from cinatra_sdk.governance.rulebook import Rulebook
-from cinatra_sdk.governance.story import OPEN, begin_transcript, read_story
+from cinatra_sdk.governance.story import BOUND, OPEN, begin_transcript, read_story
 from cinatra_sdk.governed.state import seal
 
 DECISION_RECORD = "decision_record"
@@ -110,6 +110,7 @@ def tell_transcript(
     )
     return {
         **begun,
+        "version": loop.get("version", BOUND),  # by whose rules the plan was judged
         "calls": [
             {
                 "call": one["call"],
@@ -122,7 +123,7 @@ def tell_transcript(
                 "facts": one["facts"],
                 "step": one["step"],
             }
-            for one in loop["calls"]
+            for one in [*loop["calls"], *_list_waiting(loop)]
         ],
         "approvals": [_describe_approval(one) for one in loop["approvals"]],
         **{name: loop[name] for name in ("verify", "score", "outcome", "reason", "retries")},
@@ -132,6 +133,12 @@ def tell_transcript(
         "status": loop["status"] or OPEN,
         "used": dict(used),
     }
+
+
+def _list_waiting(loop: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The call that a person is asked about now; of an earlier release's question nothing is kept."""
+    asked = loop["pending"] if loop["next"] == GATE else None
+    return [asked[WAITING]] if asked and WAITING in asked else []
 
 
 def _tell_statements(loop: Mapping[str, Any], book: Rulebook) -> dict[str, Any]:

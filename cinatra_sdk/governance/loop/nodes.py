@@ -22,12 +22,12 @@ from cinatra_sdk.engine.tasks import require_own_graph, was_sent
 from cinatra_sdk.engine.telling import telling_node
 from cinatra_sdk.errors import NodeFailed, NotConfigured
 from cinatra_sdk.gates.hitl import Gate, Outcome, Question, build_hitl_gate
-from cinatra_sdk.governance.loop.acting import GATE, ask_person, take_step, write_answer
+from cinatra_sdk.governance.loop.acting import ask_person, take_step, write_answer
 from cinatra_sdk.governance.loop.case import LoopCase
 from cinatra_sdk.governance.loop.closing import propose_memory, stay_escalated, write_record
 from cinatra_sdk.governance.loop.deciding import make_plan, score_results, verify_plan
 from cinatra_sdk.governance.loop.opening import admit_request, compile_request
-from cinatra_sdk.governance.loop.state import NODES, begin_loop, read_usage
+from cinatra_sdk.governance.loop.state import GATE, NODES, begin_loop, read_usage
 from cinatra_sdk.governance.parts import GovernanceParts
 from cinatra_sdk.governance.refusals import GovernanceRefused
 from cinatra_sdk.governed.state import has_ended, seal, unseal

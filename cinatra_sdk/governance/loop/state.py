@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.governance.evidence import Evidence
 from cinatra_sdk.governance.gateway import GateApproval
+from cinatra_sdk.governance.story import NAMED
 from cinatra_sdk.governance.usage import RunUsage, Used
 from cinatra_sdk.governed.state import GovernedState, HostOnly, Latest, seal
 
@@ -31,6 +32,10 @@ NODES: Final = (
     "record",
     "escalated",
 )
+GATE: Final = "gate"
+"""The node that asks a person."""
+WAITING: Final = "call"
+"""Member of `pending`: the call that a person is asked about, as a record tells it."""
 REQUEST: Final = "request"
 """The one input: the invokeAgent envelope."""
 
@@ -62,6 +67,7 @@ def begin_loop() -> dict[str, Any]:
     """The loop before its first node."""
     return {
         "seq": 0,
+        "version": NAMED,
         "next": "admit",
         "attempt": 0,
         "findings": [],

@@ -579,7 +579,8 @@ left join effects k on k.run_id = s.run_id and k.key = %(key)s;
 -- name: end_effect
 -- What came of an effect that this worker began and has not ended; no row where the run is another
 -- worker's.  Nobody waits for the disk where the call may be made again under its key: the next
--- statement that does takes this one with it.  What earlier attempts used up is added.
+-- statement that does takes this one with it.  What earlier attempts used up is added, read as text: a
+-- count may be none, and a name may hold what no text of the database does.
 with ours as (
     select run_id, fence from work where run_id = %(run_id)s and fence = %(fence)s for share
 ),
@@ -588,12 +589,15 @@ ended as (
     set status = %(status)s, result = %(result)s::json,
         usage = case when e.usage is null then %(usage)s::json
                      when %(usage)s::json is null then e.usage
-                     else (select json_object_agg(name, case
-                               when name = 'model' then to_json(one)
-                               else to_json(coalesce((e.usage ->> name)::bigint, 0)
-                                            + coalesce((%(usage)s::json ->> name)::bigint, 0)) end)
-                           from jsonb_each_text(e.usage::jsonb || %(usage)s::jsonb)
-                               as of_both (name, one)) end,
+                     else (
+                         '{"calls": ' || coalesce(substring(e.usage::text from '"calls"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                             + coalesce(substring((%(usage)s::json)::text from '"calls"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                         || ', "input_tokens": ' || coalesce(substring(e.usage::text from '"input_tokens"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                             + coalesce(substring((%(usage)s::json)::text from '"input_tokens"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                         || ', "output_tokens": ' || coalesce(substring(e.usage::text from '"output_tokens"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                             + coalesce(substring((%(usage)s::json)::text from '"output_tokens"\s*:\s*([0-9]{1,16})\s*[,}]')::bigint, 0)
+                         || coalesce(', "model": ' || coalesce(substring((%(usage)s::json)::text from '"model"\s*:\s*("(?:[^"\\]|\\.)*")'),
+                             substring(e.usage::text from '"model"\s*:\s*("(?:[^"\\]|\\.)*")')), '') || '}')::json end,
         error = %(error)s::json, ended_at = clock_timestamp()
     from ours
     where e.run_id = ours.run_id and e.key = %(key)s and e.status = 'begun' and e.fence = ours.fence
@@ -922,6 +926,14 @@ select pg_try_advisory_lock(hashtextextended('oasflow:setup', 0)) as locked;
 -- name: unlock_setup
 select pg_advisory_unlock(hashtextextended('oasflow:setup', 0));
 
+-- name: lift_newer_limits
+-- No setting of a role's own ends transactions (PostgreSQL 17 and later), or has commits told before
+-- they are on the disk.
+select case when coalesce(current_setting('transaction_timeout', true), '0') <> '0'
+            then set_config('transaction_timeout', '0', false) end as time,
+       case when current_setting('synchronous_commit') in ('off', 'local')
+            then set_config('synchronous_commit', 'on', false) end as commits;
+
 -- name: look_around
 -- What is there, and what the role of this connection may do about it; changes nothing.
 select current_user::text as role,
@@ -937,7 +949,13 @@ select current_user::text as role,
        case when n.oid is null then has_database_privilege(current_database(), 'CREATE')
             when v.oid is null then has_schema_privilege(n.oid, 'CREATE')
             else pg_has_role(v.relowner, 'USAGE') end as may_create,
-       coalesce(pg_get_userbyid(coalesce(v.relowner, n.nspowner))::text, '') as owner
+       coalesce(pg_get_userbyid(coalesce(v.relowner, n.nspowner))::text, '') as owner,
+       array(select distinct split_part(setting, '=', 1)
+             from pg_db_role_setting s, unnest(s.setconfig) setting
+             where s.setrole = (select oid from pg_roles where rolname = current_user)
+               and s.setdatabase in (0, (select oid from pg_database
+                                         where datname = current_database()))
+             order by 1) as own_settings
 from (select) as always
 left join pg_namespace n on n.nspname = 'oasflow'
 left join pg_class v on v.relnamespace = n.oid and v.relname = 'schema_versions'

@@ -20,7 +20,7 @@ from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import ENDED, is_send_class
-from cinatra_sdk.effects.effect import Effect, EffectResult, Usage
+from cinatra_sdk.effects.effect import Effect, EffectResult, read_usage
 from cinatra_sdk.effects.failures import EffectFailure
 from cinatra_sdk.effects.ledger import Begun, Differs, Entry, Stored, Unknown
 from cinatra_sdk.errors import RunBusy, RunEnded, StoreError
@@ -167,7 +167,7 @@ def read_result(kept: Mapping[str, Any], usage: Mapping[str, Any]) -> EffectResu
     return EffectResult(
         value=kept["value"],
         artifacts=tuple(kept["artifacts"]),
-        usage=Usage(**usage),
+        usage=read_usage(usage),
         status="replayed",
     )
 

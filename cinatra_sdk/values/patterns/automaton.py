@@ -192,6 +192,11 @@ class Automaton:
         table[key] = value
 
     @property
+    def size(self) -> int:
+        """Places, each of which one letter may be compared at."""
+        return len(self._on)
+
+    @property
     def asks_of_words(self) -> bool:
         """Whether it matters which letters stand around a place."""
         return any(asked not in _EDGES for asked in self._asks.values())

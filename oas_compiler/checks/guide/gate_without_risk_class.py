@@ -13,11 +13,13 @@ from typing import Final
 from oas_compiler.checks.cinatra.metadata_keys import meant_keys
 from oas_compiler.checks.flaws import has_block
 from oas_compiler.checks.subject import Subject, Written
+from oas_compiler.control.questions import is_read, takes_text
 from oas_compiler.control.risk import READ, weight
 from oas_compiler.findings.rules import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Node
 
 _KEY: Final = "riskClass"
+_KEEP_QUESTION: Final = "with it a yes becomes an answer to this question, so write an inputMessageSchema with what is asked, too"
 MAX_WALKS: Final = 20
 """Gates of a file for which the flow is searched; hints for further gates name no class."""
 
@@ -44,10 +46,13 @@ def gate_without_risk_class(subject: Subject, report: Report) -> None:
     for number, gate in enumerate(one for one in without if (one.pointer, _KEY) not in slips):
         at = gate.at("metadata", "cinatra", _KEY) if _KEY in gate.cinatra else gate.pointer
         guarded = _find_guarded_node(subject, gate) if number < MAX_WALKS else None
+        hint = _format_hint(guarded)
+        if _is_question(subject, gate):
+            hint += f"; {_KEEP_QUESTION}"
         report(
             f"{gate.label} has no riskClass for its step of the approval policy",
             subject.place(at),
-            hint=_format_hint(guarded),
+            hint=hint,
         )
 
 
@@ -64,12 +69,30 @@ def _format_hint(guarded: Node | None) -> str:
     return f'write "riskClass": "{risk}", the class of "{name}" that it guards'
 
 
-def _find_guarded_node(subject: Subject, gate: Written) -> Node | None:
-    """The node of the strongest class that can come after the gate and before the next one."""
+def _find_node(subject: Subject, gate: Written) -> tuple[FlowIR, Node] | None:
+    """The gate in the flow that it stands in; None where the flow could not be read."""
     flow = next((one for one in subject.flows if one.place.pointer == gate.flow), None)
     own = next((n for n in flow.nodes if n.place.pointer == gate.pointer), None) if flow else None
-    if flow is None or own is None:
+    return None if flow is None or own is None else (flow, own)
+
+
+def _is_question(subject: Subject, gate: Written) -> bool:
+    """Whether the gate asks for words now, and would ask for a yes with a class (control/questions)."""
+    found = _find_node(subject, gate)
+    if found is None:
+        return False
+    flow, node = found
+    if not isinstance(node, InputMessageNode):
+        return False
+    return takes_text(node) and not node.cinatra.mapping() and is_read(flow, node)
+
+
+def _find_guarded_node(subject: Subject, gate: Written) -> Node | None:
+    """The node of the strongest class that can come after the gate and before the next one."""
+    found = _find_node(subject, gate)
+    if found is None:
         return None
+    flow, own = found
     after = list(_iterate_nodes_after(flow, own))
     return max(after, key=lambda node: weight(node.risk_class), default=None)
 

@@ -4,7 +4,8 @@
     setup (inputMessageSchema with a site), and no edge from its output               ->  OAS222 at "setup"
     sign (riskClass approval), and no edge from its output: its yes is enough
 
-An InputMessageNode has to have an output, so one of an approval that nobody reads is no mistake.  What
+An InputMessageNode has to have an output, so one of an approval that nobody reads is no mistake: a gate
+with metadata.cinatra and no schema of its answer is one, whatever its message says.  What
 is said goes into the conversation too, so where an agent comes after the gate it is not dropped.
 """
 

@@ -8,6 +8,7 @@ These gates stand directly in the FlowNode's subflow; a context selection does n
 
 from __future__ import annotations
 
+from cinatra_sdk.text.counting import say_number
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.gates import entry_gates
 from oas_compiler.findings.rules import Report, rule
@@ -48,7 +49,7 @@ def _compare_gate_steps(node: FlowNode, subject: Subject, report: Report) -> Non
             f'gateSteps of the FlowNode "{node.id[:80]}" has no entry for {names}: '
             f'shown as the last entry, "{last[:80]}"',
             subject.place(place),
-            hint=f"write {len(gates)} entries, one for each gate of the subflow, in their order",
+            hint=f"write {say_number(len(gates), 'entry', 'entries')}, one for each gate of the subflow, in their order",
         )
     elif len(slots) > len(gates):
         one = slots[len(gates)]

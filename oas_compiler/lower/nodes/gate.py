@@ -7,7 +7,8 @@ an approval.
 from __future__ import annotations
 
 from cinatra_sdk.flow.nodes.gate import HumanGate
-from oas_compiler.control.questions import asks_question
+from oas_compiler.control.gates import is_selector
+from oas_compiler.control.questions import asks_question, is_read
 from oas_compiler.control.shown import shown_at
 from oas_compiler.ir import InputMessageNode, Json
 from oas_compiler.lower.registry import PlanSite
@@ -28,6 +29,7 @@ def lower_gate(site: PlanSite) -> HumanGate:
         schema=node.answer_schema,
         document=_find_document_schema(node),
         is_question=asks_question(site.flow, node, spec),
+        is_unread=not (is_read(site.flow, node) or site.is_heard or is_selector(spec.renderer)),
         shows=tuple(shown_at(site.flow, node.id)),
         again=leading_back_to(site.flow, node.id),
         max_visits=node.max_visits,

@@ -25,6 +25,20 @@ def test_other_nodes_need_none():
     assert found(flow(start(), api("fetch", risk=""), end()), CODE) == []
 
 
+def test_the_hint_keeps_a_question_a_question():
+    asks = node("InputMessageNode", "ask", outputs=[port("city")], message="Where?")
+    reads = api("work", inputs=[port("city")], risk="read_only")
+    (finding,) = findings(
+        flow(start(), asks, reads, end(), edges=[("ask", "city", "work", "city")]), CODE
+    )
+    assert finding.hint.endswith(
+        "with it a yes becomes an answer to this question, so write an inputMessageSchema with what is "
+        "asked, too"
+    )
+    (unread,) = findings(flow(start(), asks, end()), CODE)
+    assert "question" not in unread.hint
+
+
 def guarding(*after):
     return flow(start(), node("InputMessageNode", "review", outputs=[port("a")]), *after, end())
 

@@ -5,7 +5,7 @@ example, what a person is asked, and what becomes of every answer of `recorded_c
 examples of selections were mended since: their schemas take the envelope as a text only.  And three
 kinds of answers are read otherwise since: null and empty values went on as the texts `null`, `[]`, `{}`
 and `` (`MENDED`), a text alone was refused where the whole answer is a text, and false or a decision
-inside an approval approved (`contradicts`).
+inside an approval approved (`contradicts`), at the forms of `YES_FORMS` too.
 """
 
 from __future__ import annotations
@@ -58,6 +58,15 @@ def contradicts(raw: Any) -> bool:
     return said is False or (isinstance(said, dict) and "approved" in said)
 
 
+YES_FORMS: Final = frozenset({"schema: a yes", "schema: a titled yes", "anything", "object with a document"})  # fmt: skip
+
+
+def says_no(name: str, raw: Any) -> bool:
+    """Whether the value of an approval is a no at a form that takes a yes, or any data."""
+    said = raw.get("value") if isinstance(raw, dict) and raw.get("approved") is True else None
+    return said == {"approved": False} or (said is False and name == "schema: a titled yes")
+
+
 def build_form(name: str) -> AnswerForm:
     given = dict(FORMS[name])
     selects = given.pop("selects", None)
@@ -101,6 +110,8 @@ def test_every_answer_is_read_or_refused_as_before(name: str) -> None:
             assert now["refused"] == "the answer has no words"
         elif (name in {"default", "text"} or "selection" in name) and contradicts(raw):
             assert now["refused"]
+        elif name in YES_FORMS and says_no(name, raw):
+            assert now["refused"] == "the answer approves, and its value does not"
         elif name in ASK_FOR_WORDS and isinstance(raw, str):
             assert now == {"value": raw}
         else:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from cinatra_sdk import RunEnded, RunStore
-from cinatra_sdk.effects import Begun, EffectResult, Ledger, current_key
+from cinatra_sdk.effects import Begun, EffectResult, Ledger, Stored, Usage, current_key
 from cinatra_sdk.errors import AnswerInvalid, EffectSettled, FenceLost
 from cinatra_sdk.store.work.ledger import RunLedger
 from oas_compiler import compile_flow
@@ -81,6 +83,28 @@ def test_a_row_says_what_was_done_and_nothing_that_was_sent(bench: InPostgres) -
     ]  # fmt: skip
     assert row["request_sha256"] == made.request_sha256
     assert "ann" not in bench.stored()
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        '{"input_tokens": 1e400, "model": "a\\u0000b"}', '{"input_tokens": "many", "calls": 1.5}',
+        '{"input_tokens": 99999999999999999999999}', "[1]", '"used"', '{"calls": null, "more": {}}',
+    ],
+)  # fmt: skip
+def test_whatever_stands_in_place_of_a_usage_no_result_is_lost(
+    bench: InPostgres, owner_database: str, kept: str
+) -> None:
+    ledger = bench.activation()
+    ledger.begin(effect())
+    with psycopg.connect(owner_database, autocommit=True) as owner:
+        owner.execute("alter table oasflow.effects disable trigger user")
+        owner.execute("update oasflow.effects set usage = %s::json", [kept])
+        owner.execute("alter table oasflow.effects enable trigger user")
+    ledger.finish(effect(), result(1, usage=Usage(calls=1, input_tokens=7)))
+    entry = bench.activation().begin(effect())
+    assert isinstance(entry, Stored)
+    assert replace(entry.result.usage, model="") == Usage(calls=1, input_tokens=7)
 
 
 def test_nothing_is_begun_once_the_run_has_ended_but_a_result_is_kept(bench: InPostgres) -> None:

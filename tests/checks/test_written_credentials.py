@@ -1,0 +1,136 @@
+"""What no command prints of a text, and what it does."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from oas_compiler.checks.subject import Text, collect_texts
+from oas_compiler.checks.written_credentials import find_written, is_written_name
+from oas_compiler.emit.module import emit_module
+from oas_compiler.emit.sensitive import EmitRefused
+from oas_compiler.report.masking import masked
+from tests.emit.modules import compile_whole
+from tests.flows import api, end, flow_of, port, start
+
+KEY = "Zx9kQ2mW7pLr4Tv8"
+HEX = "d41d8cd98f00b204e980"
+
+
+def find_covered(value: Any) -> list[str]:
+    return [text.value for text in collect_texts(value) if find_written(text)]
+
+
+@pytest.mark.parametrize("secret", [KEY, HEX])
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"headers": {"Authorization": "{{ t }} SECRET"}},
+        {"headers": {"Authorization": "Bearer SECRET {{ t }}"}},
+        {"headers": {"x-functions-key": "SECRET"}},
+        {"headers": {"X-CSRF": "SECRET"}},
+        {"headers": {"Cookie": "theme=dark; session=SECRET"}},
+        {"url": "{{ base }}/x?a=1&sig=SECRET"},
+        {"url": "https://h.example/x?api%5Fkey=SECRET"},
+        {"url": "https://h.example/x#a=1&access_token=SECRET"},
+        {"url": "https://h.example/x?next=https%253A%252F%252Fh%252F%253Ftoken%253DSECRET"},
+        {"url": "https://h.example/https://bob:SECRET@other.example/"},
+        {"url": "https://hooks.example.org/catch/123/SECRET"},
+        {"query_params": {"code": "SECRET"}},
+        {"data": {"auth": {"deep": {"value": "SECRET"}}}},
+        {"data": [{"value": "SECRET", "name": "X-Api-Key"}]},
+        {"data": {"headers": ["Authorization", "SECRET"]}},
+        {"text": "the password is SECRET."},
+        {"text": 'then {"n": {{ n }}, "auth": "SECRET"}'},
+        {"text": json.dumps({"credentials": {"value": "SECRET"}})},
+        {"text": 'name="password"\r\n\r\nSECRET'},
+        {"text": "Server=db;User Id=sa;Password=SECRET;"},
+        {"metadata": {"cinatra": {"token": "SECRET"}}},
+        {"inputs": [{"default": "SECRET", "title": "api_key"}]},
+    ],
+)
+def test_a_credential_is_found_where_it_is_written(value: Any, secret: str) -> None:
+    filled = json.loads(json.dumps(value).replace("SECRET", secret))
+    (found,) = find_covered(filled)
+    assert secret in found
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {
+            "key": "title",
+            "code": "200",
+            "pass": "true",
+            "author": "ann2",
+            "sort key": "created_at2",
+        },
+        {"max_tokens": "4096", "token_count": "12345678", "next_page_token": "abc12345"},
+        {
+            "auth": "{{CINATRA_TOKEN}}",
+            "headers": {"Authorization": "Bearer {{ T }}", "X-Api-Key": "$KEY"},
+        },
+        {
+            "auth": {"type": "oauth2", "value": "{{ T }}"},
+            "session": "planning-2026",
+            "signature": "Ann 2",
+        },
+        {
+            "headers": {
+                "Cookie": "s={{ S }}; theme=dark1; Path=/",
+                "X-Auth-Provider": "github-oauth2",
+            }
+        },
+        {
+            "headers": {
+                "Idempotency-Key": "newsletter-2026-01",
+                "X-Request-Id": HEX,
+                "Sort-Key": "title2",
+            }
+        },
+        {"url": "https://h.example/x?page=2&sort=key&code=200&token={{ t }}#section-2"},
+        {"url": f"https://docs.example.org/d/{KEY}/edit"},
+        {"text": "password: choose 1 with 8 characters; API key: ask; token: 3 or more"},
+        {"text": "curl -u {{ u }}:{{ p }} x; docker run -u 1000:1000; --token-file /run/token1"},
+        {"text": "npm_config_v2_registry_x hf_hub_download2 sk_live_your_key"},
+        {"json_schema": {"properties": {"token": {"type": "string", "pattern": "^[a-z0-9]{6,}$"}}}},
+        {"inputRenderers": {"token": "token-field-v2"}, "mapping": {"token": "start.token2"}},
+    ],
+)
+def test_ordinary_words_and_placeholders_stay(value: Any) -> None:
+    assert find_covered(value) == []
+
+
+def test_a_name_may_be_a_credential_itself() -> None:
+    assert is_written_name(KEY, is_sent=True)
+    assert not is_written_name(KEY, is_sent=False)
+    assert not is_written_name("X-RateLimit-Remaining2", is_sent=True)
+
+
+def test_a_comment_of_yaml_is_starred_in_place() -> None:
+    text = f"a: 1\n# password: {KEY}\nb: 2 # sort key: title2\n"
+    assert masked(text, []) == text.replace(KEY, "*" * len(KEY))
+
+
+@pytest.mark.parametrize(
+    "piece", ["a:", "a=", "?a", "&a=b", "://", "hook", "{{", "-u a:", "%25", "Bearer ", "<a>"]
+)
+def test_hostile_texts_take_time_in_proportion_to_their_length(piece: str) -> None:
+    find_written(Text(piece * (100_000 // len(piece)), "", ("text",)))
+
+
+def test_emit_names_node_and_field_of_what_it_refuses() -> None:
+    call = api("call", outputs=[port("done")], headers={"X-Auth": KEY}, data={"a": [{"pwd": KEY}]})
+    flow = compile_whole(
+        flow_of(start(), call, end(port("done")), edges=[("call", "done", "end", "done")])
+    )
+    with pytest.raises(EmitRefused) as refused:
+        emit_module(flow)
+    told = str(refused.value)
+    assert "the flow has 2 credentials" in told
+    assert 'the ApiNode "call" at headers/X-Auth' in told
+    assert 'the ApiNode "call" at data/a/0/pwd' in told
+    assert "{{API_KEY}}" in told
+    assert KEY not in told

@@ -1,0 +1,193 @@
+"""A text at a gate that asks for a yes approves, so that it is taken where the flow reads it alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+
+from cinatra_sdk import Decision, GovernedState, HostContext, build_hitl_gate, host_context
+from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.blocks.host_node import seal_host_fields
+from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.gate import Gate, gates_of
+from cinatra_sdk.testing import drive
+from oas_compiler import compile_flow
+from tests.flows import api, end, flow_node, flow_of, gate, node, port, start
+
+COUNT = port("count", "integer")
+SEND = api("send", risk="send_external_message")
+UNREAD = flow_of(start(port("topic")), gate("review", inputs=[port("topic")]), SEND, end(),
+                 edges=[("start", "topic", "review", "topic")])  # fmt: skip
+READ = flow_of(start(), gate("review"), SEND, end(port("said")),
+               edges=[("review", "userResponse", "end", "said")])  # fmt: skip
+NUMBER_READ = flow_of(start(), gate("review", output=COUNT), SEND, end(COUNT),
+                      edges=[("review", "count", "end", "count")])  # fmt: skip
+SHOWN_LATER = flow_of(start(), gate("review"), gate("confirm"), SEND, end())
+LLM = node("LlmNode", "write", prompt_template="Write.", outputs=[port("text")],
+           llm_config={"component_type": "OpenAiConfig", "id": "m", "name": "m", "model_id": "gpt-5"})  # fmt: skip
+DEAF = flow_of(start(), gate("review"), LLM, end())
+HISTORY = node("PluginGetChatHistoryNode", "heard", outputs=[port("chat_history")])
+HEARD = flow_of(start(), gate("review"), SEND, HISTORY, end())
+SAID_BEFORE = flow_of(start(), HISTORY, gate("review"), SEND, end())
+INNER = flow_of(start(), gate("review"), end(), id_="inner")
+HEARD_OUTSIDE = flow_of(start(), flow_node("box", INNER), HISTORY, end())
+UNHEARD_OUTSIDE = flow_of(start(), flow_node("box", INNER), SEND, end())
+
+NO = "No. Do not send."
+TEXTS: list[Any] = [
+    {"approved": True, "value": NO}, {"approved": True, "userResponse": NO},
+    {"approved": True, "value": '{"approved": false}'}, {"approved": True, "value": ["no"]},
+    {"approved": True, "value": {"to": "bob"}}, {"approved": True, "value": 0},
+    {"approved": True, "value": False}, {"approved": True, "value": {"action": "reject"}},
+    {"approved": True, "value": NO, "takesText": True},
+    [{"type": "accept", "args": NO}], [{"type": "accept", "args": {"to": "bob"}}],
+]  # fmt: skip
+
+
+def waiting(file: Any) -> Gate:
+    (asked,) = drive(compile_flow(file), answers=[]).gates
+    return asked
+
+
+@pytest.mark.parametrize("raw", TEXTS, ids=json.dumps)
+def test_no_text_and_no_value_approves_where_nothing_reads_it(raw: Any) -> None:
+    with pytest.raises(AnswerInvalid):
+        waiting(UNREAD).read(raw)
+    for unread in (True, False):
+        form = form_of(
+            output="n", text_output=False, output_schema={"type": "integer"}, unread=unread
+        )
+        number = {"approved": True, "value": 3}
+        if not unread:
+            assert form.read(number).value == 3
+            continue
+        for one in (number, *(raw for raw in TEXTS if "takesText" not in raw)):
+            with pytest.raises(AnswerInvalid):
+                form.read(one)
+
+
+def test_the_refusal_says_what_is_asked_and_what_to_type() -> None:
+    asked = waiting(UNREAD)
+    with pytest.raises(
+        AnswerInvalid,
+        match=r"gate 'review'.* asks for approve or reject, and nothing reads a text here.*"
+        r"approve RUN/GATE --shown HASH.*reject RUN/GATE --reason",
+    ):
+        asked.check(Decision.approve(value=NO))
+    with pytest.raises(AnswerInvalid, match="the values that it shows cannot be changed here"):
+        asked.check(Decision.approve(value={"topic": "Wasps"}))
+
+
+@pytest.mark.parametrize(
+    ("file", "takes"),
+    [(UNREAD, False), (READ, True), (SHOWN_LATER, False), (DEAF, False), (HEARD, True),
+     (SAID_BEFORE, False), (HEARD_OUTSIDE, True), (UNHEARD_OUTSIDE, False)],
+    ids=["unread", "read by the end", "shown later", "a model that is not told", "a history",
+         "a history before", "a history around", "nothing around"],
+)  # fmt: skip
+def test_what_reads_a_text_decides_whether_one_is_taken(file: Any, takes: bool) -> None:
+    asked = waiting(file)
+    again = Gate.from_json(json.loads(json.dumps(asked.to_json())))
+    for one in (asked, again):
+        if takes:
+            assert one.check(Decision.approve(value=NO)).value == NO
+        else:
+            with pytest.raises(AnswerInvalid, match="nothing reads a text here"):
+                one.check(Decision.approve(value=NO))
+        for yes in ({"approved": True}, {"approved": True, "value": True},
+                    {"approved": True, "userResponse": "[Approved by operator]"},
+                    {"approved": True, "approvalNote": "fine"}, [{"type": "accept", "args": None}],
+                    [{"type": "accept", "args": dict(one.values)}]):  # fmt: skip
+            assert one.read(yes).approved
+        assert not one.read({"approved": False, "reason": NO}).approved
+
+
+SAYS_NO: list[Any] = [
+    {"approved": False}, {"approved": False, "reason": "no"}, {"approved": "false"}, {"approved": 0},
+    {"approved": None}, {"approved": False, "value": "x"}, {"action": "reject"}, {"type": "reject"},
+    [{"type": "reject"}], ["reject"], {"decisions": [{"type": "reject"}]}, "reject", False,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("said", SAYS_NO, ids=json.dumps)
+@pytest.mark.parametrize("file", [UNREAD, READ, NUMBER_READ], ids=["unread", "read", "number"])
+def test_what_says_no_approves_at_no_driven_gate(file: Any, said: Any) -> None:
+    try:
+        result = drive(compile_flow(file), answers={"review": [said]})
+    except AnswerInvalid:
+        return
+    assert result.status == "rejected"
+    assert result.calls == ()
+
+
+def test_a_driven_object_that_rejects_keeps_its_reason() -> None:
+    said = {"approved": False, "reason": "wrong list"}
+    result = drive(compile_flow(READ), answers={"review": said})
+    assert (result.status, result.decisions[0]["reason"]) == ("rejected", "wrong list")
+
+
+def resume(file: Any, raw: Any) -> Any:
+    """What a plain graph, as Studio resumes it, makes of an answer."""
+    flow = compile_flow(file)
+    graph, config = flow.graph(InMemorySaver()), flow.config(run_id="r")
+    own: Any = {"config": config, "context": flow.context(run_id="r")}
+    graph.invoke(flow.input({}), **own)
+    try:
+        graph.invoke(Command(resume=raw), **own)
+    finally:
+        found = stop_of(graph.get_state(config))
+    return found
+
+
+@pytest.mark.parametrize(
+    "raw", [*TEXTS[:8], *(one for one in SAYS_NO[2:-1] if one != SAYS_NO[10])], ids=json.dumps
+)
+def test_a_resumed_graph_takes_no_text_that_nothing_reads(raw: Any) -> None:
+    with pytest.raises(
+        AnswerInvalid, match=r"gate 'review', 'userResponse': .*an answer that fits"
+    ):
+        resume(UNREAD, raw)
+
+
+def test_a_run_that_paused_before_texts_were_asked_about_goes_on_as_it_was_asked() -> None:
+    flow = compile_flow(UNREAD)
+    graph, config = flow.graph(InMemorySaver()), flow.config(run_id="r")
+    own: Any = {"config": config, "context": flow.context(run_id="r")}
+    graph.invoke(flow.input({}), **own)
+    (asked,) = gates_of(graph.get_state(config).interrupts)
+    kept: Any = asked.to_json()
+    del kept["response_schema"]["x-gate"]["unread"]
+    before = Gate.from_json(kept)
+    answer = Decision.approve(by="ann", value="Shorter").wire()
+    assert before.read(answer).value == "Shorter"
+    graph.invoke(Command(resume={asked.interrupt: before.make_resume(answer)}), **own)
+    assert stop_of(graph.get_state(config)).status == "completed"
+
+
+class _State(GovernedState):
+    note: str
+
+
+@pytest.mark.parametrize("output", ["", "note"])
+def test_a_hand_written_gate_takes_a_text_where_it_has_a_key_for_it(output: str) -> None:
+    builder = StateGraph(_State, context_schema=HostContext)
+    builder.add_node("host_node", seal_host_fields())
+    builder.add_node("ask", build_hitl_gate(step_number=1, output=output, always=True))
+    builder.add_edge(START, "host_node")
+    builder.add_edge("host_node", "ask")
+    builder.add_edge("ask", END)
+    graph: Any = builder.compile(checkpointer=InMemorySaver())
+    own: Any = {"config": {"configurable": {"thread_id": "t"}}, "context": host_context(run_id="t")}
+    graph.invoke({}, **own)
+    if output:
+        assert graph.invoke(Command(resume={"approved": True, "value": NO}), **own)["note"] == NO
+        return
+    with pytest.raises(AnswerInvalid, match="nothing reads a text here"):
+        graph.invoke(Command(resume={"approved": True, "value": NO}), **own)
+    assert "__interrupt__" not in graph.invoke(Command(resume={"approved": True}), **own)

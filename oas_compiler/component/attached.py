@@ -15,7 +15,8 @@ from oas_compiler.component.component import Component
 from oas_compiler.component.metadata import TEXT, Schema
 from oas_compiler.component.site import Site
 from oas_compiler.findings.spelling import nearest
-from oas_compiler.ir import ANY, ArrayType, Port, UnionType
+from oas_compiler.ir import ANY as ANY_TYPE
+from oas_compiler.ir import ArrayType, Port, UnionType
 
 KEY: Final = "attachments"
 ATTACHMENT_KEYS: Final[dict[str, Schema]] = {KEY: TEXT}
@@ -34,7 +35,7 @@ def read_attached(site: Site, component: Component, inputs: Collection[Port]) ->
     elif value not in known:
         problem = f'names "{value[:80]}", which is no input of it'
         hint = nearest(value, set(known), site.findings) or hint
-    elif known[value].type != ANY and not isinstance(known[value].type, ArrayType | UnionType):
+    elif known[value].type != ANY_TYPE and not isinstance(known[value].type, ArrayType | UnionType):
         problem = f'names the input "{value[:80]}", which holds no list'
     else:
         return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from pathlib import Path
+import pathlib
 
 from oas_compiler.draw.colours import Theme
 from oas_compiler.draw.layout import Picture
@@ -75,7 +75,7 @@ def _font_files() -> list[str]:
         present = False  # a module that a test or a host has blocked
     if not present or found is None or not found.origin:
         raise ExtraMissing
-    folder = Path(found.origin).parent / "files"
+    folder = pathlib.Path(found.origin).parent / "files"
     files = [str(folder / face) for face in _FACES if (folder / face).is_file()]
     if not files:
         raise ExtraMissing

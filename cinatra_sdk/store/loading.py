@@ -57,8 +57,8 @@ def load(connection: Rows, artifacts: Sequence[LoadedArtifact], *, kind: str) ->
     }
     run(connection, "load_objects", objects)
     there = {row["id"]: row for row in every(connection, "lock_objects", objects)}
-    for one in ordered:
-        _refuse_other(one, there[one.id], kind)
+    for artifact in ordered:
+        _refuse_other(artifact, there[artifact.id], kind)
     run(connection, "update_objects", objects)
     run(connection, "load_representations", objects)
     pairs = sorted({(one.id, extension) for one in ordered for extension in one.extensions})

@@ -81,10 +81,10 @@ _READ_ELSEWHERE = frozenset(
 def content(node: Node) -> Mapping[str, JsonValue]:
     """Field → value, under the names that authors write; without id and ports."""
     found: dict[str, JsonValue] = {}
-    for field in fields(node):
-        value = getattr(node, field.name)
-        if field.name not in _ELSEWHERE and value != field.default:
-            found[_WIRE_NAMES.get(field.name, field.name)] = _encode_value(value)
+    for member in fields(node):
+        value = getattr(node, member.name)
+        if member.name not in _ELSEWHERE and value != member.default:
+            found[_WIRE_NAMES.get(member.name, member.name)] = _encode_value(value)
     held = {_WIRE_NAMES.get(field.name, field.name) for field in fields(node)}
     for key, value in node.cinatra.mapping().items():
         if key == "inputRenderers" and isinstance(node, InputMessageNode):

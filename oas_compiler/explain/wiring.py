@@ -203,8 +203,8 @@ def without_query(url: str) -> str:
 def _map_inputs_to_fields(node: Node) -> Mapping[str, tuple[str, ...]]:
     """Input → the fields of the node whose templates use it."""
     found: dict[str, dict[str, None]] = {}
-    for value, field in _list_templates(node):
-        for text, pointer in strings(value, field):
+    for value, place in _list_templates(node):
+        for text, pointer in strings(value, place):
             try:
                 names = placeholders(text)
             except TemplateInvalid:
@@ -222,9 +222,9 @@ def _list_templates(node: Node) -> Iterator[tuple[JsonValue, str]]:
         )  # fmt: skip
         yield node.url, "url"
         yield node.method, "http_method"
-        for piece, field in pieces:
+        for piece, place in pieces:
             if piece is not None:
-                yield piece.value(), field
+                yield piece.value(), place
     elif isinstance(node, (ir.InputMessageNode, ir.OutputMessageNode)):
         yield node.message, "message"
     elif isinstance(node, ir.PluginTemplateNode):

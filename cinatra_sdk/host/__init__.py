@@ -10,7 +10,7 @@
     platform.py    `LocalPlatform`: calls the app in process, forwards other calls
     primitive.py   `context_resolve`, from an agent's document, without a run
     files.py       the attached files of a run's tenant;  going.py  whether a run goes on: for the bridge
-    standalone.py  `standalone`, a local platform for a store's runs; any process can rebuild it
+    standalone_platform.py  `standalone`, a local platform for a store's runs; any process can rebuild it
     stored_runs.py the runs of a store as a directory;  with settings.py
     modelled.py    the routes of a host with language models, from names;  served_runs.py  its runs
     openapi.py     what the routes take, as an OpenAPI document
@@ -27,15 +27,19 @@ Source: the routes of Cinatra's platform; docs/context-slots.md describes them.
 
 from __future__ import annotations
 
-from cinatra_sdk.host.app import local_app
-from cinatra_sdk.host.context_file import read_context_file
-from cinatra_sdk.host.platform import LocalPlatform
-from cinatra_sdk.host.primitive import context_resolve
-from cinatra_sdk.host.proof import BearerIdentity
-from cinatra_sdk.host.runs import FixedRuns, ParentSelection, RunDirectory, RunScope
-from cinatra_sdk.host.settings import LocalSettings
-from cinatra_sdk.host.standalone import standalone
-from cinatra_sdk.host.stored_runs import StoredRuns
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from cinatra_sdk.host.app import local_app
+    from cinatra_sdk.host.context_file import read_context_file
+    from cinatra_sdk.host.platform import LocalPlatform
+    from cinatra_sdk.host.primitive import context_resolve
+    from cinatra_sdk.host.proof import BearerIdentity
+    from cinatra_sdk.host.runs import FixedRuns, ParentSelection, RunDirectory, RunScope
+    from cinatra_sdk.host.settings import LocalSettings
+    from cinatra_sdk.host.standalone_platform import standalone
+    from cinatra_sdk.host.stored_runs import StoredRuns
 
 __all__ = [
     "LocalPlatform",
@@ -51,3 +55,25 @@ __all__ = [
     "standalone",
     "read_context_file",
 ]
+
+_LATER: Final = {
+    "local_app": "app",
+    "read_context_file": "context_file",
+    "LocalPlatform": "platform",
+    "context_resolve": "primitive",
+    "BearerIdentity": "proof",
+    "FixedRuns": "runs",
+    "ParentSelection": "runs",
+    "RunDirectory": "runs",
+    "RunScope": "runs",
+    "LocalSettings": "settings",
+    "standalone": "standalone_platform",
+    "StoredRuns": "stored_runs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # On first use: the routes below are used by what stands on the store, and by what does not.
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"cinatra_sdk.host.{_LATER[name]}"), name)

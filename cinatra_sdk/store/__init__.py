@@ -26,10 +26,23 @@ recording.py        decision records, written with the change that they tell of;
 records.py          decision records, for auditors;  record_export.py  their export, signed;  packs.py  published packs;  evidence.py  files and artifacts as evidence;  memory.py  what runs would like remembered
 plans.py            the refs that a slot was offered;  selections.py  the refs that were chosen
 chosen.py           selections in words for people
+
+`RunStore` is imported on first use: what a store is made of is used below it, too.
 """
 
 from __future__ import annotations
 
-from cinatra_sdk.store.run_store import RunStore
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cinatra_sdk.store.run_store import RunStore
 
 __all__ = ["RunStore"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from cinatra_sdk.store.run_store import RunStore
+
+    return RunStore

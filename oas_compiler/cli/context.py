@@ -43,7 +43,7 @@ class Context:
         Raises: `Halt` where another owner has an artifact's id; `StoreError`.
         """
         from cinatra_sdk.context.errors import ContextError
-        from cinatra_sdk.host.standalone import standalone
+        from cinatra_sdk.host.standalone_platform import standalone
         from cinatra_sdk.store.artifacts import ArtifactStore
 
         try:

@@ -53,7 +53,7 @@ class Models:
         that the flow has at last.  by: who started the run.
         """
         from cinatra_sdk.host.modelled import owned_by
-        from cinatra_sdk.host.standalone import standalone
+        from cinatra_sdk.host.standalone_platform import standalone
 
         settings = make_settings(tenant, by) if filled is None else filled.file.settings
         children = keep_agents(store, self.agents, self.parts)

@@ -111,7 +111,7 @@ def make_app(store: RunStore, settings: LocalSettings, served: Served) -> Any:
     from cinatra_sdk.host import local_app
     from cinatra_sdk.host.openapi import described
     from cinatra_sdk.host.served_runs import ServedRuns, identify_by
-    from cinatra_sdk.host.standalone import standalone
+    from cinatra_sdk.host.standalone_platform import standalone
     from cinatra_sdk.store.artifacts import ArtifactStore
 
     runs = ServedRuns.of(store.database, settings, tenant=served.tenant)

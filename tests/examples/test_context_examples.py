@@ -12,7 +12,7 @@ from cinatra_sdk import Decision, Run, RunStore
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.forms.selection import SelectionForm
 from cinatra_sdk.host.context_file import ContextFile, read_context_file
-from cinatra_sdk.host.standalone import standalone
+from cinatra_sdk.host.standalone_platform import standalone
 from cinatra_sdk.platform import SimulatedPlatform
 from cinatra_sdk.store.artifacts import ArtifactStore
 from oas_compiler import compile_flow

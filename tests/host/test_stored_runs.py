@@ -16,7 +16,7 @@ from cinatra_sdk.errors import StoreError
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.host import FixedRuns, LocalPlatform, ParentSelection
 from cinatra_sdk.host.settings import LocalSettings
-from cinatra_sdk.host.standalone import remade, standalone
+from cinatra_sdk.host.standalone_platform import remade, standalone
 from cinatra_sdk.host.stored_runs import StoredRuns
 from cinatra_sdk.platform import HttpPlatform, Platform, SimulatedPlatform
 from cinatra_sdk.store import RunStore

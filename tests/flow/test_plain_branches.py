@@ -19,7 +19,6 @@ from typing_extensions import TypedDict
 from cinatra_sdk import Decision, RunStore, host_context
 from cinatra_sdk.advancing import stop_of
 from cinatra_sdk.effects import MemoryLedger
-from cinatra_sdk.engine import runtime_context
 from cinatra_sdk.errors import EffectRefused
 from cinatra_sdk.flow import kept
 from cinatra_sdk.testing import adrive, drive
@@ -315,7 +314,7 @@ def test_an_effect_that_is_at_most_once_is_made_in_a_branch_of_a_run_of_this_pro
     flow = compile_flow(around(mapped(item), items=2), tools={"work": lambda x: x})
     state = invoke(flow, flow.graph(), flow.input({}), loops=loops)
     assert state["outputs"] == {"ys": ["0", "1"]}
-    monkeypatch.setattr(runtime_context, "name_run", lambda: "another-process.1")
+    monkeypatch.setattr("cinatra_sdk.engine.runtime_context.name_run", lambda: "another-process.1")
     with pytest.raises(EffectRefused, match="process that began the run is gone"):
         invoke(flow, flow.graph(), flow.input({}), loops=loops)
 

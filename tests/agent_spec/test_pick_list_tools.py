@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
-from cinatra_sdk import Decision
+from cinatra_sdk import AnswerInvalid, Decision
 from cinatra_sdk.platform.http import HttpPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, compile_flow
@@ -192,20 +192,22 @@ def test_row_26_without_a_checkpointer_it_stops_at_the_gate_and_cannot_go_on(doc
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "why"),
     [
-        {"not_decisions": []},
-        {"decisions": []},
-        {"decisions": "approve"},
-        {"approved": "yes"},
-        "yes",
-        True,
+        ({"not_decisions": []}, "the answer has unknown keys: not_decisions"),
+        ({"decisions": []}, "the decisions are no list of objects with a type"),
+        ({"decisions": "approve"}, "the decisions are no list of objects with a type"),
+        ({"approved": "yes"}, "'approved' is missing or is neither true nor false"),
+        ("yes", "the answer is not an object, got string"),
+        (True, "the answer is not an object, got boolean"),
     ],
 )
-def test_row_27_an_answer_in_other_words_is_refused_and_the_gate_stays_open(answer: Any) -> None:
+def test_row_27_an_answer_in_other_words_is_refused_and_the_gate_stays_open(
+    answer: Any, why: str
+) -> None:
     tool = Doubling()
     waiting = Waiting(confirming(), {"x": 4}, tools={"look_up": tool.look_up})
-    with pytest.raises(ValueError, match="the answer"):
+    with pytest.raises(AnswerInvalid, match=f"gate 'call', 'call': {why}"):
         waiting.resume(answer)
     assert (len(waiting.interrupts), tool.given) == (1, [])
     assert waiting.resume(APPROVE) == {"y": "doubled 8"}

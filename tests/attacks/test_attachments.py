@@ -101,13 +101,15 @@ def as_evidence(database: Database, tenant: str, ref: AttachmentRef) -> str:
     return "None" if told is None else "found"
 
 
-ASKED = "attachment:att_1#sha256:00"
+HASH = "sha256:" + 64 * "0"
+ASKED, UNASKED = f"attachment:att_1#{HASH}", f"attachment:att_2#{HASH}"
 GIVEN: dict[str, Any] = {
     "nothing": None,
-    "own": Evidence(ASKED, "sha256:00", OWN, text="Plan"),
-    "other": Evidence(ASKED, "sha256:00", OTHER, text="Plan"),
-    "wrong": Evidence("attachment:att_2#sha256:00", "sha256:00", OWN, text="Plan"),
-    "wrong other": Evidence("attachment:att_2#sha256:00", "sha256:00", OTHER, text="Plan"),
+    "own": Evidence(ASKED, HASH, OWN, text="Plan"),
+    "other": Evidence(ASKED, HASH, OTHER, text="Plan"),
+    "wrong": Evidence(UNASKED, HASH, OWN, text="Plan"),
+    "wrong other": Evidence(UNASKED, HASH, OTHER, text="Plan"),
+    "other bytes": Evidence(ASKED, "sha256:" + 64 * "1", OWN, text="Plan"),
 }
 
 

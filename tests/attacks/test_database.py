@@ -48,7 +48,7 @@ DIGEST = hashlib.sha256(SOURCE.encode()).hexdigest()
 SEED = f"""
 insert into flows (digest, name, source) values ('{DIGEST}', 'f', '{SOURCE}');
 insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy)
-    values ('r1', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null),
+    values ('r1', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{"actor": {{"orgId": "o1"}}}}', null),
            ('done', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null),
            ('refused', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null),
            ('halted', 't1', '{DIGEST}', '{{}}', '{{}}', 1, '{{}}', null);

@@ -10,7 +10,6 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from pydantic import ValidationError
 
 from cinatra_sdk import RunStore
 from cinatra_sdk.errors import AnswerInvalid
@@ -132,7 +131,7 @@ def from_gate(how: Any, _place: Place) -> Any:
     graph, waiting = asked()
     try:
         graph.invoke(Command(resume={waiting.id: {"approved": True, "value": value}}), CONFIG)
-    except ValidationError as error:
+    except AnswerInvalid as error:
         return str(error)
     return graph.get_state(CONFIG).values["node.review"]["out"]
 

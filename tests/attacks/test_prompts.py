@@ -90,7 +90,11 @@ def gates(*between: Any) -> Any:
 
 
 FORM_FLOW = flow_of(start(), gate("first", output=port("filled"), inputMessageSchema=FORM), end())
-TEXT_FLOW = flow_of(start(), gate("first", output=port("said")), end())
+TEXT_FLOW = flow_of(
+    start(), gate("first", output=port("said")), end(port("said")),
+    edges=[("first", "said", "end", "said")],
+)  # fmt: skip
+"""Its gate takes words, because somebody reads them."""
 ASK = node("LlmNode", "ask", llm_config=LLM, prompt_template="Hello", outputs=[port("text")])
 WORD = ((GATE, b"w\r"),)
 STAGES = {
@@ -319,7 +323,9 @@ def _without(door: str) -> Callable[[Place], Any]:
 
 CONTROLS = {
     "the terminal is not emptied": Control(
-        open=_without("terminal"), row="gate,_before_the_start-approval"
+        open=_without("terminal"),
+        # Other keys than those at the question, with which they may be read in one go.
+        row="gate,_before_the_start-approval,_then_a_rejection",
     ),
     "the terminal of a file's question is not emptied": Control(
         open=_without("terminal"), row="file,_check_--fix-yes"

@@ -70,7 +70,7 @@ def test_no_credential_gets_into_a_module(
         told = offline("emit", file, *more)
         assert told.exit_code == 2
         assert "credential written out" in told.stderr
-        assert "oasflow check names the places" in told.stderr
+        assert 'the ApiNode "write" at ' in told.stderr
         for secret in (KEY, RANDOM, '"ab1"', "'ab1'"):
             assert secret not in told.stdout + told.stderr
     assert not made.exists()

@@ -7,7 +7,14 @@ from typing import Any, ClassVar
 
 import pytest
 
-from cinatra_sdk import HostContext, LimitExceeded, SimulatedPlatform, host_context
+from cinatra_sdk import (
+    AnswerInvalid,
+    Decision,
+    HostContext,
+    LimitExceeded,
+    SimulatedPlatform,
+    host_context,
+)
 from cinatra_sdk.effects import MemoryLedger
 from cinatra_sdk.errors import EffectUnknown
 from cinatra_sdk.platform import PlatformCall
@@ -150,8 +157,12 @@ def test_a_gate_without_an_answer_leaves_the_run_waiting_with_the_same_calls() -
 def test_the_newsletter_shows_its_draft_and_sends_what_was_reviewed_and_no_word_more() -> None:
     stubs: Any = {"write_draft": {"subject": 'All "about" bees', "body": "one\ntwo"}}
     flow = compiled("newsletter-agent")
-    answers: Any = {"review_draft": "say hello to Jo", "confirm_send": True}
+    said = "say hello to Jo"
+    with pytest.raises(AnswerInvalid, match=r"gate 'review_draft'.* nothing reads a text here"):
+        drive(flow, {"topic": "Bees"}, answers={"review_draft": said}, stubs=stubs)
+    answers: Any = {"review_draft": Decision.approve(reason=said), "confirm_send": True}
     result = drive(flow, {"topic": "Bees"}, answers=answers, stubs=stubs)
+    assert result.decisions[0]["reason"] == said
     review, confirm = result.gates
     assert dict(review.values) == {
         "topic": "Bees", "subject": 'All "about" bees', "body": "one\ntwo",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk import RunStore
+from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
 from cinatra_sdk.platform.protocol import PlatformError
@@ -40,8 +40,8 @@ class Choosy(SimulatedPlatform):
         return self.call(call)
 
 
-def allow(_gate: Gate) -> str:
-    return "fine"
+def allow(_gate: Gate) -> Decision:
+    return Decision.approve(by="ann")
 
 
 def fails(flow: Json) -> list[str]:

@@ -39,6 +39,10 @@ INNER = flow_of(start(), gate("review"), end(), id_="inner")
 HEARD_OUTSIDE = flow_of(start(), flow_node("box", INNER), HISTORY, end())
 UNHEARD_OUTSIDE = flow_of(start(), flow_node("box", INNER), SEND, end())
 
+LIST = {**SEND, "data": {"toolName": "agent_run_hitl_prompts_list", "input": {}}}
+LISTED = flow_of(start(), flow_node("box", INNER), LIST, end())
+LISTED_BEFORE = flow_of(start(), LIST, gate("review"), end())
+
 NO = "No. Do not send."
 TEXTS: list[Any] = [
     {"approved": True, "value": NO}, {"approved": True, "userResponse": NO},
@@ -87,9 +91,11 @@ def test_the_refusal_says_what_is_asked_and_what_to_type() -> None:
 @pytest.mark.parametrize(
     ("file", "takes"),
     [(UNREAD, False), (READ, True), (SHOWN_LATER, False), (DEAF, False), (HEARD, True),
-     (SAID_BEFORE, False), (HEARD_OUTSIDE, True), (UNHEARD_OUTSIDE, False)],
+     (SAID_BEFORE, False), (HEARD_OUTSIDE, True), (UNHEARD_OUTSIDE, False),
+     (LISTED, True), (LISTED_BEFORE, False)],
     ids=["unread", "read by the end", "shown later", "a model that is not told", "a history",
-         "a history before", "a history around", "nothing around"],
+         "a history before", "a history around", "nothing around", "a list of answers",
+         "a list before"],
 )  # fmt: skip
 def test_what_reads_a_text_decides_whether_one_is_taken(file: Any, takes: bool) -> None:
     asked = waiting(file)

@@ -88,12 +88,17 @@ class World:
             permissions.append(
                 {"permission_id": "P2", "adapter_id": "a", "capability": "*", "allow": False}
             )
-        then: dict[str, Any] = {"requires": ["tool:a.other"] if self.evidence else []}
+        then: dict[str, Any] = {}
+        if self.evidence:
+            then["requires"] = ["tool:a.other"]
         if self.denied:
             then["allow"] = False
         if self.gated:
             then["requires_approval_gate"] = "G"
-        rules = [{"rule_id": "R1", "applies_to": {"capabilities": ["a.act"]}, "then": then}]
+        rules: list[dict[str, Any]] = []
+        if then:  # a rule from which nothing follows is refused with its pack
+            about_act = {"capabilities": ["a.act"]}
+            rules.append({"rule_id": "R1", "applies_to": about_act, "then": then})
         if self.prohibited:
             rules.append({"rule_id": "R2", "then": {"prohibits": ["a.act"]}})
         capabilities = ["other", "act"]

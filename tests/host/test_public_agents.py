@@ -45,11 +45,19 @@ class Desk:
         return self.store.start(flow.with_platform(platform), params, "r1")
 
     def answer(self, run: Any, gate: str, value: Any) -> Any:
+        """Data, or a text that a node reads."""
+        return self._decide(run, gate, Decision.approve(value=value, by="ann"))
+
+    def approve(self, run: Any, gate: str, reason: str) -> Any:
+        """A yes where nothing reads a text; the reason is kept with it."""
+        return self._decide(run, gate, Decision.approve(reason=reason, by="ann"))
+
+    def _decide(self, run: Any, gate: str, decision: Decision) -> Any:
         """By another store, which builds the platform again from the run's row."""
         assert run.status == "waiting", run.error
         assert [one.id for one in run.waiting] == [gate]
         with RunStore.open(self.store.database.dsn) as other:
-            return other.answer("r1", gate, Decision.approve(value=value, by="ann"))
+            return other.answer("r1", gate, decision)
 
     def used(self) -> dict[str, int]:
         return {node.node: node.calls for one in self.store.usage("r1") for node in one.nodes}
@@ -149,13 +157,13 @@ def test_a_campaign_goes_through_every_gate_to_its_send(desk: Desk) -> None:
     run = desk.answer(run, "setup_gate", json.dumps(setup))
     scope = json.dumps({"type": "list", "listId": "l1"})
     run = desk.answer(run, "recipients_flow/recipients-scope_gate", scope)
-    run = desk.answer(run, "recipients_flow/recipients-review_gate", "fine")
+    run = desk.approve(run, "recipients_flow/recipients-review_gate", "fine")
     run = desk.answer(run, "skills_flow/skills-recommend_gate", json.dumps({"confirmed": True}))
     none = {"slotId": "offeringContext", "resolutionMode": "accumulate", "selectedRefs": []}
     gate = "context_offeringContext/ctx-offeringContext-context_select_gate"
     run = desk.answer(run, gate, none)
-    run = desk.answer(run, "drafts_flow/drafts-approval_gate", "send them")
-    run = desk.answer(run, "sender_flow/sender-approval_gate", "yes")
+    run = desk.approve(run, "drafts_flow/drafts-approval_gate", "send them")
+    run = desk.approve(run, "sender_flow/sender-approval_gate", "yes")
     assert run.status == "completed", run.error
     (campaign,) = desk.objects.of_run("r1", org_id="acme")
     assert campaign.held.value() == {**setup, "senderName": "", "cinatra_agent_run_id": "r1"}

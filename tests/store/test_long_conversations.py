@@ -50,10 +50,18 @@ def test_a_long_conversation_is_gone_on_with_by_another_process(
     with RunStore.open(fresh_database) as store:
         answer_rounds(store, ROUNDS - 10)
         (last,) = store.get("r1").waiting
-        run = store.answer("r1", last.id, Decision.approve(by="ann", value="bye"))
+        run = store.answer("r1", last.id, Decision.approve(by="ann"))
         assert run.status == "completed", run.error
         rounds = [one for _ in range(ROUNDS - 1) for one in ("round", "The more", "again")]
-        expected = [*rounds, "round", "The more", "on", "The last", "bye", "done"]
+        expected = [
+            *rounds,
+            "round",
+            "The more",
+            "on",
+            "The last",
+            "[Approved by operator]",
+            "done",
+        ]
         assert [said["content"] for said in run.messages] == expected
         assert len({said["id"] for said in run.messages}) == len(expected)
         talk = run.conversation()

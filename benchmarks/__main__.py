@@ -28,7 +28,7 @@ from benchmarks import (
     steps,
 )
 from benchmarks.figures import table
-from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.database import Database
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -7,7 +7,7 @@ hand-written `StateGraph`s that give the same text.
     step_001's template       "{{ topic }} 001 after [{{ previous[:32] }}] q83hf…"
 
 The same work, exactly: every node reads the output of the node before and the start's `topic`,
-renders the same template through the same `cinatra_sdk.templates.rendering.Renderer`, and writes one text of
+renders the same template through the same `cinatra_sdk.data.templates.flow_templates.Renderer`, and writes one text of
 about `size` bytes.  Same static edges, same saver, same durability.
 The filler is text that does not compress, so that bytes in the database are bytes written.
 """
@@ -23,7 +23,7 @@ from typing import Annotated, Any, TypeAlias
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from cinatra_sdk.templates.rendering import Renderer
+from cinatra_sdk.data.templates.flow_templates import Renderer
 
 Work: TypeAlias = Callable[[Mapping[str, Any]], str]
 """From `topic` and `previous` to the text of a node."""

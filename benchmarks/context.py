@@ -20,10 +20,9 @@ from typing import Any, cast
 
 from benchmarks.figures import milliseconds, timed
 from cinatra_sdk.context import Actor, AgentContextSlot, ContextResolution, InstalledExtensions
-from cinatra_sdk.postgres.connection import Rows
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.postgres.queries import QUERIES
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.postgres.connection import QUERIES, Rows
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 
 ARTIFACTS = (Path(__file__).parent / "artifacts.sql").read_text(encoding="utf-8")
 SLOT = AgentContextSlot(

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cinatra_sdk.local_postgres.supervisor import LocalServer
 from cinatra_sdk.postgres.connection import Rows
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.postgres.server import LocalServer
+from cinatra_sdk.store.database import Database
 
 _WRITTEN = (Path(__file__).parent / "written.sql").read_text(encoding="utf-8")
 

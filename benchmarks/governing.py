@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.acting import acting_document, platform_of
 from benchmarks.figures import timed_and_busy
 from cinatra_sdk import HostParts, RunStore
-from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow

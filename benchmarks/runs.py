@@ -29,7 +29,7 @@ from psycopg_pool import ConnectionPool
 from benchmarks.by_hand import write_graph
 from benchmarks.figures import timed
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine.checkpoints import STRICT
+from cinatra_sdk.engine.serializer import STRICT
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.postgres.connection import OPTIONS
 from cinatra_sdk.testing import sampled_inputs, simulation

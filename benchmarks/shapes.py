@@ -28,7 +28,7 @@ from benchmarks.figures import timed
 from benchmarks.portable import PORTABLE, Shape, fan_by_hand, in_turn
 from benchmarks.shape_peers import Peer
 from benchmarks.steps import Saver, of_last_dict
-from cinatra_sdk.templates.rendering import Renderer
+from cinatra_sdk.data.templates.flow_templates import Renderer
 from oas_compiler import compile_flow
 
 Json = dict[str, Any]

@@ -32,7 +32,7 @@ Error tree
             RunNotEnded             the run may still go on
             EffectSettled           no call with this key is unknown
         RunNotCompleted             the run has no result
-    PlatformError                   see cinatra_sdk.platform.protocol
+    PlatformError                   see cinatra_sdk.outside.platform.protocol
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class AnswerInvalid(FlowError, ValueError):
 
 
 class ChosenArtifact(Protocol):
-    """What names a chosen artifact: `cinatra_sdk.context.refs.PinnedTriple`."""
+    """What names a chosen artifact: `cinatra_sdk.context.artifact_refs.PinnedTriple`."""
 
     @property
     def artifact_id(self) -> str: ...
@@ -141,7 +141,7 @@ class NodeFailed(FlowError):
     raised = ""
     """The class of the exception that a tool raised; empty where none did."""
     used: Any = None
-    """What its effect used up before it failed: a `cinatra_sdk.effects.effect.Usage`."""
+    """What its effect used up before it failed: a `cinatra_sdk.outside.effects.effect.Usage`."""
 
     def __init__(
         self, message: str, *, node: str, path: str = "", hint: str = "", code: str = ""

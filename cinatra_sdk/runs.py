@@ -3,7 +3,7 @@
     Stop(status="waiting", gates=(Gate(…),))      the result of `advancing.advance`
     Run(id="r1", status="waiting", …)             a row of the store
 
-This module loads no engine, so that listing runs is fast; `advancing.py` drives runs.
+This module loads no engine, so that listing runs is fast; `activations.py` drives runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import Status
 from cinatra_sdk.errors import RunNotCompleted
-from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.gate import Gate
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Stop:
     """The branch name of the EndNode that was reached."""
     messages: tuple[Mapping[str, JsonValue], ...] = ()
     """What was said, in order: `{"role", "content", "node", "path", "id", …}`; see
-    `cinatra_sdk.governed.conversation`.
+    `cinatra_sdk.engine.conversation`.
     """
     decisions: tuple[Mapping[str, JsonValue], ...] = ()
     rejected_at: str = ""
@@ -135,6 +135,6 @@ class Run:
 
 
 def _make_conversation(records: Iterable[Mapping[str, JsonValue]]) -> list[BaseMessage]:
-    from cinatra_sdk.governed.conversation import make_messages  # loads LangChain
+    from cinatra_sdk.engine.conversation import make_messages  # loads LangChain
 
     return make_messages(records)

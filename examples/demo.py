@@ -32,8 +32,8 @@ from pathlib import Path
 import psycopg
 
 from cinatra_sdk import FlowError, Gate, Run, RunStore, SimulatedPlatform
-from cinatra_sdk.postgres.folders import base_of
-from cinatra_sdk.postgres.server import LocalServer, LocalServerError
+from cinatra_sdk.local_postgres.server_folders import base_of
+from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
 from oas_compiler import compile_flow
 
 ROOT = Path(__file__).resolve().parents[1]

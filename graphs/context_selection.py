@@ -46,24 +46,30 @@ from typing_extensions import TypedDict
 from cinatra_sdk.blocks.host_node import end_of, ending, gate_once, seal_host_fields
 from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, Step, node_of
 from cinatra_sdk.blocks.subgraph import subgraph
-from cinatra_sdk.context.refusal import (
+from cinatra_sdk.context.selector import RENDERER
+from cinatra_sdk.context.slot_choice import (
     MOST_ALONE,
     MOST_ASKED,
     OUTDATED,
     REFUSED_KEY,
     refusal_of,
 )
-from cinatra_sdk.context.selector import RENDERER
-from cinatra_sdk.engine.checkpoints import with_strict_serializer
-from cinatra_sdk.engine.own_thread import on_own_threads
-from cinatra_sdk.engine.runtime_context import Effects, HostContext
+from cinatra_sdk.engine.host_context import Effects, HostContext
+from cinatra_sdk.engine.serializer import with_strict_serializer
+from cinatra_sdk.engine.state_channels import (
+    Appended,
+    GovernedState,
+    HostOnly,
+    Latest,
+    has_ended,
+    seal,
+)
 from cinatra_sdk.engine.tasks import was_sent
+from cinatra_sdk.engine.thread_owner import on_own_threads
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates.gate import gate_id
-from cinatra_sdk.gates.hitl import Gate, Outcome, build_hitl_gate
-from cinatra_sdk.gates.visits import gate_visit
-from cinatra_sdk.governed.state import Appended, GovernedState, HostOnly, Latest, has_ended, seal
-from cinatra_sdk.platform import Platform, PlatformCall, PlatformError
+from cinatra_sdk.gates.hitl import Gate, Outcome, build_hitl_gate, gate_visit
+from cinatra_sdk.outside.platform import Platform, PlatformCall, PlatformError
 from graphs.platform import effects_of, platform_of
 from graphs.selection_words import (
     FINALIZE_URL,

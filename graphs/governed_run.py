@@ -31,12 +31,12 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 
 from cinatra_sdk.blocks.host_node import seal_host_fields
-from cinatra_sdk.engine.checkpoints import with_strict_serializer
-from cinatra_sdk.engine.runtime_context import Effects, HostContext
-from cinatra_sdk.governance.loop.nodes import make_nodes, route
-from cinatra_sdk.governance.loop.state import NODES, LoopInput, LoopOutput, LoopState
-from cinatra_sdk.lending.host_parts import HostParts
-from cinatra_sdk.store.graph_flow import graph_flow
+from cinatra_sdk.engine.host_context import Effects, HostContext
+from cinatra_sdk.engine.serializer import with_strict_serializer
+from cinatra_sdk.governance.loop.loop_nodes import make_nodes, route
+from cinatra_sdk.governance.loop.loop_state import NODES, LoopInput, LoopOutput, LoopState
+from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.store.flows.graph_flow import graph_flow
 
 INPUTS: Final[dict[str, dict[str, JsonValue]]] = {"request": {"type": "object"}}
 HOST_NODE: Final = "host_node"

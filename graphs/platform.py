@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import BASE_URL
-from cinatra_sdk.engine.runtime_context import Effects
+from cinatra_sdk.engine.host_context import Effects
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.platform import Platform, SimulatedPlatform, platform_from
+from cinatra_sdk.outside.platform import Platform, SimulatedPlatform, platform_from
 
 
 def platform_of(

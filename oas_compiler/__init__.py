@@ -5,7 +5,7 @@ The folders, in the order in which a file meets them; each imports only those ab
     ir           what a flow is: frozen, plain, with the text and JSON of `oasflow ir`
     findings     findings about a file, and how rules make them
     text         bytes -> text, value and the place of every part; files
-    types        types of ports: read, compared, cast
+    port_types   types of ports: compared, joined, cast
     templates    placeholders and Jinja templates
     component    one component as its author wrote it, and facts derived from it
     kinds        the kinds of nodes: one record each
@@ -15,7 +15,7 @@ The folders, in the order in which a file meets them; each imports only those ab
     control      the order in which nodes run, policy, gates, context slots
     facts        what a host asks of a stored flow
     schema       JSON Schemas of files, inputs and outputs
-    rewriting    values changed in place in a text
+    text_edits   values changed in place in a text
     checks       every rule of `oasflow check`;  catalog  their cards and documentation
     report       findings as JSON, SARIF, annotations
     pipeline.py  read -> document -> build -> check, as two functions
@@ -35,15 +35,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from oas_compiler.findings.finding import Finding
-    from oas_compiler.lower.compile import compile_flow
-    from oas_compiler.lower.flow import Flow
+    from oas_compiler.lower.flow import Flow, compile_flow
     from oas_compiler.pipeline import Compiled, check, compile_ir
     from oas_compiler.report.diagnostics import CompileError, Diagnostics
 
 FLOORS: Final = (
-    "ir", "findings", "text", "types", "templates", "component", "kinds", "document",
+    "ir", "findings", "text", "port_types", "templates", "component", "kinds", "document",
     "build", "package", "control", "facts",
-    "schema", "rewriting", "checks", "catalog", "report", "pipeline", "draw", "lower", "emit", "explain",
+    "schema", "text_edits", "checks", "catalog", "report", "pipeline", "draw", "lower", "emit", "explain",
     "diff", "deps", "edit", "cli",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
@@ -60,7 +59,7 @@ __all__ = [
 ]
 
 _LATER: Final = {
-    "compile_flow": "lower.compile",
+    "compile_flow": "lower.flow",
     "Flow": "lower.flow",
     "check": "pipeline",
     "compile_ir": "pipeline",

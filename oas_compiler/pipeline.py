@@ -16,25 +16,28 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
-from cinatra_sdk.templates.environment import fill_environment
-from oas_compiler.build.flows import build
-from oas_compiler.checks.concealed import Labels
-from oas_compiler.checks.running import STRUCTURE, run_rules
+from cinatra_sdk.data.templates.environment_names import fill_environment
+from oas_compiler.build import build
+from oas_compiler.checks.compile_rules import STRUCTURE, run_rules
+from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.checks.subject import Subject
-from oas_compiler.document.extended import read_extended
-from oas_compiler.document.load import load
-from oas_compiler.document.policy import USUAL_POLICY, LoaderPolicy
-from oas_compiler.document.registry import ComponentsInput, join, read_registry, read_secrets
-from oas_compiler.document.respelling import respelled
+from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy
+from oas_compiler.document.field_corrections import respelled
+from oas_compiler.document.flow_loader import load
+from oas_compiler.document.outside_components import (
+    ComponentsInput,
+    join,
+    read_registry,
+    read_secrets,
+)
 from oas_compiler.document.scope import Document
 from oas_compiler.document.survey import survey
+from oas_compiler.document.wayflow_nodes import read_extended
 from oas_compiler.findings.finding import Finding, Findings
-from oas_compiler.findings.rules import CheckRule
+from oas_compiler.findings.rule import CheckRule
 from oas_compiler.ir import FlowIR, JsonValue
 from oas_compiler.package.package import Package, find_package
-from oas_compiler.report.diagnostics import CompileError, Diagnostics
-from oas_compiler.report.quoting import star_messages
-from oas_compiler.report.yaml_hints import in_yaml
+from oas_compiler.report.diagnostics import CompileError, Diagnostics, in_yaml, star_messages
 from oas_compiler.text.source import Source, SourceInput, file_name, read_source
 
 _MOST_ALIKE: Final = 3

@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, settings
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-from cinatra_sdk.postgres.server import LocalServer
+from cinatra_sdk.local_postgres.supervisor import LocalServer
 from tests.databases import Databases
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -19,7 +19,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from cinatra_sdk.postgres.roles import APP, DATABASE, OWNER
+from cinatra_sdk.local_postgres.cluster import APP, DATABASE, OWNER
 
 TEMPLATE = DATABASE
 """The server's own database, whose tables it made at its first start; no test is given it."""

@@ -1,6 +1,6 @@
 """The modules of the three packages, each read and parsed once in a process.
 
-for name, module in read_modules().items():      # "cinatra_sdk.text.files" -> .path, .tree, .imports
+for name, module in read_modules().items():      # "cinatra_sdk.data.text.author_files" -> .path, .tree, .imports
     for statement in walk_statements(module.tree): ...
 """
 

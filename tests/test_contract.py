@@ -9,7 +9,7 @@ import pytest
 
 from cinatra_sdk import contract
 from cinatra_sdk.contract import ENDED, RUN_ID_INPUTS, TERMINAL, is_send_class
-from cinatra_sdk.governance import verifier
+from cinatra_sdk.governance.records import verifier
 from tests.sources import ROOT, parse
 
 
@@ -62,7 +62,7 @@ def test_no_other_module_writes_the_words_of_the_contract_again(package: str) ->
         if path != ROOT / "cinatra_sdk" / "contract.py"
     }
     # The verifier of exports runs with the standard library alone, and writes one again.
-    alone = again.pop("cinatra_sdk/governance/verifier.py", [])
+    alone = again.pop("cinatra_sdk/governance/records/verifier.py", [])
     assert alone == (["ENDED"] if package == "cinatra_sdk" else [])
     assert {path: names for path, names in again.items() if names} == {}
 

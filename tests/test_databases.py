@@ -16,15 +16,15 @@ import pytest
 from psycopg import sql
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.attachments.ports import CachedFile
-from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.attachments import AttachmentStore
-from cinatra_sdk.store.graph_flow import GraphFlow
-from cinatra_sdk.store.memory import MemoryProposals
-from cinatra_sdk.store.packs import StoredPacks
-from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
+from cinatra_sdk.attachments.uploads import CachedFile
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
+from cinatra_sdk.store.artifacts.object_store import ObjectContent, SavedObjects
+from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
+from cinatra_sdk.store.evidence.pack_store import StoredPacks
+from cinatra_sdk.store.flows.graph_flow import GraphFlow
 from tests.databases import Databases, outline_of, shape_of
 from tests.governance.packs import read_pack
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request

@@ -20,13 +20,13 @@ def modules_after(code: str) -> set[str]:
         check=True,
     )
     # The words that both packages obey, and the packages around them, which import nothing.
-    around = {f"cinatra_sdk.{folder}" for folder in ("text", "values", "templates")}
+    around = {f"cinatra_sdk.{folder}" for folder in ("data", "data.text", "data.templates")}
     words = {"cinatra_sdk", *around, *WORDS}
     return {name.split(".")[0] for name in shown.stdout.split() if name not in words}
 
 
 def test_importing_the_front_end_loads_no_heavy_package():
-    loaded = modules_after("import oas_compiler.pipeline, oas_compiler.ir.printing")
+    loaded = modules_after("import oas_compiler.pipeline, oas_compiler.ir.printout")
     heavy = {
         "cinatra_sdk",
         "httpx2",
@@ -47,7 +47,7 @@ def test_telling_a_host_the_slots_of_a_stored_flow_loads_no_rule_and_no_engine()
     source = Path(__file__).parent / "golden" / "kind_flow.json"
     loaded = modules_after(
         "import pathlib, sys\n"
-        "from oas_compiler.facts.declared_slots import read_declared_slots\n"
+        "from oas_compiler.facts.context_declarations import read_declared_slots\n"
         f"read_declared_slots(pathlib.Path({str(source)!r}).read_bytes())\n"
         "for part in ('checks', 'lower', 'cli', 'pipeline'):\n"
         "    assert f'oas_compiler.{part}' not in sys.modules, part"
@@ -65,7 +65,7 @@ def test_telling_a_host_the_slots_of_a_stored_flow_loads_no_rule_and_no_engine()
     assert loaded & heavy == set()
 
 
-@pytest.mark.parametrize("module", ["ir", "types.casting", "findings.finding"])
+@pytest.mark.parametrize("module", ["ir", "port_types", "findings.finding"])
 def test_pure_modules_load_the_standard_library_only(module):
     loaded = modules_after(f"import oas_compiler.{module}")
     foreign = loaded - set(sys.stdlib_module_names) - {"oas_compiler", "__main__", "sitecustomize"}
@@ -76,8 +76,8 @@ def test_compiling_loads_only_the_rules_that_it_applies() -> None:
     code = (
         "import sys\n"
         "from oas_compiler import compile_flow\n"
-        "from oas_compiler.checks.running import RUNNING\n"
-        "from oas_compiler.findings.rules import CheckRule\n"
+        "from oas_compiler.checks.compile_rules import RUNNING\n"
+        "from oas_compiler.findings.rule import CheckRule\n"
         "applied = {rule.card.code for rule in RUNNING}\n"
         "loaded = {value.card.code for name, module in list(sys.modules.items())\n"
         "    if name.startswith('oas_compiler.') for value in vars(module).values()\n"

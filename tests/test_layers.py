@@ -134,12 +134,12 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
     # The shared pieces: the languages of templates and patterns, the reader of YAML, the door to files,
     # the headers that a call may carry and the addresses that it may go to.
     shared = {
-        "oas_compiler/templates/reading.py", "oas_compiler/component/patterns.py", "oas_compiler/text/yaml_text.py",
-        "oas_compiler/text/files.py", "oas_compiler/text/header_names.py", "oas_compiler/text/allow_entries.py",
-        "oas_compiler/checks/schema_flaws.py", "oas_compiler/checks/schema_library.py",
+        "oas_compiler/templates.py", "oas_compiler/kinds/plugin_regex.py", "oas_compiler/text/yaml_text.py",
+        "oas_compiler/text/file_access.py", "oas_compiler/checks/structure/sendable_headers.py", "oas_compiler/component/requests.py",
+        "oas_compiler/checks/lookup/value_flaws.py",
         # Facts for hosts, in the SDK's classes.
-        "oas_compiler/facts/declared_slots.py", "oas_compiler/facts/answer_rules.py",
-        "oas_compiler/package/ranges.py",
+        "oas_compiler/facts/context_declarations.py", "oas_compiler/facts/answer_rules.py",
+        "oas_compiler/package/dependencies.py",
     }  # fmt: skip
     for prefix in ("langgraph", "langchain_core", "cinatra_sdk", "psycopg"):
         users = users_of(prefix, "oas_compiler")
@@ -151,11 +151,11 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
 
 
 WORDS = (
-    "cinatra_sdk.contract", "cinatra_sdk.values.types", "cinatra_sdk.values.json_text",
-    "cinatra_sdk.values.ports", "cinatra_sdk.text.spelling", "cinatra_sdk.text.counting", "cinatra_sdk.values.retry_policy",
-    "cinatra_sdk.values.json_paths",
-    "cinatra_sdk.templates.environment", "cinatra_sdk.values.port_schemas",
-    "cinatra_sdk.values.references",
+    "cinatra_sdk.contract", "cinatra_sdk.data.ports", "cinatra_sdk.data.author_json",
+    "cinatra_sdk.data.ports", "cinatra_sdk.data.text.nearest_name", "cinatra_sdk.data.text.plurals", "cinatra_sdk.data.retry_policy",
+    "cinatra_sdk.data.json_paths",
+    "cinatra_sdk.data.templates.environment_names", "cinatra_sdk.data.port_schemas",
+    "cinatra_sdk.data.ports",
 )  # fmt: skip
 """What both packages speak of: the contract with hosts, the types and values of ports, placeholders."""
 
@@ -180,12 +180,17 @@ def test_the_words_of_both_packages_need_the_standard_library_only(word: str) ->
 def test_only_the_store_talks_to_the_database() -> None:
     users = users_of("psycopg", "cinatra_sdk") + users_of("psycopg_pool", "cinatra_sdk")
     assert users
-    assert all(user.startswith(("cinatra_sdk/store/", "cinatra_sdk/postgres/")) for user in users)
+    assert all(
+        user.startswith(
+            ("cinatra_sdk/store/", "cinatra_sdk/postgres/", "cinatra_sdk/local_postgres/")
+        )
+        for user in users
+    )
 
 
 def test_only_one_module_uses_a_private_part_of_langgraph() -> None:
     users = [user for package in PACKAGES for user in users_of("langgraph._internal", package)]
-    assert users == ["cinatra_sdk/flow/engine.py"]
+    assert users == ["cinatra_sdk/engine/internals.py"]
 
 
 @pytest.mark.parametrize("name", ["ir", "findings", "types/casting.py", "control", "draw/mermaid.py", "schema/flow_schemas.py"])  # fmt: skip
@@ -247,15 +252,15 @@ OPENS = {
 NOT_FILES = {"ast.walk", "Terminal.open", "RunStore.open", "Database.open", "pool.open", "cls.open"}
 """Calls of ours that only are named so."""
 OWN_FILES = {
-    "cinatra_sdk/models/recorded.py": ".open: appends a line to the record that a test names",
-    "cinatra_sdk/text/files.py": "the door itself",
-    "cinatra_sdk/text/rewriting.py": "os.open, os.fdopen: a lock, and a file beside the one it replaces",
-    "cinatra_sdk/platform/simulated.py": "os.open: appends to the record that a host names",
-    "oas_compiler/edit/fix/writing.py": "open, os.fdopen: writes where `real_file` says",
+    "cinatra_sdk/outside/models/recordings.py": ".open: appends a line to the record that a test names",
+    "cinatra_sdk/data/text/author_files.py": "the door itself",
+    "cinatra_sdk/data/text/folders.py": "os.open, os.fdopen: a lock, and a file beside the one it replaces",
+    "cinatra_sdk/outside/platform/simulation.py": "os.open: appends to the record that a host names",
+    "oas_compiler/edit/file_fixes.py": "open, os.fdopen: writes where `real_file` says",
     "oas_compiler/cli/__init__.py": "open: the null device",
-    "oas_compiler/cli/editor.py": "os.fdopen: writes a new file for somebody's editor",
-    "oas_compiler/cli/exits.py": "open: the null device",
-    "cinatra_sdk/governance/verifier.py": ".read_bytes: runs alone, without this package",
+    "oas_compiler/cli/terminal/keyboard.py": "os.fdopen: writes a new file for somebody's editor",
+    "oas_compiler/cli/terminal/exits.py": "open: the null device",
+    "cinatra_sdk/governance/records/verifier.py": ".read_bytes: runs alone, without this package",
 }
 """The only modules that open files, beside the store's of the embedded server, with which calls."""
 
@@ -283,12 +288,13 @@ def test_files_are_opened_by_one_module() -> None:
         name: calls
         for package in PACKAGES
         for name, path in modules(package)
-        if not name.startswith("cinatra_sdk/postgres/") and (calls := opening_calls(parse(path)))
+        if not name.startswith(("cinatra_sdk/postgres/", "cinatra_sdk/local_postgres/"))
+        and (calls := opening_calls(parse(path)))
     }
     assert set(opening) == set(OWN_FILES)
     for name, calls in opening.items():
         said = OWN_FILES[name].partition(":")[0].split(", ")
-        assert name == "cinatra_sdk/text/files.py" or calls == set(said), name
+        assert name == "cinatra_sdk/data/text/author_files.py" or calls == set(said), name
 
 
 def test_an_opened_file_is_noticed_by_whatever_name() -> None:
@@ -307,11 +313,10 @@ def test_yaml_is_read_by_one_module() -> None:
     # Beside the reader: what YAML 1.1 would make of a scalar, where values end in a text, and
     # where they are changed in it.
     readers = [
-        "oas_compiler/rewriting/yaml_places.py",
-        "oas_compiler/rewriting/yaml_rewriting.py",
         "oas_compiler/text/yaml_text.py",
+        "oas_compiler/text_edits/yaml_edits.py",
     ]
-    assert sorted(users) == ["cinatra_sdk/text/yaml_text.py", *readers]
+    assert sorted(users) == ["cinatra_sdk/data/text/yaml_reader.py", *readers]
     for name in readers:
         text = (ROOT / name).read_text(encoding="utf-8")
         assert not re.search(r"yaml\.(?:\w*load\w*|compose\w*|scan)\(", text), name
@@ -319,7 +324,7 @@ def test_yaml_is_read_by_one_module() -> None:
 
 def test_the_reader_of_yaml_and_the_door_to_files_load_no_heavy_package() -> None:
     code = (
-        "import sys, cinatra_sdk.text.files, cinatra_sdk.text.yaml_text; "
+        "import sys, cinatra_sdk.data.text.author_files, cinatra_sdk.data.text.yaml_reader; "
         "heavy = {'pydantic', 'langgraph', 'langchain_core', 'psycopg', 'httpx2', 'jinja2'}; "
         "print(sorted(heavy & {name.split('.')[0] for name in sys.modules}))"
     )

@@ -94,7 +94,7 @@ EXPORTED = {
         "write_file_blocks",
         "write_manifest",
     ],
-    "cinatra_sdk.bridge": [
+    "cinatra_sdk.host.bridge": [
         "BridgeTool",
         "LlmBridge",
         "Offer",
@@ -116,7 +116,7 @@ EXPORTED = {
         "read_slots",
         "slot_named",
     ],
-    "cinatra_sdk.effects": [
+    "cinatra_sdk.outside.effects": [
         "Begun",
         "Differs",
         "Door",
@@ -162,7 +162,7 @@ EXPORTED = {
         "read_context_file",
         "standalone",
     ],
-    "cinatra_sdk.models": [
+    "cinatra_sdk.outside.models": [
         "ModelConfig",
         "ModelUsage",
         "Models",
@@ -173,7 +173,7 @@ EXPORTED = {
         "ScriptedReply",
         "connect_model",
     ],
-    "cinatra_sdk.models.uploads": [
+    "cinatra_sdk.outside.models.uploads": [
         "AnthropicFiles",
         "FileToUpload",
         "GeminiFiles",
@@ -182,8 +182,8 @@ EXPORTED = {
         "UploadFailed",
         "open_provider_files",
     ],
-    "cinatra_sdk.passthrough": ["ChildAgents", "NamedCall", "NamedTool", "Passthrough"],
-    "cinatra_sdk.platform": [
+    "cinatra_sdk.host.passthrough": ["ChildAgents", "NamedCall", "NamedTool", "Passthrough"],
+    "cinatra_sdk.outside.platform": [
         "BASE_URL_PLACEHOLDER",
         "Credentials",
         "DeclaredOutput",
@@ -203,8 +203,14 @@ EXPORTED = {
         "declared_outputs",
         "platform_from",
     ],
-    "cinatra_sdk.remote": ["RemoteBounds"],
-    "cinatra_sdk.routed": ["Handler", "RouteCall", "RouteError", "RoutedPlatform", "RunOwner"],
+    "cinatra_sdk.outside.remote": ["RemoteBounds"],
+    "cinatra_sdk.outside.routes": [
+        "Handler",
+        "RouteCall",
+        "RouteError",
+        "RoutedPlatform",
+        "RunOwner",
+    ],
     "cinatra_sdk.store": ["RunStore"],
     "cinatra_sdk.testing": [
         "AnswerLike",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import RunNotCompleted, RunStore
-from cinatra_sdk.postgres.server import LocalServer
+from cinatra_sdk.local_postgres.supervisor import LocalServer
 from oas_compiler.draw import lay_out, svg_text
 from oas_compiler.pipeline import compile_ir
 from tests.examples.readme_commands import commands_of, run

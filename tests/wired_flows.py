@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from oas_compiler.edit.wire.planning import plan
+from oas_compiler.edit.slot_wires import plan
 from oas_compiler.findings.finding import Findings
-from oas_compiler.rewriting.rewriting import rewritten
 from oas_compiler.text.source import read_source
+from oas_compiler.text_edits.json_edits import rewritten
 from tests.flows import end, flow_of, gate, port, start
 from tests.slot_flows import declared
 

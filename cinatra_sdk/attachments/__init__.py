@@ -1,68 +1,83 @@
 """Files that go with a question to a model: refs, never bytes.
 
-    refs.py          AttachmentRef: what a caller may say of a file, read strictly
-    capabilities.py  which provider's models read which types and sizes, as data
-    ports.py         what the host lends: a cache of uploads, and the upload
-    resolving.py     refs -> parts that the model reads, and files that it cannot read, with reasons
-    manifest.py      the note about the latter in the system prompt;  one_line.py  strangers' words in it
-    turns.py         a whole conversation: which turn carries which file; the one way in
-    parts.py         the parts as each provider's request has them
-    blocks.py        the same as content blocks of LangChain;  messages.py  in a whole conversation
-    file_names.py    the name under which a file is uploaded
-    envelope.py      a user's text that is an envelope of text and refs
-    resuming.py      a person's answer with refs, through a channel of text
-    answer_rules.py  which answer reaches which call as an envelope
-    errors.py        what a caller gets wrong
+attachment_refs.py        AttachmentRef: what a caller may say of a file, read strictly; what a
+                          caller gets wrong
+content_blocks.py         the same as content blocks of LangChain; the parts as each provider's
+                          request has them
+envelope.py               a user's text that is an envelope of text and refs; which answer reaches
+                          which call as an envelope; a person's answer with refs, through a
+                          channel of text
+manifest.py               the note about the latter in the system prompt; strangers' words in it;
+                          the name under which a file is uploaded
+provider_capabilities.py  which provider's models read which types and sizes, as data
+turns.py                  a whole conversation: which turn carries which file; the one way in; in
+                          a whole conversation
+uploads.py                what the host lends: a cache of uploads, and the upload; refs -> parts
+                          that the model reads, and files that it cannot read, with reasons
 
 All modules are pure: no network, no database, no engine.  Uploads to providers are in
-`cinatra_sdk.models.uploads`, bytes and the cache in `cinatra_sdk.store.attachments`.
+`cinatra_sdk.outside.models.uploads`, bytes and the cache in `cinatra_sdk.store.artifacts.attachment_store`.
 docs/attachments.md walks one file through them.
 """
 
 from __future__ import annotations
 
-from cinatra_sdk.attachments.answer_rules import (
-    AnswerRule,
-    BridgeCall,
-    find_answer_rules,
-    wrap_answer,
+from cinatra_sdk.attachments.attachment_refs import (
+    MAX_REFS,
+    AttachmentRef,
+    AttachmentRefInvalid,
+    UserEnvelopeInvalid,
+    read_ref,
+    read_refs,
 )
-from cinatra_sdk.attachments.blocks import (
+from cinatra_sdk.attachments.content_blocks import (
     join_blocks,
+    list_betas,
     model_arguments,
     write_blocks,
+    write_content,
     write_file_blocks,
 )
-from cinatra_sdk.attachments.capabilities import (
+from cinatra_sdk.attachments.envelope import (
+    AnswerRule,
+    BridgeCall,
+    ResumedAnswer,
+    UserEnvelope,
+    find_answer_rules,
+    read_resume,
+    read_user_envelope,
+    wrap_answer,
+    wrap_resume,
+)
+from cinatra_sdk.attachments.manifest import place_manifest, write_manifest
+from cinatra_sdk.attachments.provider_capabilities import (
     RULES,
     CapabilityRule,
     NotReadable,
     find_capability,
     find_provider,
 )
-from cinatra_sdk.attachments.envelope import UserEnvelope, read_user_envelope
-from cinatra_sdk.attachments.errors import AttachmentRefInvalid, UserEnvelopeInvalid
-from cinatra_sdk.attachments.manifest import place_manifest, write_manifest
-from cinatra_sdk.attachments.messages import AttachedMessages, aattach_files, attach_files
-from cinatra_sdk.attachments.parts import list_betas, write_content
-from cinatra_sdk.attachments.ports import AsyncAttachmentPorts, AttachmentPorts, CachedFile
-from cinatra_sdk.attachments.refs import MAX_REFS, AttachmentRef, read_ref, read_refs
-from cinatra_sdk.attachments.resolving import (
+from cinatra_sdk.attachments.turns import (
+    AttachedMessages,
+    ChatTurn,
+    PreparedTurn,
+    PreparedTurns,
+    aattach_files,
+    aprepare_turns,
+    attach_files,
+    prepare_turns,
+    strip_resolved,
+)
+from cinatra_sdk.attachments.uploads import (
     NO_PORTS,
+    AsyncAttachmentPorts,
+    AttachmentPorts,
+    CachedFile,
     FilePart,
     Resolved,
     UnreadableFile,
     aresolve_attachments,
     resolve_attachments,
-)
-from cinatra_sdk.attachments.resuming import ResumedAnswer, read_resume, wrap_resume
-from cinatra_sdk.attachments.turns import (
-    ChatTurn,
-    PreparedTurn,
-    PreparedTurns,
-    aprepare_turns,
-    prepare_turns,
-    strip_resolved,
 )
 
 __all__ = [

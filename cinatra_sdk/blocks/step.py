@@ -23,21 +23,23 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from cinatra_sdk.effects.calls import aperform_call, perform_call
-from cinatra_sdk.engine.acting import arefuse_forks, refuse_forks, seen_update
-from cinatra_sdk.engine.lineage import require_known
-from cinatra_sdk.engine.runtime_context import Effects, HostContext, context_of
-from cinatra_sdk.engine.tasks import require_own_graph, was_sent
-from cinatra_sdk.engine.telling import telling_node
-from cinatra_sdk.engine.visits import visit_of, visited
+from cinatra_sdk.data.json_values import check_value
+from cinatra_sdk.data.schema.schema_references import load_schemas
+from cinatra_sdk.data.templates.flow_templates import TemplateError
+from cinatra_sdk.engine.host_context import Effects, HostContext, context_of
+from cinatra_sdk.engine.lineage import arefuse_forks, refuse_forks, require_known, seen_update
+from cinatra_sdk.engine.state_channels import AUTHORITATIVE, has_ended, seal
+from cinatra_sdk.engine.tasks import require_own_graph, telling_node, visit_of, visited, was_sent
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.gates.gate import label
-from cinatra_sdk.governed.secrets import clean_error
-from cinatra_sdk.governed.state import AUTHORITATIVE, has_ended, seal
-from cinatra_sdk.platform.protocol import DeclaredOutput, Platform, PlatformCall, PlatformError
-from cinatra_sdk.templates.rendering import TemplateError
-from cinatra_sdk.values.json_values import check_value
-from cinatra_sdk.values.validation.references import load_schemas
+from cinatra_sdk.governed.secret_values import clean_error
+from cinatra_sdk.outside.effects.platform_calls import aperform_call, perform_call
+from cinatra_sdk.outside.platform.protocol import (
+    DeclaredOutput,
+    Platform,
+    PlatformCall,
+    PlatformError,
+)
 
 State: TypeAlias = Mapping[str, Any]
 NodeRunnable: TypeAlias = Runnable[Any, Any]

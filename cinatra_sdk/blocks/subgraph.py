@@ -28,14 +28,18 @@ from pydantic import JsonValue
 
 from cinatra_sdk.blocks.host_node import ending
 from cinatra_sdk.blocks.step import NodeRunnable, State, Step, node_of, template_values
-from cinatra_sdk.engine.acting import (
+from cinatra_sdk.data.templates.flow_templates import Renderer, TemplateError
+from cinatra_sdk.data.templates.language import ENVIRONMENT
+from cinatra_sdk.engine.host_context import Effects, HostContext, context_inside, context_of
+from cinatra_sdk.engine.lineage import (
     allows_forks,
     arefuse_forks,
     does_not_act,
     may_act,
+    place_of,
     refuse_forks,
 )
-from cinatra_sdk.engine.lineage import place_of
+from cinatra_sdk.engine.list_channels import Growing, as_json
 from cinatra_sdk.engine.reentry import (
     Visit,
     ago_on_inside,
@@ -43,15 +47,9 @@ from cinatra_sdk.engine.reentry import (
     go_on_inside,
     require_line_inside,
 )
-from cinatra_sdk.engine.runtime_context import Effects, HostContext, context_inside, context_of
-from cinatra_sdk.engine.tasks import shape_of
-from cinatra_sdk.engine.telling import telling_node
-from cinatra_sdk.engine.visits import visit_of, visited
+from cinatra_sdk.engine.state_channels import Appended, HostOnly, Record, seal
+from cinatra_sdk.engine.tasks import shape_of, telling_node, visit_of, visited
 from cinatra_sdk.gates.gate import label
-from cinatra_sdk.governed.growing import Growing, as_json
-from cinatra_sdk.governed.state import Appended, HostOnly, Record, seal
-from cinatra_sdk.templates.language import ENVIRONMENT
-from cinatra_sdk.templates.rendering import Renderer, TemplateError
 
 
 def subgraph(

@@ -1,13 +1,18 @@
 """Everything the SDK asks of LangGraph: where a node stands, and whether it may act there.
 
-runtime_context.py   the host's context for a run
-tasks.py             the running graph, node and task;  visits.py  how often a node was reached
-checkpoints.py checkpoint_ids.py   savers with a strict serializer; the order of checkpoints
-id_clock.py          ids above the checkpoints that are there, whatever the clock says
-lineage.py acting.py               a thread's own line, its forks, and where nodes may act
-pausing.py           pauses of a node's own code
-telling.py           what nodes of graphs that are written by hand tell the host
-reentry.py           continues inside a subgraph;  own_thread.py  one graph per thread
-start_input.py       the input that begins a flow, of which nothing is lost
-answering.py         an answer without an id is for the pause that waits; no empty Command
+checkpoint_ids.py  the order of checkpoints; ids above the checkpoints that are there, whatever
+                   the clock says
+conversation.py    messages, as JSON and as LangChain's
+graph_input.py     an answer without an id is for the pause that waits; no empty Command; the
+                   input that begins a flow, of which nothing is lost; pauses of a node's own code
+host_context.py    the host's context for a run
+internals.py       parts of LangGraph that are not public
+lineage.py         a thread's own line, its forks, and where nodes may act
+list_channels.py   channels of lists that only grow
+reentry.py         continues inside a subgraph
+serializer.py      savers with a strict serializer
+state_channels.py  the channels of a governed graph: sealed, appended, host-only
+tasks.py           the running graph, node and task; how often a node was reached; what nodes of
+                   graphs that are written by hand tell the host
+thread_owner.py    one graph per thread
 """

@@ -33,8 +33,8 @@ from cinatra_sdk.engine.checkpoint_ids import (
     read_namespaces,
 )
 from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
-from cinatra_sdk.governed.growing import fold_history, read_list, without_seals
-from cinatra_sdk.governed.state import MISSING, unseal
+from cinatra_sdk.engine.list_channels import fold_history, read_list, without_seals
+from cinatra_sdk.engine.state_channels import MISSING, unseal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

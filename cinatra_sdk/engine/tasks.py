@@ -14,14 +14,22 @@ from __future__ import annotations
 import functools
 import hashlib
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import get_runtime
+from pydantic import JsonValue
 
-from cinatra_sdk.errors import EngineUnsupported, FlowChanged
+from cinatra_sdk.engine.host_context import HostContext, context_of
+from cinatra_sdk.engine.state_channels import Visits, seal
+from cinatra_sdk.errors import EngineUnsupported, FlowChanged, FlowError
+from cinatra_sdk.events import RunEvent, Tell, tell_event, tell_node
+from cinatra_sdk.outside.platform.protocol import PlatformError
 
 log = logging.getLogger("oasflow.state")
 
@@ -117,3 +125,96 @@ def require_own_graph(state: Mapping[str, Any], node: str) -> None:
             f"node '{node}' runs on a thread that another graph began",
             hint="go on with the graph that began it, or start a new thread",
         )
+
+
+# ----------------------------------------------------------------------------
+# The number of a block's running visit, in a graph that is written by hand.
+#
+# In: the node that runs.  Out: 1, 2, … and, when it has finished, the update that counts it.
+#
+#     visit = visit_of("draft")          1, also after a crash or a further input
+#     return {…, **visited("draft", visit)}
+#
+# The engine's name of a task changes after every further input, so it cannot show that a call is
+# repeated.  So the thread keeps a sealed count: see `GovernedState.visits`.
+
+
+def visit_of(node: str) -> int | None:
+    """The number of the running visit of `node`, from 1; None in a graph whose state keeps no
+    count.
+    """
+    # From the channel: a node may get only a part of the state.
+    channel = own_channels().get("visits")
+    if not isinstance(channel, Visits):
+        return None
+    finished = channel.get() if channel.is_available() else {}
+    return int(finished.get(node, 0)) + 1
+
+
+def visited(node: str, visit: int | None) -> dict[str, Any]:
+    """The update that records that `visit` of `node` has finished."""
+    return {} if visit is None else {"visits": seal({node: visit})}
+
+
+# ----------------------------------------------------------------------------
+# Tells the host what a node of a graph that is written by hand does.
+#
+# with telling_node(path="outer/review", visit=2) as data:      # node started
+#     data["decision"] = …
+#                                                               # node finished, paused or failed
+
+
+LONGEST = 2000
+"""Characters of an error's text that are told."""
+
+
+@contextmanager
+def telling_node(*, path: str, visit: int) -> Iterator[dict[str, Any]]:
+    """Around one visit of a node; gives the data of its end, to be filled in."""
+    data: dict[str, Any] = {}
+    tell = find_listener()
+    if tell is None:
+        yield data
+        return
+    tell_node(tell, "started", path=path, visit=visit)
+    try:
+        yield data
+    except GraphBubbleUp:
+        tell_node(tell, "paused", path=path, visit=visit)
+        raise
+    except BaseException as error:
+        tell_node(tell, "failed", path=path, visit=visit, data=_describe(error))
+        raise
+    tell_node(tell, "finished", path=path, visit=visit, data=data)
+
+
+def tell_skip(decided: Mapping[str, Any], *, path: str) -> None:
+    """Tell that the policy asked nobody: a store keeps that as a decision of the policy.
+
+    decided: the record of the decision, with `gate`, `node`, `visit` and `step`.
+    """
+    tell = find_listener()
+    if tell is None:
+        return
+    data = {key: decided[key] for key in ("gate", "node", "step")}
+    event = RunEvent(
+        kind="decision", name="auto_skipped", path=path, visit=decided["visit"], data=data
+    )
+    tell_event(tell, event)
+
+
+def find_listener() -> Tell | None:
+    """Who listens to the run in which this is called; None without a run or a listener."""
+    try:
+        runtime = get_runtime(HostContext)
+    except (RuntimeError, KeyError):
+        return None
+    return context_of(runtime.context).tell
+
+
+def _describe(error: BaseException) -> dict[str, JsonValue]:
+    """An error as it may be told: its text only where that is made to be shown."""
+    name = type(error).__name__
+    if not isinstance(error, (FlowError, PlatformError)):
+        return {"error": name, "code": ""}
+    return {"error": str(error)[:LONGEST], "code": str(getattr(error, "code", ""))}

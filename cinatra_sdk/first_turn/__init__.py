@@ -1,25 +1,27 @@
 """What an agent reads before its first turn: tastes, brief, notes, recent log, recent gaps.
 
-    reading.py    read_context(workspace, image_id) -> FirstTurn;  read_full_notes
-    records.py    FirstTurn and its parts;  shape.py  the same as JSON of ADR-059
-    tastes.py brief.py notes.py recent.py     one loader each
-    telling.py    the same as one text for a model
-    tools.py      read_context, read_full_notes and the tools that propose, for a model
-    proposals.py  changes of tastes and notes that wait for a person;  confirming.py  writing them
-    prose.py      texts that people keep, whole or empty
-    bounds.py     how much is read, which names can be looked up, warnings
-    unseen.py     characters that a person does not see and a model reads
+first_turn_records.py  FirstTurn and its parts; how much is read, which names can be looked up,
+                       warnings; the same as JSON of ADR-059
+model_tools.py         read_context, read_full_notes and the tools that propose, for a model
+proposals.py           changes of tastes and notes that wait for a person; writing them
+recent_entries.py      one loader each
+workspace.py           read_context(workspace, image_id) -> FirstTurn; read_full_notes; the same
+                       as one text for a model
+workspace_files.py     one loader each; texts that people keep, whole or empty
 
 Everything here is plain functions over folders; of what reads, only an unknown image raises.
 """
 
 from __future__ import annotations
 
-from cinatra_sdk.first_turn.reading import ImageNotFound, read_context, read_full_notes
-from cinatra_sdk.first_turn.records import FirstTurn
-from cinatra_sdk.first_turn.shape import to_json
-from cinatra_sdk.first_turn.telling import first_turn_text
-from cinatra_sdk.first_turn.tools import make_tools
+from cinatra_sdk.first_turn.first_turn_records import FirstTurn, to_json
+from cinatra_sdk.first_turn.model_tools import make_tools
+from cinatra_sdk.first_turn.workspace import (
+    ImageNotFound,
+    first_turn_text,
+    read_context,
+    read_full_notes,
+)
 
 __all__ = [
     "FirstTurn",

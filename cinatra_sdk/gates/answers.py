@@ -24,11 +24,11 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from cinatra_sdk.data.json_values import check_value
+from cinatra_sdk.data.text.person_texts import INVISIBLE, escape_hidden, person_name, reason_text
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
-from cinatra_sdk.governed.keys import find_governed, without_governed
-from cinatra_sdk.governed.secrets import find_secret, redact
-from cinatra_sdk.text.people import INVISIBLE, escape_hidden, person_name, reason_text
-from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.governed.host_keys import find_governed, without_governed
+from cinatra_sdk.governed.secret_values import find_secret, redact
 
 APPROVED_TEXT: Final = "[Approved by operator]"
 """The value of a text output when a person approved without writing a text (Cinatra's words)."""
@@ -269,7 +269,7 @@ def check_answer_value(value: Any) -> None:
 
 def _check_message(raw: object) -> dict[str, Any]:
     if not isinstance(raw, Mapping):
-        from cinatra_sdk.values.json_schema import type_name  # for errors only
+        from cinatra_sdk.data.schema.problems import type_name  # for errors only
 
         raise AnswerInvalid(
             f"the answer is not an object, got {type_name(raw)}",

@@ -21,19 +21,20 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.contract import QUESTION_TOOL
+from cinatra_sdk.data.text.plurals import say_number
 from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
 from cinatra_sdk.gates.answers import TAKES_TEXT, Answer, said_name
-from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.gates.decisions import Decision, hash_payload, refuse_other_payload
 from cinatra_sdk.gates.dialects import drop_shown_args
-from cinatra_sdk.gates.forms.approval import ApprovalForm
-from cinatra_sdk.gates.forms.choosing import form_of
-from cinatra_sdk.gates.forms.confirmation import ConfirmationForm
-from cinatra_sdk.gates.forms.foreign import ForeignForm
-from cinatra_sdk.gates.forms.form import AnswerForm
-from cinatra_sdk.gates.forms.result import ResultForm
-from cinatra_sdk.gates.forms.text import TextForm
-from cinatra_sdk.gates.shown import hash_payload, refuse_other_payload
-from cinatra_sdk.text.counting import say_number
+from cinatra_sdk.gates.forms.answer_form import AnswerForm
+from cinatra_sdk.gates.forms.approval_forms import (
+    ApprovalForm,
+    ConfirmationForm,
+    ForeignForm,
+    TextForm,
+)
+from cinatra_sdk.gates.forms.form_choice import form_of
+from cinatra_sdk.gates.forms.tool_result_form import ResultForm
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt
@@ -382,7 +383,7 @@ def _read_member(data: Mapping[str, Any], key: str, kind: type) -> Any:
 
 
 def _type_name(value: object) -> str:
-    from cinatra_sdk.values.json_schema import type_name  # for an unreadable gate
+    from cinatra_sdk.data.schema.problems import type_name  # for an unreadable gate
 
     return type_name(value)
 

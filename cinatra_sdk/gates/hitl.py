@@ -18,15 +18,16 @@ a write into a node's input state is lost, and the next node would send.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from langgraph.config import get_config
 from langgraph.errors import is_invalid_resume
 from langgraph.runtime import get_runtime
-from langgraph.types import interrupt
+from langgraph.types import Command, interrupt
 from pydantic import JsonValue, ValidationError
 from pydantic_core import (
     CoreConfig,
@@ -38,26 +39,165 @@ from pydantic_core import (
 
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.contract import FALLBACK_RENDERER, is_send_class
-from cinatra_sdk.engine.acting import does_not_act
-from cinatra_sdk.engine.lineage import place_of, write_beyond
-from cinatra_sdk.engine.tasks import require_own_graph, was_sent
-from cinatra_sdk.engine.telling import tell_skip, telling_node
-from cinatra_sdk.errors import AnswerInvalid, GateChanged, NodeFailed, PolicyInvalid
+from cinatra_sdk.data.json_values import check_value
+from cinatra_sdk.data.schema.schema_references import load_schemas
+from cinatra_sdk.engine.conversation import read_record
+from cinatra_sdk.engine.host_context import HostContext, context_of
+from cinatra_sdk.engine.lineage import does_not_act, place_of, write_beyond
+from cinatra_sdk.engine.tasks import (
+    own_channels,
+    require_own_graph,
+    tell_skip,
+    telling_node,
+    visit_of,
+    visited,
+    was_sent,
+)
+from cinatra_sdk.errors import AnswerInvalid, GateChanged, NodeFailed, PolicyInvalid, ValueRefused
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer
+from cinatra_sdk.gates.decisions import refuse_other_payload
 from cinatra_sdk.gates.dialects import drop_shown_args
-from cinatra_sdk.gates.forms.choosing import form_of
-from cinatra_sdk.gates.forms.form import AnswerForm
-from cinatra_sdk.gates.forms.schema import SchemaForm
-from cinatra_sdk.gates.forms.selection import SelectionForm
+from cinatra_sdk.gates.forms.answer_form import AnswerForm
+from cinatra_sdk.gates.forms.form_choice import form_of
+from cinatra_sdk.gates.forms.schema_form import SchemaForm
+from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.gates.gate import GATE_KEY, gate_id, read_answer, selector_of
-from cinatra_sdk.gates.said import describe_said
-from cinatra_sdk.gates.shown import refuse_other_payload
-from cinatra_sdk.gates.visits import gate_visit, own_name, require_rejectable, with_visit
-from cinatra_sdk.governed.keys import find_governed
-from cinatra_sdk.governed.policy import parse_policy
-from cinatra_sdk.governed.secrets import find_secret
-from cinatra_sdk.values.json_values import check_value
-from cinatra_sdk.values.validation.references import load_schemas
+from cinatra_sdk.governed.approval_policy import parse_policy
+from cinatra_sdk.governed.host_keys import find_governed, without_governed
+from cinatra_sdk.governed.secret_values import find_secret, redact
+
+# ----------------------------------------------------------------------------
+# What was said before a gate inside a flow, for the person who decides there.
+#
+# In: the state of the gate's own flow.  Out: the last messages, as records of `Run.messages`.
+#
+#     a gate of an agent  ->  {"said": [{"role": "user", "content": "Send it"}, {"role": "assistant", …}]}
+#     a gate of the root  ->  {}      what was said before it is the run's own conversation
+#
+# What a flow inside a node says joins the conversation of the run when it has ended; a person who is
+# asked before that would decide without having heard it.  Every pause keeps the list, so it is short.
+
+
+_MOST: Final = 20
+"""Messages, the last ones."""
+_MOST_LETTERS: Final = 20_000
+"""Characters of all of them, as JSON."""
+
+Record = dict[str, JsonValue]
+
+
+def describe_said(state: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """The last of what the gate's flow has heard and said, as `said`; empty where that is nothing,
+    and for a flow in no other.
+    """
+    run = state.get("run")
+    if not isinstance(run, Mapping) or not run.get("scope"):
+        return {}
+    host = context_of(get_runtime(HostContext).context)
+    conversation = [*host.heard, *(state.get("messages") or ())][-_MOST:]
+    held = (host.credentials.run_token, host.credentials.bearer_token)
+    records = (_make_showable(read_record(one), held) for one in reversed(conversation))
+    taken: list[JsonValue] = [*_take_last(one for one in records if one is not None)]
+    return {"said": taken[::-1]} if taken else {}
+
+
+def _make_showable(record: Record, held: tuple[str, ...]) -> Record | None:
+    """A message as a gate may show it: a gate refuses to show credentials, governed keys and what no
+    database stores, and what was said must not keep a person from being asked.  None where nothing of
+    it can be shown.
+    """
+    clean: Any = _clean(without_governed(record, where="what was said before a gate"), held)
+    try:
+        check_value(clean, where="what was said before a gate")
+    except ValueRefused:
+        return None
+    return None if find_secret(clean) or find_governed(clean) else clean
+
+
+def _clean(value: Any, held: tuple[str, ...]) -> Any:
+    """Without credentials: cut out of texts, and members left out that are named like some."""
+    if isinstance(value, str):
+        return redact(value, held)
+    if isinstance(value, list):
+        return [_clean(item, held) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made = {redact(key, held): _clean(item, held) for key, item in value.items()}
+    return {key: item for key, item in made.items() if not find_secret({key: item})}
+
+
+def _take_last(records: Iterable[Record]) -> Iterable[Record]:
+    """Those that fit; of a last message that alone is too long its beginning.
+
+    records: the last one first.
+    """
+    room = _MOST_LETTERS
+    for record in records:
+        size = len(json.dumps(record, ensure_ascii=False))
+        if size > room:
+            if room == _MOST_LETTERS:
+                kept = {key: said for key, said in record.items() if key != "tool_calls"}
+                yield {**kept, "content": str(record["content"])[:room]}
+            return
+        room -= size
+        yield record
+
+
+# ----------------------------------------------------------------------------
+# The identity of a gate in a hand-written graph: the name of its node, and its visit.
+#
+# In: the node that runs now, and the state of its graph.  Out: its name and its visit, from 1.
+#
+#     while not good:  draft → review     ->  gates "review", "review#2", "review#3"
+#
+# Two gates of a graph have two nodes, so no two gates share an id, and an answer to an earlier visit
+# never fits a later question.  Compiled flows count visits themselves (`cinatra_sdk.flow.plan.frame`).
+
+
+def own_name() -> str:
+    """The name of the running node in its graph; "gate" outside of any graph."""
+    return str(_read_run_metadata().get("langgraph_node") or "gate")
+
+
+def gate_visit(node: str) -> int:
+    """How often the gate `node` was reached, this time included.
+
+    A graph whose state does not inherit from `GovernedState` keeps no count.  There the number of
+    the engine's step is returned: it differs between visits, and stays the same when the gate runs
+    again to take its answer.
+    """
+    visit = visit_of(node)
+    return max(1, int(_read_run_metadata().get("langgraph_step") or 1)) if visit is None else visit
+
+
+def with_visit(update: Any, node: str) -> Any:
+    """The update of an answered gate, with its visit counted."""
+    counted = visited(node, visit_of(node))
+    if isinstance(update, Mapping):
+        return {**update, **counted}
+    if isinstance(update, Command) and (update.update is None or isinstance(update.update, dict)):
+        return replace(update, update={**(update.update or {}), **counted})
+    return update
+
+
+def require_rejectable(node: str) -> None:
+    """Raise `NodeFailed` where the running graph has no state key for a rejection."""
+    channels = own_channels()
+    if channels and "rejected_at" not in channels:
+        raise NodeFailed(
+            f"gate '{node}' stands in a graph whose state has no key 'rejected_at': "
+            "a rejection would be lost, and the next node would run",
+            node=node,
+            hint="let the state inherit from cinatra_sdk.engine.state_channels.GovernedState",
+        )
+
+
+def _read_run_metadata() -> Mapping[str, Any]:
+    try:
+        return get_config().get("metadata") or {}
+    except RuntimeError:
+        return {}  # called as a plain function
+
 
 State: TypeAlias = Mapping[str, Any]
 Update: TypeAlias = Any
@@ -300,7 +440,7 @@ def asks(state: State, step_number: int, risk_class: str, node: str) -> bool:
         raise NodeFailed(
             f"gate '{node}' finds no approval_policy in the state",
             node=node,
-            hint="seal the host's policy in the graph's first node: see cinatra_sdk.governed.state.seal",
+            hint="seal the host's policy in the graph's first node: see cinatra_sdk.engine.state_channels.seal",
         )
     policy = parse_policy(state["approval_policy"])
     verdict = policy.verdict(step_number) if policy is not None else "absent"

@@ -10,31 +10,69 @@ a person is asked, so that no branch beside it spends that meanwhile.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from cinatra_sdk.effects.asking import make_refusal
-from cinatra_sdk.effects.effect import Effect, EffectResult, hash_json
-from cinatra_sdk.effects.governing import GateNeeded
 from cinatra_sdk.errors import EffectRefused
-from cinatra_sdk.governance.admission import Admitted
-from cinatra_sdk.governance.call_facts import SIMULATED, describe_effect, star_headers
-from cinatra_sdk.governance.contracts.run_context import RunContext
-from cinatra_sdk.governance.current_call import CurrentCall
-from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.governance.facts import make_run_facts
-from cinatra_sdk.governance.gateway import Examined, GateApproval, Gateway
-from cinatra_sdk.governance.model_tokens import reserve_for
-from cinatra_sdk.governance.proposed import GovernedCall
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.rulebook import ANY, DeclaredCapability, Rulebook
-from cinatra_sdk.governance.tracing import list_trace_headers, make_trace_context
-from cinatra_sdk.governance.transcripts import describe_examined
-from cinatra_sdk.governance.usage import RunUsage
+from cinatra_sdk.governance.contracts.invocation import RunContext
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway.admission import Admitted
+from cinatra_sdk.governance.gateway.call_proposal import GovernedCall
+from cinatra_sdk.governance.gateway.facts import (
+    SIMULATED,
+    describe_effect,
+    make_run_facts,
+    star_headers,
+)
+from cinatra_sdk.governance.gateway.gateway import Examined, GateApproval, Gateway
+from cinatra_sdk.governance.packs.rulebook import ANY, DeclaredCapability, Rulebook
+from cinatra_sdk.governance.records.story import describe_examined
+from cinatra_sdk.governance.run.budgets import RunUsage
+from cinatra_sdk.governance.run.current_call import (
+    CurrentCall,
+    list_trace_headers,
+    make_trace_context,
+)
+from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult, hash_json
+from cinatra_sdk.outside.effects.permits import GateNeeded, make_refusal
+
+# ----------------------------------------------------------------------------
+# Tokens that a call of a model will take, before it is made.
+#
+#     reserve_for(effect, estimate)   ->   812        of its messages, and of the most that it may answer
+#
+# In: an effect, and the host's estimate of a text.  Out: a number of tokens; 0 where no model is called.
+# Nobody knows the length of an answer before: one without a bound of its own is counted when it is there.
+
+
+_BOUNDS: Final = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+_DEPTH: Final = 3
+"""How deep a request says the bound of its answer."""
+
+
+def reserve_for(effect: Effect, estimate: Callable[[str], int]) -> int:
+    if effect.kind != "model" or effect.simulated or effect.capability.startswith(SIMULATED):
+        return 0
+    text = json.dumps(effect.arguments, ensure_ascii=False, default=str)
+    return max(0, estimate(text)) + _find_bound(effect.arguments, _DEPTH)
+
+
+def _find_bound(value: Any, depth: int) -> int:
+    if not isinstance(value, Mapping):
+        return 0
+    for name in _BOUNDS:
+        said = value.get(name)
+        if isinstance(said, int) and not isinstance(said, bool) and said > 0:
+            return said
+    found = (_find_bound(one, depth - 1) for one in value.values()) if depth > 1 else ()
+    return max(found, default=0)
+
 
 HELD: Final = "held"
 """Member of what a person is asked: the name under which the budget holds the call."""
@@ -88,7 +126,7 @@ def _refuse(effect: Effect, refusal: GovernanceRefused) -> EffectRefused:
 
 
 class CallGovernor:
-    """The rules of one visit of a node; implements `cinatra_sdk.effects.governing.Governor`."""
+    """The rules of one visit of a node; implements `cinatra_sdk.outside.effects.permits.Governor`."""
 
     def __init__(
         self, gateway: Gateway, session: Session, approvals: Sequence[GateApproval], where: str

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Self
 
-from cinatra_sdk.governance.flows import PackRules
-from cinatra_sdk.governance.parts import GovernanceParts
-from cinatra_sdk.governance.ports import GovernancePorts
-from cinatra_sdk.governance.recorders import LoopRecorder
-from cinatra_sdk.governance.registry import MemoryRegistry, Published
+from cinatra_sdk.governance.flow_rules import LoopRecorder, PackRules
+from cinatra_sdk.governance.gateway.host_record import GovernanceParts
+from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry, Published
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
 
 
 class Governance(GovernanceParts):

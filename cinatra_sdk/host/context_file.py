@@ -24,10 +24,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from cinatra_sdk.host.settings import UNSTORABLE, Id, LocalSettings, Names, StrictModel
-from cinatra_sdk.store.loading import LoadedArtifact
-from cinatra_sdk.text.documents import DocumentRefused, read_document
-from cinatra_sdk.text.files import shown_name
+from cinatra_sdk.data.text.author_files import shown_name
+from cinatra_sdk.data.text.documents import DocumentRefused, read_document
+from cinatra_sdk.host.host_settings import UNSTORABLE, Id, LocalSettings, Names, StrictModel
+from cinatra_sdk.store.artifacts.artifacts import LoadedArtifact
 
 MAX_BYTES: Final = 1_048_576
 """Largest size of the file."""
@@ -183,8 +183,8 @@ def _suggest_nearest_key(loc: tuple[int | str, ...]) -> str:
 
 def _list_allowed_keys(around: tuple[int | str, ...]) -> Iterator[str]:
     """The keys of the object that `around` leads to."""
-    from cinatra_sdk.context.slots import AgentContextSlot
-    from cinatra_sdk.host.settings import ActorSettings
+    from cinatra_sdk.context.slot_declarations import AgentContextSlot
+    from cinatra_sdk.host.host_settings import ActorSettings
 
     models: dict[int | str, type[Any]] = {
         "actor": ActorSettings,

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from pydantic import BaseModel, JsonValue
 
-from cinatra_sdk.bridge.body import BridgeBody
-from cinatra_sdk.host.app import App, Message, Receive, Send, send_json
-from cinatra_sdk.host.bodies import FinalizeBody, ResolveBody
-from cinatra_sdk.passthrough.route import PassthroughBody
-from cinatra_sdk.platform.protocol import BRIDGE_PATH
+from cinatra_sdk.host.asgi_app import App, Message, Receive, Send, send_json
+from cinatra_sdk.host.bridge.request_body import BridgeBody
+from cinatra_sdk.host.context_routes import FinalizeBody, ResolveBody
+from cinatra_sdk.host.passthrough.passthrough_route import PassthroughBody
+from cinatra_sdk.outside.platform.protocol import BRIDGE_PATH
 
 DOCUMENT_PATH: Final = "/openapi.json"
 HEALTH_PATH: Final = "/.health"

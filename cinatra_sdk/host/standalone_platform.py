@@ -13,22 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cinatra_sdk.host.modelled import KIND, read_children, remade_models
-from cinatra_sdk.host.platform import LocalPlatform
-from cinatra_sdk.host.settings import (
-    HANDS_ON,
-    LocalSettings,
-    is_standalone,
-    read_settings,
-)
-from cinatra_sdk.host.stored_runs import StoredRuns
-from cinatra_sdk.lending.host_parts import HostParts
-from cinatra_sdk.passthrough import ChildAgents
-from cinatra_sdk.platform import platform_from
-from cinatra_sdk.platform.own_settings import NO_SETTINGS
-from cinatra_sdk.platform.protocol import Platform
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.host.database_runs import StoredRuns
+from cinatra_sdk.host.host_settings import HANDS_ON, LocalSettings, is_standalone, read_settings
+from cinatra_sdk.host.local_platform import LocalPlatform
+from cinatra_sdk.host.model_routes import KIND, read_children, remade_models
+from cinatra_sdk.host.passthrough import ChildAgents
+from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.outside.platform import platform_from
+from cinatra_sdk.outside.platform.description import NO_SETTINGS
+from cinatra_sdk.outside.platform.protocol import Platform
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 
 __all__ = ["is_standalone", "remade", "standalone"]
 
@@ -72,7 +67,7 @@ def remade(
     """The platform that `describe()` described; the entry point `local` of `oasflow.platform`.
 
     `env`, `record`, `allow` and `host` belong to this process, for the platform beyond: see
-    `platform_from`, and `modelled.py` for one with language models.
+    `platform_from`, and `model_routes.py` for one with language models.
 
     Raises: `ValueError`, which says what is wrong with the description, also for a description that
     `standalone` did not make.

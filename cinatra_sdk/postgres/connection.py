@@ -6,21 +6,152 @@ with connect(dsn) as connection:
 
 from __future__ import annotations
 
+import json
+import re
 import select
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any, Final, TypeAlias
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Any, Final, LiteralString, NamedTuple, TypeAlias, cast
 
 import psycopg
 from psycopg import Connection, RawCursor
+from psycopg.abc import Buffer
+from psycopg.adapt import AdaptersMap
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
+from psycopg.types.datetime import TimestamptzLoader
+from psycopg.types.json import JsonLoader
 from psycopg_pool import PoolTimeout
 
 from cinatra_sdk.errors import StoreError, StoreUnreachable
 from cinatra_sdk.postgres.dsn import is_address, shown_detail, shown_name
-from cinatra_sdk.postgres.lenient import LENIENT
-from cinatra_sdk.postgres.queries import STATEMENTS
+
+# ----------------------------------------------------------------------------
+# Values of rows that Python cannot take: read all the same, so that one row hides no other.
+#
+#     `connect(dsn, context=LENIENT)`
+#     outputs '111…' (5,000 digits), or 5,000 lists in each other     ->  UNREADABLE
+#     retry_at 'infinity', '4000-01-01 BC'                            ->  LATEST, EARLIEST
+#
+# The database takes numbers, depths and moments that no process of this project writes and that the
+# role which runs flows may write.  A driver that raises at one of them lists no run of anybody.
+
+
+EARLIEST: Final = datetime(2, 1, 1, tzinfo=UTC)
+LATEST: Final = datetime(9999, 1, 1, tzinfo=UTC)
+"""Not the very last moment, of which other time zones have none."""
+
+
+class Unreadable:
+    """Stands for JSON that cannot be read; it is no JSON, and empty."""
+
+    def __repr__(self) -> str:
+        return "UNREADABLE"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNREADABLE: Final = Unreadable()
+
+
+class _LenientJson(JsonLoader):
+    def load(self, data: Buffer) -> Any:
+        try:
+            return json.loads(bytes(data))
+        except (ValueError, RecursionError):
+            return UNREADABLE
+
+
+class _LenientMoment(TimestamptzLoader):
+    def load(self, data: Buffer) -> datetime:
+        try:
+            return super().load(data)
+        except (psycopg.DataError, OverflowError, ValueError):
+            text = bytes(data)
+            return EARLIEST if text.startswith(b"-") or text.endswith(b"BC") else LATEST
+
+
+def _make_adapters() -> AdaptersMap:
+    adapters = AdaptersMap(psycopg.adapters)
+    for kind in ("json", "jsonb"):
+        adapters.register_loader(kind, _LenientJson)
+    adapters.register_loader("timestamptz", _LenientMoment)
+    return adapters
+
+
+LENIENT: Final = _make_adapters()
+
+
+# ----------------------------------------------------------------------------
+# The statements of `sql/queries.sql` by name, and the migrations beside them.
+#
+# QUERIES["load_run"]  ->  "select r.*, f.name as flow_name …"
+
+
+_NAME: Final = re.compile(r"^-- (name|part): (\w+)\s*$", re.MULTILINE)
+_PARAMETER: Final = re.compile(r"%\((\w+)\)s|%%")
+_INCLUDE: Final = re.compile(r"^-- include: (\w+)\s*$", re.MULTILINE)
+
+
+def _cast_statement(text: str) -> LiteralString:
+    """The files are part of the package, so their text is as trustworthy as the code's own."""
+    return cast("LiteralString", text.strip())  # type: ignore[redundant-cast]  # not redundant for every version
+
+
+def _load_queries() -> dict[str, LiteralString]:
+    text = files("cinatra_sdk.postgres").joinpath("sql/queries.sql").read_text("utf-8")
+    pieces = _NAME.split(text)[1:]
+    named = list(zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True))
+    parts = {name: body.strip() for kind, name, body in named if kind == "part"}
+
+    def include(body: str) -> LiteralString:
+        return _cast_statement(_INCLUDE.sub(lambda found: parts[found[1]], body))
+
+    return {name: include(body) for kind, name, body in named if kind == "name"}
+
+
+class Statement(NamedTuple):
+    """A statement whose parameters are numbered, as the server has them."""
+
+    text: LiteralString
+    names: tuple[str, ...]
+    """Of its parameters, in their order."""
+
+
+def _number_parameters(query: LiteralString) -> Statement:
+    names: dict[str, int] = {}
+
+    def number(found: re.Match[str]) -> str:
+        return "%" if found[0] == "%%" else f"${names.setdefault(found[1], len(names) + 1)}"
+
+    return Statement(_cast_statement(_PARAMETER.sub(number, query)), tuple(names))
+
+
+def migrations() -> list[tuple[str, LiteralString]]:
+    """(version, SQL) of every migration, in order."""
+    folder = files("cinatra_sdk.postgres").joinpath("sql")
+    names = sorted(entry.name for entry in folder.iterdir() if re.match(r"\d{3}_", entry.name))
+    return [(name[:3], _cast_statement(folder.joinpath(name).read_text("utf-8"))) for name in names]
+
+
+def rights() -> LiteralString:
+    """The statements that give the role `{role}` rows only."""
+    return _cast_statement(
+        files("cinatra_sdk.postgres").joinpath("sql/rights.sql").read_text("utf-8")
+    )
+
+
+QUERIES: Final = _load_queries()
+
+STATEMENTS: Final = {name: _number_parameters(query) for name, query in QUERIES.items()}
+"""The same statements by name, prepared for `psycopg.RawCursor`.
+
+psycopg parses a statement with named parameters again at each call where it is long, which takes
+longer than to carry it out.
+"""
+
 
 Row: TypeAlias = dict[str, Any]
 Rows: TypeAlias = Connection[DictRow]

@@ -17,7 +17,7 @@ import psycopg
 from psycopg import pq
 from psycopg.conninfo import conninfo_to_dict
 
-from cinatra_sdk.governed.secret_forms import cut_from, forms_of
+from cinatra_sdk.governed.secret_values import cut_from, forms_of
 
 UNREADABLE: Final = "(its address cannot be read)"
 _HOSTS: Final = re.compile(r"[\w.:,-]*|/[^\s@?]*")

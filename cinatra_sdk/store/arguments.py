@@ -1,13 +1,4 @@
-"""Arguments of the store's methods that people and programs hand on: ids, tenants, ages, limits.
-
-check_names(run_id="r1", tenant=None)     taken
-check_names(run_id=b"r1")                 InputInvalid: 'run_id' is a bytes, not a text
-check_kinds(limit="x")                    InputInvalid: 'limit' is a str, not a whole number …
-
-A driver's error, or one of Python's own, would name neither the argument nor the rule.  The methods of
-a class under `@check_arguments` are called with arguments of the right kinds only: an argument has the
-same kind in all of them, by its name.
-"""
+"""Who acts: the name that is kept with everything that a person does to a run."""
 
 from __future__ import annotations
 
@@ -18,8 +9,44 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
-from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.text.people import UNKEEPABLE
+from cinatra_sdk.data.text.person_texts import UNKEEPABLE, person_name, reason_text
+from cinatra_sdk.errors import AnswerInvalid, InputInvalid
+from cinatra_sdk.governed.secret_values import find_secret
+
+
+def read_actor(by: str) -> str:
+    """The name as it is kept; may be empty.
+
+    Raises: `AnswerInvalid` for a name that a gate would refuse, and for one that holds a credential.
+    """
+    name = person_name(by)
+    if find_secret(name):
+        raise AnswerInvalid("'by' holds a credential", hint="give a name")
+    return name
+
+
+def check_reason(reason: str) -> str:
+    """The reason as it is kept.
+
+    Raises: `AnswerInvalid` for a reason that no row takes, or that holds a credential.
+    """
+    said = reason_text(reason)
+    if find_secret(said):
+        raise AnswerInvalid("the reason holds a credential", hint="leave it out")
+    return said
+
+
+# ----------------------------------------------------------------------------
+# Arguments of the store's methods that people and programs hand on: ids, tenants, ages, limits.
+#
+# check_names(run_id="r1", tenant=None)     taken
+# check_names(run_id=b"r1")                 InputInvalid: 'run_id' is a bytes, not a text
+# check_kinds(limit="x")                    InputInvalid: 'limit' is a str, not a whole number …
+#
+# A driver's error, or one of Python's own, would name neither the argument nor the rule.  The methods of
+# a class under `@check_arguments` are called with arguments of the right kinds only: an argument has the
+# same kind in all of them, by its name.
+
 
 LONGEST: Final = 2_000
 """Characters of an argument; the longest ids are paths of gates."""

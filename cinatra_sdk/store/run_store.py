@@ -14,8 +14,8 @@ Guarantees, and the mechanism of each:
 * one decision per visit of a gate: the first row in an append-only table; the run is resumed
   from that row, never from the request; an open gate takes its decision whoever works on the run;
 * a run stays on its flow: the sha256 of the file is in the row, and another flow is refused;
-* a run stays with its owner: a context of another run or tenant is refused (`contexts.py`);
-* a row grants nothing: variables, addresses and files come from this process (`flows.py`);
+* a run stays with its owner: a context of another run or tenant is refused (`store/flows/context_owner.py`);
+* a row grants nothing: variables, addresses and files come from this process (`store/flows/flow_protocol.py`);
 * a run is completed only when the flow's own end says so, never because the engine is idle.
 
 The `a…` twins run the same code in threads of the store: work on runs in some, all else in others.
@@ -28,35 +28,33 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
-from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.lending.host_parts import HostParts, Parts, join_parts
+from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
 from cinatra_sdk.postgres.connection import run as execute
-from cinatra_sdk.postgres.database import Database
 from cinatra_sdk.runs import OnEvent, Run
-from cinatra_sdk.store.activating import activate
-from cinatra_sdk.store.actors import read_actor
-from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names
-from cinatra_sdk.store.contexts import bound_context, refuse_strangers
-from cinatra_sdk.store.creating import NewRun, create_run
-from cinatra_sdk.store.deciding import (
+from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, read_actor
+from cinatra_sdk.store.async_twins import WORKERS, Threads, in_thread
+from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.runs.activation import activate
+from cinatra_sdk.store.runs.creation import NewRun, create_run
+from cinatra_sdk.store.runs.decision_entry import (
     Decisions,
     Named,
     decide_gates,
     list_decisions,
     list_seen,
 )
-from cinatra_sdk.store.flows import DurableFlow
-from cinatra_sdk.store.in_thread import WORKERS, Threads, in_thread
-from cinatra_sdk.store.keeping import RunKeeper
-from cinatra_sdk.store.known_flows import KnownFlows, refuse_other_names
-from cinatra_sdk.store.retrying import RetryPolicy
-from cinatra_sdk.store.rows import identity_of, load_row, refuse_ended, run_of
-from cinatra_sdk.store.sweeping import DueRun, SweepOptions, SweptRun, sweep_runs
+from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
+from cinatra_sdk.store.runs.retries import DueRun, RetryPolicy, SweepOptions, SweptRun, sweep_runs
+from cinatra_sdk.store.runs.run_rows import identity_of, load_row, refuse_ended, run_of
+from cinatra_sdk.store.runs.upkeep import RunKeeper
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 
 if TYPE_CHECKING:
-    from cinatra_sdk.governance.signing import Signer
+    from cinatra_sdk.governance.records.record_maker import Signer
 
 SweptRuns: TypeAlias = list[SweptRun]
 WAIT_SECONDS: Final = 30.0

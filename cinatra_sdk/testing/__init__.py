@@ -4,18 +4,24 @@
     assert result.status == "rejected"
     assert [call.node for call in result.calls] == ["draft"]
 
-The double is `cinatra_sdk.platform.SimulatedPlatform`; give `stubs` to choose its responses.
+The double is `cinatra_sdk.outside.platform.SimulatedPlatform`; give `stubs` to choose its responses.
 
-driving.py      `drive`, `adrive`, and the result of a driven run
-answering.py    a test's answers, matched with gates;  recording.py  the calls
-flows.py        the protocol of a flow that can be driven, and sampled inputs
-uploads.py      a double of a provider's files
+doubles.py  the calls; a double of a provider's files
+driver.py   `drive`, `adrive`, and the result of a driven run; a test's answers, matched with
+            gates; the protocol of a flow that can be driven, and sampled inputs
 """
 
-from cinatra_sdk.testing.answering import AnswerLike, Answers
-from cinatra_sdk.testing.driving import Result, adrive, drive
-from cinatra_sdk.testing.flows import DrivableFlow, sampled_inputs, simulation
-from cinatra_sdk.testing.uploads import RememberedUploads
+from cinatra_sdk.testing.doubles import RememberedUploads
+from cinatra_sdk.testing.driver import (
+    AnswerLike,
+    Answers,
+    DrivableFlow,
+    Result,
+    adrive,
+    drive,
+    sampled_inputs,
+    simulation,
+)
 
 __all__ = [
     "AnswerLike",

@@ -9,14 +9,14 @@ import json
 import sys
 from pathlib import Path
 
-from cinatra_sdk.governance.admission import make_claim
-from cinatra_sdk.governance.contracts.identity import UserDelegation
-from cinatra_sdk.governance.evidence import Evidence
+from cinatra_sdk.governance.contracts.invocation import UserDelegation
+from cinatra_sdk.governance.gateway.admission import make_claim
+from cinatra_sdk.governance.gateway.planners import ScriptedPlanner
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.planning import ScriptedPlanner
-from cinatra_sdk.governance.ports import GovernancePorts
-from cinatra_sdk.governance.registry import FolderRegistry
-from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
+from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
+from cinatra_sdk.host_parts.host_parts import HostParts
 from graphs.governed_run import flow
 
 HERE = Path(__file__).parent

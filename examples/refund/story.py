@@ -34,7 +34,7 @@ from demo import (  # noqa: E402 - after the path
 )
 
 from cinatra_sdk import FlowError, RunStore  # noqa: E402 - after the path
-from cinatra_sdk.postgres.server import LocalServerError  # noqa: E402 - after the path
+from cinatra_sdk.local_postgres.supervisor import LocalServerError  # noqa: E402 - after the path
 
 TENANT = "tenant_acme_prod"
 CUSTOMER_DESK = "usr_771"
@@ -159,7 +159,7 @@ def tell(on: Stage) -> None:
         sys.executable,
         "-I",
         "-S",
-        str(ROOT / "cinatra_sdk/governance/verifier.py"),
+        str(ROOT / "cinatra_sdk/governance/records/verifier.py"),
         str(file),
     ]
     done = subprocess.run(verify, capture_output=True, text=True, check=False)  # noqa: S603 - our own program

@@ -1,5 +1,12 @@
 """Every rule's card by code, name or alias: what `oasflow rule` and docs/diagnostics.md show.
 
+front_cards.py       cards of the findings while a document is read: OAS001 to OAS009, OAS018;
+                     cards of the findings while references are followed: OAS010 to OAS019; cards
+                     of the findings in components and their fields: OAS020 to OAS039; cards of
+                     the findings while nodes, ports and data edges are built: OAS051 to OAS083
+dependency_cards.py  cards of the findings of `oasflow deps` in packages and their child agents:
+                     DEP001 to DEP011
+
     find("OAS044"), find("one-edge-per-branch")     -> the card of that rule
     find("V17")                                     -> the card of the rule that has this alias
 
@@ -11,13 +18,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from oas_compiler.catalog.building import BUILDING
-from oas_compiler.catalog.dependencies import DEPENDENCIES
-from oas_compiler.catalog.fields import FIELDS
-from oas_compiler.catalog.reading import READING
-from oas_compiler.catalog.references import REFERENCES
+from oas_compiler.catalog.dependency_cards import DEPENDENCIES
+from oas_compiler.catalog.front_cards import BUILDING, FIELDS, READING, REFERENCES
 from oas_compiler.checks.all_rules import RULES
-from oas_compiler.findings.rules import Rule
+from oas_compiler.findings.rule import Rule
 
 READER_RULES: tuple[Rule, ...] = (*READING, *REFERENCES, *FIELDS, *BUILDING)
 """Cards of the findings that are not recorded by a rule of checks/."""

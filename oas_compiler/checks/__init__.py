@@ -12,18 +12,9 @@ rules has a graph.  `compile_flow` also refuses a context slot that no host coul
 node selects for, and warns of placeholders without a value.  `check` applies all rules: hosts and
 reviewers accept a file that passes them.
 
-running.py            the rules that compiling applies, and imports no others
-all_rules.py          every rule
-subject.py            what rules are given: the document as written, its flows, its package
-addresses.py          classes of templated addresses
-child_agents.py       the child agents that a flow calls
-credentials.py        literal credentials in texts;  credential_names.py  under a telling name
-written_credentials.py  what no command prints;  credential_certainty.py  how certain a name is
-concealed.py          a document with its credentials covered;  program_arguments.py  those of programs
-late_sources.py       data edges from nodes that never run before
-renderers.py          the screens that a flow names
-flaws.py              flaws of values, apart from their reports
-schema_flaws.py       flaws of JSON Schemas;  schema_library.py  the library's verdict
-script_calls.py       what scripts use;  interrupt_calls.py  where they call LangGraph's interrupt
-typed_dicts.py        the states of Python graphs;  object_literals.py  objects in JavaScript
+subject.py           what rules are given: the document as written, its flows, its package
+all_rules.py         every rule
+compile_rules.py     the rules that compiling applies, and imports no others
+credential_cover.py  a document with its credentials covered
+lookup/              what several rules look up: credentials, calls, edges, flaws of values
 """

@@ -8,7 +8,7 @@ from oas_compiler.checks.guide.rules import RULES as GUIDE
 from oas_compiler.checks.safety.rules import RULES as SAFETY
 from oas_compiler.checks.sense.rules import RULES as SENSE
 from oas_compiler.checks.structure.rules import RULES as STRUCTURE
-from oas_compiler.findings.rules import CheckRule
+from oas_compiler.findings.rule import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
     *STRUCTURE,

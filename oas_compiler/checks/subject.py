@@ -21,10 +21,9 @@ from typing import Final, NamedTuple
 
 from cinatra_sdk.contract import BASE_URL_MARK
 from oas_compiler.component.component import with_article
-from oas_compiler.control.slots import SlotFlow, read_slots
-from oas_compiler.document.policy import USUAL_POLICY, LoaderPolicy
-from oas_compiler.document.scope import Document, read_cinatra
-from oas_compiler.document.unread import Unread
+from oas_compiler.control.context_slots import SlotFlow, read_slots
+from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy
+from oas_compiler.document.scope import Document, Unread, read_cinatra
 from oas_compiler.ir import FlowIR, JsonValue, Place
 from oas_compiler.package.package import Package
 from oas_compiler.text.marks import child

@@ -17,11 +17,18 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from oas_compiler.cli import options
-from oas_compiler.cli.exits import DEBUG_VARIABLE, MEANINGS, Exit, bounded
-from oas_compiler.cli.misuse import NoCommand, asked_for_nothing, is_misuse, told
-from oas_compiler.cli.safe import clean
-from oas_compiler.cli.terminal import Terminal
+from oas_compiler.cli.host import options
+from oas_compiler.cli.terminal.exits import (
+    DEBUG_VARIABLE,
+    MEANINGS,
+    Exit,
+    NoCommand,
+    asked_for_nothing,
+    bounded,
+    is_misuse,
+    told,
+)
+from oas_compiler.cli.terminal.streams import Terminal, clean
 
 _CODES = "\b\nExit codes:\n" + "\n".join(f"  {int(code):>3}  {MEANINGS[code]}" for code in Exit)
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -114,29 +121,36 @@ def _version_of(distribution: str) -> str:
 # ------------------------------------------------------------------------ put together
 
 _COMMANDS: Final = {
-    "check": "check", "rule": "rule", "run": "run", "gates": "gates", "approve": "gates",
-    "reject": "gates", "deny": "gates", "answer": "gates", "attach": "attach", "follow": "follow", "settle": "settle", "runs": "runs", "show": "runs", "resume": "run", "stop": "stop",
-    "draw": "draw", "diff": "diff", "explain": "explain", "ir": "ir", "deps": "deps", "emit": "emit",
-    "wire-context": "wire_context", "records": "audit", "replay": "audit", "doctor": "doctor", "version": "app",
+    "check": "check", "rule": "check", "run": "run", "gates": "gates", "approve": "gates", "reject": "gates",
+    "deny": "gates", "answer": "gates", "attach": "gates", "follow": "runs", "settle": "run", "runs": "runs",
+    "show": "runs", "resume": "run", "stop": "run", "draw": "flow_forms", "diff": "flow_reports",
+    "explain": "flow_reports", "ir": "flow_forms", "deps": "agent_package", "emit": "flow_forms",
+    "wire-context": "agent_package", "records": "governance", "replay": "governance", "doctor": "database",
+    "version": "",
 }  # fmt: skip
-"""Each command, and the module with a function of its name."""
+"""Each command, and the module of `cli/commands/` with a function of its name; empty: this module."""
 _GROUPS: Final = {
     "db": (
+        "database",
         "The local PostgreSQL server, and the tables of any database.",
         ("start", "stop", "status", "url", "migrate", "archive"),
     ),
-    "packs": ("Packs of governed runs, in the database.", ("publish", "list")),
+    "packs": ("governance", "Packs of governed runs, in the database.", ("publish", "list")),
     "memory": (
+        "governance",
         "What governed runs propose to remember, for a reviewer.",
         ("list", "promote", "decline"),
     ),
-    "platform": ("The local platform that flows call, over HTTP.", ("serve",)),
+    "platform": ("platform", "The local platform that flows call, over HTTP.", ("serve",)),
     "schema": (
+        "flow_forms",
         "JSON Schemas of flow files, and of one flow's inputs and outputs.",
         ("oas", "input", "output"),
     ),
 }
-"""Each group (a module): its description and its commands."""
+"""Each group: its module, its description and its commands."""
+_LISTS: Final = {"packs": "list_packs", "memory": "list_proposals"}
+"""Functions of commands named `list`, a type of Python's: by group."""
 
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
@@ -160,10 +174,11 @@ def _build_app(names: Sequence[str]) -> typer.Typer:
             found = _load_command(_COMMANDS[name], name)
             made.command(name, short_help=_read_first_paragraph(found))(bounded(found))
             continue
-        about, commands = _GROUPS[name]
+        module, about, commands = _GROUPS[name]
         group = _make_group(name, about)
         for command in commands:
-            found = _load_command(name, command)
+            function = _LISTS[name] if command == "list" else command
+            found = _load_command(module, function)
             group.command(command, short_help=_read_first_paragraph(found))(bounded(found))
         made.add_typer(group, short_help=about)
     return made
@@ -191,10 +206,9 @@ def _make_group(name: str, about: str, epilog: str | None = None) -> typer.Typer
 
 
 def _load_command(module: str, name: str) -> Callable[..., Exit]:
-    own = import_module(f"oas_compiler.cli.{module}")
-    # `list` is a type of Python's, so the function of a command of this name has another.
-    name = "list_" if name == "list" else name.replace("-", "_")
-    found: Callable[..., Exit] = getattr(own, name)
+    place = f"commands.{module}" if module else "app"
+    own = import_module(f"oas_compiler.cli.{place}")
+    found: Callable[..., Exit] = getattr(own, name.replace("-", "_"))
     return found
 
 

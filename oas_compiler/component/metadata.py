@@ -6,12 +6,21 @@ NODE_KEYS["riskClass"]               ->  {"type": "string"}
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
-from oas_compiler.component.site import Site
-from oas_compiler.ir import AT_LEAST_ONCE, AT_MOST_ONCE, JsonValue
-from oas_compiler.text.descriptions import describe
+from oas_compiler.component.component import Component, Site
+from oas_compiler.findings.finding import describe, nearest
+from oas_compiler.ir import ANY as ANY_TYPE
+from oas_compiler.ir import (
+    AT_LEAST_ONCE,
+    AT_MOST_ONCE,
+    ArrayType,
+    JsonValue,
+    ObjectType,
+    Port,
+    UnionType,
+)
 
 Schema = dict[str, JsonValue]
 
@@ -117,3 +126,112 @@ def _format_hint(key: str, value: JsonValue, wanted: str) -> str:
         "a JSON Schema object": f'write "{key}": {{"type": "object", …}}',
     }
     return forms.get(wanted, f"write {wanted}, or leave it out")
+
+
+# ----------------------------------------------------------------------------
+# `metadata.cinatra.attachments`: the input of a node, or of an agent, that holds files for its model.
+#
+# "files"    ->  "files"        the input `files` has a list of refs (docs/attachments.md)
+# "filse"    ->  OAS038, did you mean "files"?
+#
+# The input needs no place in a template: its refs go to the model beside the prompt.
+
+
+ATTACHMENTS_KEY: Final = "attachments"
+ATTACHMENT_KEYS: Final[dict[str, Schema]] = {ATTACHMENTS_KEY: TEXT}
+"""Of a node that asks a model, and of an Agent."""
+
+
+def read_attached(site: Site, component: Component, inputs: Collection[Port]) -> str:
+    """The title of the input with the refs; empty where nothing is said, or it is wrong."""
+    value = component.cinatra.get(ATTACHMENTS_KEY)
+    if value is None:
+        return ""
+    known = {port.title: port for port in inputs}
+    hint = 'write "<title of an input>", which has a list of refs'
+    if not isinstance(value, str):
+        problem = "must be a text"
+    elif value not in known:
+        problem = f'names "{value[:80]}", which is no input of it'
+        hint = nearest(value, set(known), site.findings) or hint
+    elif known[value].type != ANY_TYPE and not isinstance(known[value].type, ArrayType | UnionType):
+        problem = f'names the input "{value[:80]}", which holds no list'
+    else:
+        return value
+    site.findings.error(
+        "OAS038",
+        f"metadata.cinatra.{ATTACHMENTS_KEY} of {site.label} {problem}",
+        site.place(f"{component.pointer}/metadata/cinatra/{ATTACHMENTS_KEY}"),
+        hint=hint,
+    )
+    return ""
+
+
+def attached_input(component: Component) -> set[str]:
+    """The title that may be an input: it counts as used, without a place in a template."""
+    value = component.cinatra.get(ATTACHMENTS_KEY)
+    return {value} if isinstance(value, str) else set()
+
+
+# ----------------------------------------------------------------------------
+# `metadata.cinatra.firstTurn`: a node or an agent begins with the context of a first turn.
+#
+# {"imageId": "image_id", "workspace": "photos"}    ->  ("image_id", "photos")
+# {"imageId": "image_id"}                           ->  ("image_id", "")
+#
+# `imageId` names an input; `workspace` names an input, or is a word that the host knows.
+
+
+FIRST_TURN_KEY: Final = "firstTurn"
+FIRST_TURN_KEYS: Final[dict[str, Schema]] = {
+    FIRST_TURN_KEY: {
+        "type": "object",
+        "required": ["imageId"],
+        "properties": {"imageId": TEXT, "workspace": TEXT},
+        "additionalProperties": False,
+    }
+}
+"""Of a node that asks a model, and of an Agent."""
+_MEMBERS: Final = ("imageId", "workspace")
+
+
+def read_first_turn(
+    site: Site, component: Component, inputs: Collection[Port]
+) -> tuple[str, str] | None:
+    """The input with the image's id, and the workspace; None where nothing is said, or it is wrong."""
+    value = component.cinatra.get(FIRST_TURN_KEY)
+    if value is None:
+        return None
+    known = {port.title: port for port in inputs}
+    problem, at = "", ""
+    if not isinstance(value, dict):
+        problem = "must be an object"
+    elif unknown := next((key for key in value if key not in _MEMBERS), None):
+        problem, at = f'has the unknown member "{unknown[:80]}"', f"/{unknown}"
+    elif wrong := next((k for k in _MEMBERS if not isinstance(value.get(k, ""), str)), None):
+        problem, at = f"has a {wrong} that is no string", f"/{wrong}"
+    elif (named := str(value.get("imageId", ""))) not in known:
+        problem = (
+            f'names the image by "{named}", which is no input of it' if named else "lacks imageId"
+        )
+    elif isinstance(known[named].type, ArrayType | ObjectType):
+        problem = f'names the image by "{named}", which holds no text'
+    if not problem:
+        assert isinstance(value, dict)
+        return str(value["imageId"]), str(value.get("workspace", ""))
+    pointer = f"{component.pointer}/metadata/cinatra/{FIRST_TURN_KEY}"
+    site.findings.error(
+        "OAS038",
+        f"metadata.cinatra.{FIRST_TURN_KEY} of {site.label} {problem}",
+        site.place(pointer + at if "/" not in at[1:] and "~" not in at else pointer),
+        hint='write {"imageId": "<title of an input>", "workspace": "<a word that the host knows>"}',
+    )
+    return None
+
+
+def named_inputs(component: Component) -> set[str]:
+    """The titles that may be inputs: they count as used, without a place in a template."""
+    value = component.cinatra.get(FIRST_TURN_KEY)
+    if not isinstance(value, dict):
+        return set()
+    return {one for key in _MEMBERS if isinstance(one := value.get(key), str)}

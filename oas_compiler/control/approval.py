@@ -23,21 +23,20 @@ depth, as a FlowNode without `gateSteps` does, and none otherwise:
 
 A gate of a map is one gate, however many items ask by it.
 
-A step that stands before a node of a send class guards it (guards.py): a policy must have an entry
+A step that stands before a node of a send class guards it (approval.py): a policy must have an entry
 for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from cinatra_sdk.contract import SETUP_STEP
+from cinatra_sdk.contract import FALLBACK_RENDERER, SETUP_STEP
 from oas_compiler.control.gates import GateSpec, find_entries, show_gate, show_gates_in
-from oas_compiler.control.guards import find_guards
-from oas_compiler.control.policy_steps import AskedField, DerivedStep
-from oas_compiler.control.risk import is_send
+from oas_compiler.control.graph import Digraph, link_level
+from oas_compiler.control.risk_classes import is_send
 from oas_compiler.ir import (
     ApiNode,
     ClientToolNode,
@@ -45,14 +44,167 @@ from oas_compiler.ir import (
     FlowNode,
     GateStep,
     InputMessageNode,
+    Json,
     JsonValue,
     McpToolNode,
     Node,
     Path,
     StartNode,
     ToolNode,
+    open_flows,
     walk,
 )
+from oas_compiler.kinds.registry import passage_of
+
+# ----------------------------------------------------------------------------
+# One step of an approval policy, as a record; as JSON it has Cinatra's keys.
+#
+# `DerivedStep(number=1, node_id="review", name="Review", risk_class="approval", requires_approval=True)`
+#     .to_json()  ->  {"stepNumber": 1, "nodeId": "review", "name": "Review",
+#                      "riskClass": "approval", "requiresApproval": true, "hitlOwnedBy": "self"}
+
+
+_ANY_ANSWER = Json.of({"type": "object"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedField:
+    """What a host needs to show the step of an InputMessageNode."""
+
+    name: str
+    """The output that takes the answer."""
+    schema: Json
+    """JSON Schema of the answer."""
+
+    @classmethod
+    def of(cls, node: InputMessageNode) -> AskedField:
+        """The field that `node` asks for; its answer may be any object where the author says nothing."""
+        name = node.outputs[0].title if node.outputs else node.id
+        return cls(name=name, schema=node.answer_schema or _ANY_ANSWER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivedStep:
+    """One entry of `approvalPolicy.steps`."""
+
+    number: int
+    """0 is the setup before the run; steps of the flow count from 1."""
+    node_id: str
+    """Id of a node of the outermost flow."""
+    name: str
+    risk_class: str
+    requires_approval: bool
+    hitl_owned_by: str = "self"
+    renderer: str = ""
+    """The screen that the author named; empty where none is named."""
+    asked: AskedField | None = None
+    """Of an InputMessageNode."""
+    gate_count: int = 1
+    """How many gates of a subflow the step stands for."""
+    child_package: str = ""
+    """npm name of the agent that the step runs; empty where it runs none."""
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The entry with Cinatra's keys, fresh; members that say nothing are left out."""
+        entry: dict[str, JsonValue] = {
+            "stepNumber": self.number,
+            "nodeId": self.node_id,
+            "name": self.name,
+            "riskClass": self.risk_class,
+            "requiresApproval": self.requires_approval,
+            "hitlOwnedBy": self.hitl_owned_by,
+        }
+        if self.renderer:
+            entry["xRenderer"] = self.renderer
+        if self.number == SETUP_STEP:
+            entry["skipLlm"] = True
+        if self.asked is not None:
+            entry |= {
+                "nodeType": "input_message",
+                "skipLlm": True,
+                "field": self.asked.name,
+                "schema": self.asked.schema.value(),
+                "xRenderer": self.renderer or FALLBACK_RENDERER,
+            }
+        if self.gate_count != 1:
+            entry["gateCount"] = self.gate_count
+        if self.child_package:
+            entry["childAgent"] = {"packageName": self.child_package}
+        return entry
+
+
+# ----------------------------------------------------------------------------
+# The gates from which control can reach a node that acts on the world outside.
+#
+#     start → review_gate → send_flow(confirm_gate → send)
+#         `find_gates_before(flow, {("send_flow", "send")})`
+#             ->  {("review_gate",): ("send_flow", "send"), ("send_flow", "confirm_gate"): (…, "send")}
+#
+# Control follows the control edges, into and out of nodes that run flows and around loops, also
+# around a node that contains both.  Every node after one that runs flows counts as after each gate
+# inside it, and a map comes back to its flow with the next item: a policy may get a step too many,
+# but never one too few.  Of flows that run beside each other none comes after another.
+
+
+def find_guards(
+    flow: FlowIR, gates: Sequence[GateSpec], send_class: frozenset[Path]
+) -> Iterator[tuple[int, str, str]]:
+    """(step, gate, send): each step with a gate before a send, with one such gate and send.
+
+    send_class: the nodes that act, and the gates of a send class, which are their own sends.
+    """
+    own = send_class & {gate.path for gate in gates}
+    ahead = find_gates_before(flow, send_class - own)
+    named: set[int] = set()
+    for gate in gates:
+        send = ahead.get(gate.path, gate.path if gate.path in own else None)
+        if send is not None and gate.step not in named:
+            named.add(gate.step)
+            yield gate.step, "/".join(gate.path), "/".join(send)
+
+
+def find_gates_before(flow: FlowIR, sends: frozenset[Path]) -> dict[Path, Path]:
+    """Gate → one of `sends` that control can come to from it."""
+    return find_targets_ahead(flow, sends, lambda _, node: isinstance(node, InputMessageNode))
+
+
+def find_targets_ahead(
+    flow: FlowIR, targets: frozenset[Path], asked: Callable[[Path, Node], bool]
+) -> dict[Path, Path]:
+    """Each node that is asked about → one of `targets` that control can come to from it."""
+    under: dict[Path, Path] = {}  # node → itself or the first target inside it
+    for target in sorted(targets):
+        for depth in range(1, len(target) + 1):
+            under.setdefault(target[:depth], target)
+    found: dict[Path, Path] = {}
+    # Last: a target that comes after the whole flow, or in a next visit of it.
+    stack: list[tuple[FlowIR, Path, Path | None]] = [(flow, (), None)]
+    while stack:
+        inner, around, beyond = stack.pop()
+        paths = {node.id: (*around, node.id) for node in inner.nodes}
+        sending = {node_id: under[path] for node_id, path in paths.items() if path in under}
+        ahead = _find_ahead(link_level(inner), sending)
+        for node in inner.nodes:
+            following = ahead.get(node.id, beyond)
+            path = paths[node.id]
+            # a container that is a target itself acts when all inside it has run
+            again = passage_of(node) == "any" if node.subflows else False
+            behind = under.get(path, following) if path in targets or again else following
+            stack.extend((flow, inside, behind) for inside, flow in open_flows(node, path))
+            if following is not None and asked(path, node):
+                found[path] = following
+    return found
+
+
+def _find_ahead(level: Digraph[str], sending: Mapping[str, Path]) -> dict[str, Path]:
+    """Node → the send of a nearest node in `sending` that comes after it."""
+    ahead: dict[str, Path] = {}
+    for current in level.reverse.reach_from(sending):
+        send = sending[current] if current in sending else ahead[current]
+        for source in level.preceding(current):
+            ahead.setdefault(source, send)
+    return ahead
+
 
 _DIRECTLY = 2
 """Length of the path of a gate that stands directly in the subflow of an outermost FlowNode."""

@@ -12,11 +12,34 @@ it is.  A context selection always has its own screen, because its answer must f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Final
 
-from oas_compiler.ir import FlowNode, GateStep, InputMessageNode, Node, Path, open_flows
+from oas_compiler.control.graph import ControlGraph, reach_from
+from oas_compiler.ir import (
+    STRING,
+    AgentModelNode,
+    AgentNode,
+    ApiNode,
+    BranchingNode,
+    ExtendedLlmNode,
+    FlowIR,
+    FlowNode,
+    GateStep,
+    InputMessageNode,
+    Node,
+    OutputMessageNode,
+    Path,
+    PluginTemplateNode,
+    RemoteAgentNode,
+    StartNode,
+    open_flows,
+)
+from oas_compiler.kinds.plugin_chat_history import PluginGetChatHistoryNode
+from oas_compiler.kinds.registry import kind_of, name_package_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,3 +138,185 @@ def _override_gate(gate: GateSpec, entry: GateStep) -> GateSpec:
         risk_class=entry.risk_class or gate.risk_class,
         description=entry.description or gate.description,
     )
+
+
+# ----------------------------------------------------------------------------
+# Whether a gate asks a question, or for an approval.
+#
+#     InputMessageNode "city", message "Where do you live?", its output feeds a node   ->  a question
+#     the same with "metadata": {"cinatra": {"riskClass": …}}                          ->  an approval
+#     the same, and no node reads its output                                           ->  an approval
+#
+# In the words of Agent Spec an InputMessageNode asks for the next thing that a person says.  Cinatra makes
+# approvals of them, and says by `metadata.cinatra`, or by `gateSteps` of the FlowNode around, what is
+# approved: there a yes without a text goes on as `[Approved by operator]`.  A question has no such answer.
+
+
+def asks_question(flow: FlowIR, node: InputMessageNode, spec: GateSpec) -> bool:
+    """Whether a yes is no answer: the text of the gate goes on, and its author made it no approval.
+
+    flow: in which the gate stands.  spec: the gate as the policy shows it.
+    """
+    is_step = spec != show_gate(node, spec.path, spec.step)
+    return takes_text(node) and not node.cinatra.mapping() and not is_step and is_read(flow, node)
+
+
+def takes_text(node: InputMessageNode) -> bool:
+    """Whether a yes without a text would be a text of its own: the gate has no schema of its answer."""
+    return node.answer_schema is None and bool(node.outputs) and node.outputs[0].type == STRING
+
+
+def is_read(flow: FlowIR, node: InputMessageNode) -> bool:
+    """Whether anything of the flow reads what the gate puts out."""
+    return any((node.id, port.title) in flow.readers for port in node.outputs)
+
+
+def list_readers(flow: FlowIR, node: InputMessageNode) -> list[str]:
+    """What reads the output of a gate: `node.input`, in the order of the edges.
+
+    An input with a default counts: the default stands where no edge feeds it, not for an approval.
+    """
+    edges = [edge for port in node.outputs for edge in flow.readers.get((node.id, port.title), ())]
+    return [f"{edge.target}.{edge.input}" for edge in edges]
+
+
+# ----------------------------------------------------------------------------
+# The nodes whose outputs a gate shows: the nodes right before it; and the values that it shows.
+#
+# write → check → gate, check a BranchingNode        shown_at(flow, "gate") -> ("write",)
+# write ─text→ copy ("{{ text }}") ─output→ gate     values_at(flow, "gate") has ("write", "text")
+
+
+_RENAMING: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+"""A whole template that puts out what it gets."""
+
+
+def shown_at(flow: FlowIR, gate: str) -> tuple[str, ...]:
+    """Ids of the nodes right before a gate, nearest first.
+
+    BranchingNodes have no outputs, so the nodes before them count; the values of the StartNode are
+    shown at every gate.
+    """
+
+    def preceding(node_id: str) -> tuple[str, ...]:
+        is_passed = node_id == gate or isinstance(flow.by_id[node_id], BranchingNode)
+        return flow.sources_of(node_id) if is_passed else ()
+
+    found = reach_from([gate], preceding)
+    silent = (BranchingNode, StartNode)
+    return tuple(n for n in found if n != gate and not isinstance(flow.by_id[n], silent))
+
+
+def values_at(flow: FlowIR, gate: str) -> frozenset[tuple[str, str]]:
+    """(node, output) of the values that a gate shows, each as it was made first.
+
+    They are its own inputs, what the nodes right before it put out, and what messages there say.
+    """
+    return frozenset(trace_origin(flow, *value) for value in _list_values(flow, gate))
+
+
+def values_into(flow: FlowIR, node: str) -> frozenset[tuple[str, str]]:
+    """(node, output) of the values that a node gets, each as it was made first."""
+    return frozenset(
+        trace_origin(flow, edge.source, edge.output) for edge in flow.data_edges_into(node)
+    )
+
+
+def trace_origin(flow: FlowIR, node: str, output: str) -> tuple[str, str]:
+    """The node and output that made a value, before templates that put out what they get."""
+    passed: set[str] = set()
+    while node not in passed:
+        passed.add(node)
+        source = flow.by_id.get(node)
+        written = isinstance(source, PluginTemplateNode) and _RENAMING.fullmatch(source.template)
+        feeds = flow.feeds.get((node, written.group(1)), ()) if written else ()
+        if len(feeds) != 1:
+            break
+        node, output = feeds[0].source, feeds[0].output
+    return node, output
+
+
+def _list_values(flow: FlowIR, gate: str) -> Iterator[tuple[str, str]]:
+    before = shown_at(flow, gate)
+    for node in before:
+        yield from ((node, port.title) for port in flow.by_id[node].outputs)
+    said = (node for node in before if isinstance(flow.by_id[node], OutputMessageNode))
+    for node in (gate, *said):
+        yield from ((edge.source, edge.output) for edge in flow.data_edges_into(node))
+
+
+# ----------------------------------------------------------------------------
+# The gates whose answers a later node may hear in the conversation of the run.
+#
+#     ask → work (an Agent)            ->  {("ask",)}: the agent's model sees what a person said
+#     ask → send (an ApiNode)          ->  nothing: a call reads its inputs alone
+#     ask → apart (a worker's agent)   ->  nothing: a worker has a conversation of its own
+#     ask → list (an ApiNode that names `agent_run_hitl_prompts_list`)   ->  {("ask",)}: that tool of the
+#                                          platform lists what people answered in the whole run
+#
+# Where neither a data edge nor a node that hears takes what a person writes at an approval, a text there
+# would do nothing but approve.
+
+
+_PROMPTS_TOOL: Final = "agent_run_hitl_prompts_list"
+"""The platform's tool by its name, in the body of a call or in the prompt of a model with tools."""
+_CONVERSATION = ("conversation", "")
+"""Among the messages of an ExtendedLlmNode: all that was said."""
+
+
+@dataclass(slots=True)
+class _Talk:
+    """Gates and nodes that hear, each with the path of the node whose conversation it has part in;
+    empty for that of the run.
+    """
+
+    gates: dict[Path, Path] = field(default_factory=dict)
+    hearing: dict[Path, Path] = field(default_factory=dict)
+    listing: set[Path] = field(default_factory=set)
+    """Nodes that name the platform's tool, which lists the answers of the whole run."""
+
+
+def find_heard_gates(flow: FlowIR) -> frozenset[Path]:
+    """The paths of the gates; flow: the outermost one, without errors."""
+    found = _Talk()
+    _list_talk(flow, (), (), found)
+    if not found.gates or not (found.hearing or found.listing):
+        return frozenset()
+    graph = ControlGraph.of(flow)
+    heard: set[Path] = set()
+    for own in {*found.hearing.values()}:
+        # Of one conversation alone: what is said in another one is not heard.
+        hearers = [path for path, talk in found.hearing.items() if talk == own]
+        before = graph.sometimes_before(*hearers)
+        heard |= {gate for gate, talk in found.gates.items() if talk == own and gate in before}
+    before = graph.sometimes_before(*found.listing)
+    return frozenset(heard | {gate for gate in found.gates if gate in before})
+
+
+def _list_talk(flow: FlowIR, around: Path, talk: Path, found: _Talk) -> None:
+    for node in flow.nodes:
+        path = (*around, node.id)
+        if isinstance(node, InputMessageNode):
+            found.gates[path] = talk
+        elif _hears(node):
+            found.hearing[path] = talk
+        elif _names_prompts_tool(node):
+            found.listing.add(path)
+        is_apart = isinstance(node, AgentNode) and node.is_apart
+        for place, inner in open_flows(node, path):
+            _list_talk(inner, place, path if is_apart else talk, found)
+
+
+def _names_prompts_tool(node: Node) -> bool:
+    if not isinstance(node, ApiNode) or node.data is None:
+        return False
+    return _PROMPTS_TOOL in str(node.data.value())
+
+
+def _hears(node: Node) -> bool:
+    if isinstance(node, ExtendedLlmNode):
+        return _CONVERSATION in node.before
+    if isinstance(node, (AgentModelNode, RemoteAgentNode, PluginGetChatHistoryNode)):
+        return True
+    # A package's own node may read any key of the state.
+    return name_package_of(kind_of(node)) is not None

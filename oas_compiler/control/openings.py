@@ -10,23 +10,28 @@ an unreadable node: it may be a gate, and has its own error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TypeAlias
+from functools import cached_property, lru_cache
+from typing import Final, TypeAlias
 
-from oas_compiler.control.digraph import reach_from
+from oas_compiler.control.approval import Approval, derive_approval, waived_gates
+from oas_compiler.control.gates import GateSpec
+from oas_compiler.control.graph import ControlGraph, Digraph, reach_from
+from oas_compiler.control.risk_classes import counted_class, may_send, sends
 from oas_compiler.ir import (
+    AgentModelNode,
     EndNode,
     FlowIR,
     InputMessageNode,
     Node,
     Path,
+    Place,
     Route,
     open_flows,
 )
 from oas_compiler.kinds.catch_exception import list_caught
-from oas_compiler.kinds.registry import passage_of
+from oas_compiler.kinds.registry import find_kind, passage_of, type_of
 
 Waived: TypeAlias = frozenset[Path]
 """Gates that never ask, as paths of node ids from the flow in question inwards."""
@@ -153,3 +158,309 @@ def lengthen(trail: tuple[str, ...], name: str) -> tuple[str, ...]:
     if len(trail) <= 2 * _FIRST_AND_LAST + 1:
         return trail
     return (*trail[:_FIRST_AND_LAST], "…", *trail[-_FIRST_AND_LAST:])
+
+
+# ----------------------------------------------------------------------------
+# Whether a container that is marked as a send acts before the gate that is inside it.
+#
+#     mail (email_send): start → ApiNode → gate → end               acts: its only call comes first
+#     mail (email_send): start → ApiNode (read_only) → gate → ApiNode → end      asks first
+#     mail (email_send): start → ApiNode (no class) → gate → ApiNode → end       acts, for all we know
+#
+# A risk class on a container says that some node inside sends, not which one.  If a node inside has a
+# send class itself, that node is the send, and openings.py checks it.
+
+
+_HARMLESS: Final = frozenset({"read_only", "read", "draft_create", "draft_update", "write_safe"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """The nodes of some flows that can act."""
+
+    sends: bool = False
+    """Whether a node has a send class itself."""
+    doubtful: bool = False
+    """Whether a node before any gate has a class that may be a send."""
+    before: bool = False
+    """Whether a node before any gate can act."""
+    after: bool = False
+    """Whether a node behind a gate can act."""
+
+    def __or__(self, other: _Calls) -> _Calls:
+        return _Calls(
+            self.sends or other.sends,
+            self.doubtful or other.doubtful,
+            self.before or other.before,
+            self.after or other.after,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerCalls:
+    """Answers for the containers of one document; every flow is looked at once or twice."""
+
+    openings: Openings
+    _all: Openings = field(default_factory=lambda: Openings(stops=lambda _: False))
+    _known: dict[tuple[str, Waived, bool], _Calls] = field(default_factory=dict)
+
+    def acts_first(self, node: Node, waived: Waived) -> bool:
+        """Whether the container's send may happen before a gate inside it asked."""
+        calls = self._collect_calls(open_waived(waived, node), is_open=True)
+        if calls.sends:
+            return False
+        return calls.doubtful or (calls.before and not calls.after)
+
+    def _collect_calls(self, flows: Iterable[tuple[FlowIR, Waived]], *, is_open: bool) -> _Calls:
+        found = _Calls()
+        for flow, waived in flows:
+            key = (flow.place.pointer, waived, is_open)
+            if key not in self._known:
+                self._known[key] = self._in_flow(flow, waived, is_open=is_open)
+            found |= self._known[key]
+        return found
+
+    def _in_flow(self, flow: FlowIR, waived: Waived, *, is_open: bool) -> _Calls:
+        # flows nest as deep as bounds.MAX_DEPTH
+        opened = self.openings.of(flow, waived).trails if is_open else {}
+        found = _Calls()
+        for node_id in self._all.of(flow).trails:
+            node = flow.by_id[node_id]
+            first = node_id in opened
+            if may_send(node):
+                found |= _Calls(sends=True)
+            elif node.subflows:
+                found |= self._collect_calls(open_waived(waived, node), is_open=first)
+            elif _may_act(node) and node_id not in flow.unread_nodes:
+                doubtful = first and counted_class(node) not in _HARMLESS
+                found |= _Calls(doubtful=doubtful, before=first, after=not first)
+        return found
+
+
+def _may_act(node: Node) -> bool:
+    """Whether a node can change something outside before a person was asked about it.
+
+    A node of an unknown type may.
+    """
+    kind = find_kind(type_of(node))
+    return not node.behind.asks_person and (kind is None or kind.acts or bool(kind.flows))
+
+
+# ----------------------------------------------------------------------------
+# The sends of a flow that control can come to without passing a stop.
+#
+#     start → draft → send, start → check ─no→ mail(start → send)
+#         -> OpenNode(node=send, way=("start", "draft", "send")),
+#            `OpenNode(node=send, way=("start", "check", "mail", "mail/send"))`
+#
+# One walk from the outermost StartNode with the stops taken away.  A container of a send class is a
+# send as a whole, and so may be the calls inside it (openings.py).  Subflows, maps and catch
+# branches are walked through; nothing is said of what comes after a node that could not be read.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenNode:
+    """A node that control can come to without passing a stop, and a shortest way to it."""
+
+    node: Node
+    way: tuple[str, ...]
+    waived: Waived
+    """The gates beside it and inside it that ask nobody there."""
+    is_unread: bool = False
+    """Whether the node, or what it runs, could not be read."""
+
+
+def open_nodes(root: FlowIR, waived: Waived, openings: Openings) -> Iterator[OpenNode]:
+    """Each such node at any depth, once for each set of gates that never ask there.
+
+    waived: the gates that stop nothing, by their paths from `root`.
+    """
+    waiting: list[tuple[FlowIR, Waived, tuple[str, ...]]] = [(root, waived, ())]
+    walked = {(root.place.pointer, waived)}
+    for flow, waived_here, around in waiting:
+        for node_id, trail in openings.of(flow, waived_here).trails.items():
+            node, way = flow.by_id[node_id], _join_way(around, trail)
+            unread = node_id in flow.unread_nodes
+            yield OpenNode(node=node, way=way, waived=waived_here, is_unread=unread)
+            for inner, inside in open_waived(waived_here, node):
+                if (inner.place.pointer, inside) not in walked:
+                    walked.add((inner.place.pointer, inside))
+                    waiting.append((inner, inside, way))
+
+
+def find_open_sends(
+    root: FlowIR, waived: Waived, stops: Callable[[Node], bool]
+) -> Iterator[OpenNode]:
+    """The nodes among them that act on the world outside, each once."""
+    openings = Openings(stops=stops)
+    calls = ContainerCalls(openings=openings)
+    found: set[str] = set()
+    for opened in open_nodes(root, waived, openings):
+        pointer = opened.node.place.pointer
+        if pointer not in found and _is_open(opened, calls):
+            found.add(pointer)
+            yield opened
+
+
+def _is_open(opened: OpenNode, calls: ContainerCalls) -> bool:
+    """Whether the node, which control can come to, sends without asking a person itself."""
+    node, waived = opened.node, opened.waived
+    if opened.is_unread or node.behind.asks_person or not may_send(node):
+        return False
+    # what a container is marked with is done when it has run whole, or by a call inside it
+    return (
+        not node.subflows or calls.openings.passes(node, waived) or calls.acts_first(node, waived)
+    )
+
+
+def _join_way(around: tuple[str, ...], trail: tuple[str, ...]) -> tuple[str, ...]:
+    """A way inside a container after the way to it; the inner StartNode says nothing new."""
+    if not around:
+        return trail
+    way = around
+    for name in trail[1:]:
+        way = lengthen(way, name if name == "…" else f"{around[-1]}/{name}")
+    return way
+
+
+# ----------------------------------------------------------------------------
+# The loops of a flow without a stop: one loop per group of nodes that form loops.
+#
+#     start → a → b → a, b → end, no gate among them
+#         -> Loop(way=(a, b), back="/control_flow_connections/2", …)
+#
+# These are the loops (control/graph.py) of the graph without its stops.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """One loop, and all nodes that can be on one of the group."""
+
+    flow: FlowIR
+    way: tuple[str, ...]
+    """Ids along a shortest way round, from where a run comes to it; the middle of a long one left out."""
+    back: Place
+    """Place of the control edge that closes it."""
+    members: tuple[Node, ...]
+    can_end: bool
+    """Whether any control edge leads out of it."""
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the runtime bounds its rounds: those of an agent, which ends them itself."""
+        return any(isinstance(node, AgentModelNode) for node in self.members)
+
+
+def walk_flows(flow: FlowIR, waived: Waived = NONE_WAIVED) -> Iterator[tuple[FlowIR, Waived]]:
+    """The flow and every flow inside it, each once for each set of gates that never ask there."""
+    found = [(flow, waived)]
+    seen = {(flow.place.pointer, waived)}
+    for current, waived_here in found:
+        yield current, waived_here
+        for node in current.nodes:
+            for inner, inside in open_waived(waived_here, node):
+                if (inner.place.pointer, inside) not in seen:
+                    seen.add((inner.place.pointer, inside))
+                    found.append((inner, inside))
+
+
+def find_loops(flow: FlowIR, openings: Openings, waived: Waived = NONE_WAIVED) -> Iterator[Loop]:
+    """The loops of one flow that a run can come to and that pass no stop."""
+    reached = reach_from(
+        [flow.start] if flow.start in flow.by_id else (),
+        lambda node_id: (edge.target for edge in flow.ways_out.get(node_id, ())),
+    )
+    order = {node_id: number for number, node_id in enumerate(reached)}
+    edges = {node_id: tuple(openings.edges(flow, flow.by_id[node_id], waived)) for node_id in order}
+    graph = Digraph({node_id: [edge.target for edge in found] for node_id, found in edges.items()})
+    for group in graph.find_loops(order):
+        inside = frozenset(group)
+        first = min(group, key=order.__getitem__)
+        way = graph.find_shortest_round(first, inside)
+        back = next(edge.place for edge in edges[way[-1]] if edge.target == first)
+        trail: tuple[str, ...] = ()
+        for node_id in way:
+            trail = lengthen(trail, node_id)
+        yield Loop(
+            flow=flow,
+            way=trail,
+            back=back,
+            members=tuple(flow.by_id[node_id] for node_id in sorted(group, key=order.__getitem__)),
+            can_end=any(
+                edge.target not in inside
+                for node_id in group
+                for edge in flow.ways_out.get(node_id, ())
+            ),
+        )
+
+
+# ----------------------------------------------------------------------------
+# One flow with its gates and acting nodes: finds nodes that can act before any gate asked.
+#
+#     start → gate → send                                       send is not open
+#     start → check ─a→ gate → send, check ─b→ send             send is open: one way has no gate
+#     start → draft(a gate inside) → send                       send is not open
+#
+# A gate that the policy waives (`requiresApproval: false` in `gateSteps`) guards nothing.  A gate is
+# never a send: its risk class describes the nodes that it guards.
+#
+# This is the one proof that explanations and comparisons share; the rules prove the same for files
+# that may have errors (openings.py), and a test compares the two.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Guarding:
+    """The gates of a flow, its sends, and the ways between them; each computed once."""
+
+    flow: FlowIR
+
+    @cached_property
+    def graph(self) -> ControlGraph:
+        """Which node runs after which, at any depth."""
+        return ControlGraph.of(self.flow)
+
+    @cached_property
+    def approval(self) -> Approval:
+        """The policy that the flow implies, and its gates."""
+        return derive_approval(self.flow)
+
+    @cached_property
+    def gates(self) -> dict[Path, GateSpec]:
+        """Every gate, as the policy shows it, in the order of the policy's steps."""
+        return {gate.path: gate for gate in self.approval.gates}
+
+    @cached_property
+    def waived(self) -> frozenset[Path]:
+        """The gates that never ask; `requiresApproval` of a gate itself is its author's remark."""
+        return waived_gates(self.flow)
+
+    @cached_property
+    def asking(self) -> frozenset[Path]:
+        """The gates that ask a person."""
+        return frozenset(self.gates) - self.waived
+
+    @cached_property
+    def sends(self) -> frozenset[Path]:
+        """The nodes that act on the world outside."""
+        return sends(self.flow)
+
+    @cached_property
+    def reached(self) -> Collection[Path]:
+        """What control can come to at all."""
+        return self.graph.reached()
+
+    @cached_property
+    def _open(self) -> Collection[Path]:
+        return self.graph.reached(without=self.asking)
+
+    def acts(self, path: Path) -> bool:
+        """Whether control can come to where the node has acted."""
+        return self.graph.done(path) in self.reached
+
+    def is_open(self, path: Path) -> bool:
+        """Whether the node can act before any gate asked."""
+        return self.graph.done(path) in self._open
+
+    def repeats(self, send: Path) -> bool:
+        """Whether a loop leads from the send back to it without any gate."""
+        return self.graph.repeats(send, without=self.asking)

@@ -1,17 +1,17 @@
 """Child agents: dependencies between packages, their versions, and their places on disk.
 
-packages.py   folders             -> the agent packages in them
-resolve.py    packages, and the child agents that each declares (`oas_compiler/package/declared.py`)
-                                  -> links, and findings for unresolved child agents
-flaws.py      circles, doubles, children that are used and not declared
-copies.py     whether a flow's copy of a child agent still equals the child
-lock.py       a resolution        -> oasflow-lock.json, or the differences from it
+agent_packages.py  folders -> the agent packages in them
+resolution.py      packages, and the child agents that each declares
+                   (`oas_compiler/package/dependencies.py`) -> links, and findings for unresolved
+                   child agents; circles, doubles, children that are used and not declared;
+                   whether a flow's copy of a child agent still equals the child
+lock.py            a resolution -> oasflow-lock.json, or the differences from it
 
 resolve("agents/email-outreach").to_json()
 """
 
 from __future__ import annotations
 
-from oas_compiler.deps.resolve import Link, Resolution, resolve
+from oas_compiler.deps.resolution import Link, Resolution, resolve
 
 __all__ = ["Link", "Resolution", "resolve"]

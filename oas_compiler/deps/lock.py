@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from oas_compiler.deps.packages import AgentPackage
-from oas_compiler.deps.resolve import Resolution
+from oas_compiler.deps.agent_packages import AgentPackage
+from oas_compiler.deps.resolution import Resolution
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import JsonValue
-from oas_compiler.text.files import replace_file
+from oas_compiler.text.file_access import replace_file
 from oas_compiler.text.source import read_below
 
 Key: TypeAlias = tuple[str, str]

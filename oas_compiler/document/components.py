@@ -9,22 +9,39 @@ A component is opened once, however many references lead to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from cinatra_sdk.values.references import REFERENCE
-from oas_compiler.component.component import Component, with_article
-from oas_compiler.component.fields import SHAPES, Field, Kind
-from oas_compiler.document.scope import DEFINITIONS, Document, Located, Scope, is_reference
-from oas_compiler.document.sensitive import SENSITIVE_FIELDS, is_exported, keep_name
-from oas_compiler.document.types import fields_of
-from oas_compiler.findings.spelling import nearest
-from oas_compiler.ir import JsonValue
-from oas_compiler.kinds.registry import BUILT_IN, find_kind
-from oas_compiler.templates.plain_language import find_wider, write_templates
-from oas_compiler.text.descriptions import describe
+from cinatra_sdk.data.ports import REFERENCE
+from oas_compiler.component.component import SHAPES, Component, Field, Kind, with_article
+from oas_compiler.component.model_fields import MODEL_TYPES
+from oas_compiler.component.requests import TRANSPORT_FIELDS
+from oas_compiler.document.component_types import (
+    fields_of,
+    is_known,
+    is_misspelt,
+    is_plugin_type,
+    report_wrong_type,
+)
+from oas_compiler.document.scope import (
+    DEFINITIONS,
+    SENSITIVE_FIELDS,
+    Document,
+    Located,
+    Scope,
+    is_exported,
+    is_reference,
+    keep_name,
+    read_cinatra,
+)
+from oas_compiler.findings.finding import describe, nearest
+from oas_compiler.ir import NO_BEHIND, Behind, JsonValue
+from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.registry import AGENTS, BUILT_IN, RUNNERS, TOOLS, find_kind
+from oas_compiler.templates import find_wider, write_templates
 from oas_compiler.text.marks import child
-from oas_compiler.text.safe import safe
+from oas_compiler.text.safe_text import safe
 
 _NOT_RESOLVED = frozenset({"metadata", DEFINITIONS})
 LEGACY_FIELDS: Final = frozenset(
@@ -264,3 +281,204 @@ def reference_hint(name: str, scope: Scope) -> str:
 
 def _read_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else ""
+
+
+# ----------------------------------------------------------------------------
+# The tools and models that nodes and agents run.
+#
+# {"component_type": "ToolNode", "tool": {"$component_ref": "search"}}  ->  Component(type="ServerTool", …)
+
+
+class BehindReader:
+    """Opens the tools and models of one document."""
+
+    def __init__(self, document: Document, components: ComponentReader) -> None:
+        self._document = document
+        self._components = components
+
+    def load_tool(self, node: Component, at: Located) -> Component | None:
+        target = self.locate(node, "tool", at)
+        return None if target is None else self.open_tool(target, f"{node.pointer}/tool")
+
+    def open_tool(self, target: Located, pointer: str) -> Component | None:
+        """A tool; pointer: of the field that leads to it, for errors."""
+        kind = target.component_type
+        if kind in TOOLS:
+            tool = self._components.read(target)
+            return self.open_transport(tool, target) if kind == "MCPTool" else tool
+        node_kind = find_kind(kind)
+        runs_not = kind in RUNNERS or (node_kind is not None and not node_kind.runs)
+        if not runs_not and not is_plugin_type(kind):
+            report_wrong_type(
+                self._document,
+                pointer,
+                "a tool",
+                "a ServerTool, a RemoteTool, a ClientTool or an MCPTool",
+                target,
+            )
+        return None
+
+    def open_transport(self, tool: Component, at: Located) -> Component | None:
+        """The MCPTool or MCPToolBox with the fields of its transport; `None` without one."""
+        inside = self._document.enter(at)
+        target = self.locate(tool, "client_transport", inside)
+        if target is None:
+            return None
+        if target.component_type not in TRANSPORT_FIELDS:
+            if is_known(target.component_type) or not target.component_type:
+                place = f"{tool.pointer}/client_transport"
+                report_wrong_type(
+                    self._document, place, "a transport", "a StreamableHTTPTransport", target
+                )
+            return None
+        transport = self._components.read(self._document.enter(target))
+        fields = {"component_type": transport.type, **transport.fields}
+        login = self._open_login(transport, self._document.enter(target))
+        fields = {name: part for name, part in fields.items() if name != "auth"}
+        fields |= {"auth": login} if login is not None else {}
+        return replace(
+            tool,
+            fields={**tool.fields, "client_transport": fields},
+            places={**tool.places, "client_transport": transport.pointer},
+        )
+
+    def _open_login(self, transport: Component, at: Located) -> dict[str, JsonValue] | None:
+        """The login by OAuth of a transport, with its client; `None` without one."""
+        opened = self._open_part(transport, "auth", "OAuthConfig", at)
+        if opened is None:
+            return None
+        config, inside = opened
+        client = self._open_part(config, "client", "OAuthClientConfig", inside)
+        return {**config.fields, "client": dict(client[0].fields) if client is not None else {}}
+
+    def _open_part(
+        self, owner: Component, field: str, component_type: str, at: Located
+    ) -> tuple[Component, Located] | None:
+        target = self.locate(owner, field, at)
+        if target is None:
+            return None
+        if target.component_type != component_type:
+            pointer = f"{owner.pointer}/{field}"
+            wanted = f"an {component_type}"
+            report_wrong_type(self._document, pointer, f'"{field}"', wanted, target)
+            return None
+        inside = self._document.enter(target)
+        return self._components.read(inside), inside
+
+    def load_model(
+        self, node: Component, at: Located, field: str = "llm_config"
+    ) -> Component | None:
+        """The model in a field of a node, an agent or a transform."""
+        target = self.locate(node, field, at)
+        if target is None:
+            return None
+        if target.component_type in MODEL_TYPES:
+            return self._components.read(self._document.enter(target))
+        if is_known(target.component_type) or not target.component_type:
+            place = f"{node.pointer}/{field}"
+            report_wrong_type(self._document, place, "a model", "an LlmConfig", target)
+        return None
+
+    def locate(self, component: Component, name: str, at: Located) -> Located | None:
+        """What the component field `name` leads to; `None` when that was reported."""
+        value = at.value.get(name) if isinstance(at.value, dict) else None
+        if not component.has(name):
+            return None
+        return self._document.locate(Located(value, f"{component.pointer}/{name}", at.scope))
+
+
+# ----------------------------------------------------------------------------
+# The flows, tools and agents that a node runs, as far as its text says, whatever the node's type.
+#
+# {"component_type": "ToolNode", "tool": {…, "requires_confirmation": true}}
+#     read_behind    ->  Behind(asks_person=True)
+# `{"component_type": "MapNode", "subflow": {"$component_ref": "nobody"}}`
+#     is_inside_unread   ->  True: what the node runs may hold a gate
+
+
+USUAL_FLOW_FIELDS: Final = ("subflow", "agent", "subflows")
+"""The fields that hold flows in Agent Spec's own nodes; those of other nodes are taken alike."""
+
+
+def is_inside_unread(document: Document, node: Located) -> bool:
+    """Whether something that the node runs could not be read, which an error says.
+
+    A field that nodes of the kind do not have runs nothing (OAS024).
+    """
+    kind = find_kind(node.component_type)
+    names: Sequence[str] = USUAL_FLOW_FIELDS
+    if kind is not None and kind.fields is not None:
+        names = kind.flows
+        if any(_needs_flow(kind, name) and _find_member(node, name) is None for name in names):
+            return True
+    found = [document.locate(member) for member in list_members(node, names)]
+    return any(target is None or is_misspelt(target) for target in found)
+
+
+def _needs_flow(kind: NodeKind, name: str) -> bool:
+    """Whether nodes of the kind have one flow, and nothing else, in this field."""
+    assert kind.fields is not None
+    field = kind.fields[name]
+    return field.required and field.kind != "list" and name != kind.behind
+
+
+def read_behind(document: Document, node: Located) -> Behind:
+    """The facts about the tool or agent that a node runs; about an agent that is a document itself."""
+    if node.component_type in AGENTS:
+        return _read_agent_facts(node)
+    tool = _find_member(node, "tool")
+    member = tool or _find_member(node, "agent")
+    found = document.locate(member) if member is not None else None
+    if found is None and tool is not None:
+        return Behind(asks_person=True)
+    behind = (read_cinatra(found.value) if found is not None else None) or {}
+    asks = _read(found, "requires_confirmation") is True
+    if node.component_type in ("AgentNode", "ExtendedAgentNode"):
+        own = read_cinatra(node.value) or {}
+        asks = asks or own.get("requiresApproval", behind.get("requiresApproval")) is True
+    risk = behind.get("riskClass")
+    risk = risk if isinstance(risk, str) else ""
+    return Behind(risk_class=risk, asks_person=asks) if risk or asks else NO_BEHIND
+
+
+def _read_agent_facts(agent: Located) -> Behind:
+    """The facts about an agent that is a document by itself."""
+    own = read_cinatra(agent.value) or {}
+    risk = own.get("riskClass")
+    asks = own.get("requiresApproval") is True
+    return Behind(risk_class=risk if isinstance(risk, str) else "", asks_person=asks)
+
+
+def read_facts(tool: Located) -> Behind:
+    """The facts about a tool of an agent."""
+    risk = (read_cinatra(tool.value) or {}).get("riskClass")
+    asks = _read(tool, "requires_confirmation") is True
+    return Behind(risk_class=risk if isinstance(risk, str) else "", asks_person=asks)
+
+
+def list_members(node: Located, names: Sequence[str]) -> list[Located]:
+    """The components in some members of a node, each a component or a list of components."""
+    found: list[Located] = []
+    for name in names:
+        value = _read(node, name)
+        if isinstance(value, dict):
+            found.append(Located(value, child(node.pointer, name), node.scope))
+        elif isinstance(value, list):
+            found += [
+                Located(item, f"{node.pointer}/{name}/{index}", node.scope)
+                for index, item in enumerate(value)
+                if isinstance(item, dict)
+            ]
+    return found
+
+
+def _find_member(node: Located, name: str) -> Located | None:
+    value = _read(node, name)
+    return (
+        Located(value, child(node.pointer, name), node.scope) if isinstance(value, dict) else None
+    )
+
+
+def _read(located: Located | None, name: str) -> JsonValue:
+    value = located.value if located is not None else None
+    return value.get(name) if isinstance(value, dict) else None

@@ -14,16 +14,106 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
+from typing import Final
 
-from cinatra_sdk.values.references import REFERENCE
-from oas_compiler.document.dialect import is_plain
-from oas_compiler.document.sensitive import is_exported
-from oas_compiler.findings.finding import Findings
-from oas_compiler.findings.spelling import nearest
+from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.data.ports import REFERENCE, REFERENCE_MARK
+from oas_compiler.findings.finding import Findings, nearest
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.marks import child
 from oas_compiler.text.source import Source
+
+# ----------------------------------------------------------------------------
+# Whether a document is plain Agent Spec, or has a sign of Cinatra or of WayFlow.
+#
+#     {"component_type": "Flow", …}                                          ->  plain
+#     the same with "metadata": {"cinatra": …} at a node, or a call of {{CINATRA_BASE_URL}}  ->  not
+#     the same with an ExtendedToolNode                                      ->  not
+#
+# The text of Agent Spec decides about a plain document.  Files of the others mean more by a template,
+# and lead values of unknown types into named ones.
+
+
+_WAYFLOW: Final = ("Plugin", "Extended")
+"""What the types of WayFlow begin with."""
+
+
+def is_plain(document: JsonValue) -> bool:
+    """In: the document as written."""
+    waiting = [document]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            if BASE_URL in one:
+                return False
+        elif isinstance(one, list):
+            waiting += one
+        elif isinstance(one, dict):
+            kind, metadata = one.get("component_type"), one.get("metadata")
+            if isinstance(kind, str) and kind.startswith(_WAYFLOW):
+                return False
+            if isinstance(metadata, dict) and "cinatra" in metadata:
+                return False
+            waiting += one.values()
+    return True
+
+
+# ----------------------------------------------------------------------------
+# Sensitive fields: their values may stand elsewhere, under the name `<id>.<field>`.
+#
+# {"api_key": {"$component_ref": "gpt.api_key"}}    ->  keep_name("gpt.api_key", "text")
+#
+# A reference that the document does not define is kept as it is; the host's value is put in where the
+# field is used, and nowhere else (`cinatra_sdk.data.sensitive_fields`).
+# Source: Agent Spec, SensitiveField.
+
+
+SENSITIVE_FIELDS: Final = frozenset(
+    {
+        "api_key",
+        "auth_file_location",
+        "ca_file",
+        "cert_file",
+        "client_secret",
+        "credentials",
+        "dsn",
+        "key_file",
+        "password",
+        "sensitive_headers",
+        "ssl_ca_cert",
+        "ssl_cert",
+        "ssl_crl",
+        "ssl_key",
+        "sslkey",
+        "wallet_location",
+        "wallet_password",
+    }
+)
+
+
+_NAMED_FIELDS: Final = SENSITIVE_FIELDS | {"client_id", "client_id_metadata_url", "user"}
+"""Those of which SDKs write a name; of these three, a request's body may have members, too."""
+
+
+def is_sensitive_name(name: str) -> bool:
+    """Whether the name is `<id>.<field>` of a sensitive field."""
+    return "." in name and name.rpartition(".")[2] in _NAMED_FIELDS
+
+
+def is_exported(name: str, pointer: str) -> bool:
+    """Whether the reference at `pointer`, a field or a member of it, is one of those that SDKs write
+    for a sensitive field.
+    """
+    field = name.rpartition(".")[2]
+    return is_sensitive_name(name) and field in pointer.split("/")[-2:]
+
+
+def keep_name(name: str, kind: str) -> JsonValue:
+    """What stands in a field of that kind for the reference."""
+    return REFERENCE_MARK + name if kind == "text" else {REFERENCE: name}
+
 
 DEFINITIONS = "$referenced_components"
 
@@ -221,3 +311,35 @@ def read_cinatra(value: JsonValue) -> dict[str, JsonValue] | None:
     metadata = value.get("metadata") if isinstance(value, dict) else None
     found = metadata.get("cinatra") if isinstance(metadata, dict) else None
     return found if isinstance(found, dict) else None
+
+
+# ----------------------------------------------------------------------------
+# What the readers of a document could not take, as facts that rules ask for.
+#
+# A rule says nothing about a place that was reported already.  It asks the subject for the places, and
+# knows neither codes nor sentences of other findings:
+#
+#     subject.unread(Unread.KIND_OF_VALUE)  ->  frozenset({"/nodes/3"})
+
+
+class Unread(Enum):
+    """One way in which a place of the document cannot be read; its value is the finding's code."""
+
+    UNKNOWN_REFERENCE = "OAS010"
+    CIRCULAR_REFERENCE = "OAS011"
+    REFERENCE_NOT_TEXT = "OAS013"
+    KIND_OF_COMPONENT = "OAS014"
+    YAML_WORD = "OAS018"
+    """A word such as `yes` that readers of YAML understand differently."""
+    KIND_OF_VALUE = "OAS022"
+    MISSING = "OAS023"
+    VERSION = "OAS025"
+    COMPONENT_TYPE = "OAS026"
+    KIND_REFUSED = "OAS055"
+    """The package that adds the type of the component cannot be used."""
+    SCHEMA_TYPE = "OAS037"
+    START_INPUTS = "OAS068"
+    """The inputs of a flow and of its StartNode differ."""
+    TEMPLATE = "OAS080"
+    TEMPLATE_NAME = "OAS081"
+    """A template uses a name that is no input."""

@@ -14,16 +14,154 @@ In: a `Document`.  Out: findings about every component of the file, used or not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
 
-from oas_compiler.document.features import missing_features, published
+from oas_compiler.document.component_types import is_known, is_plugin_type, known_types
 from oas_compiler.document.scope import DEFINITIONS, Document, Located, is_reference
-from oas_compiler.document.types import is_known, is_plugin_type, known_types
-from oas_compiler.findings.spelling import nearest
+from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import JsonValue
-from oas_compiler.kinds.kind import Version
-from oas_compiler.kinds.registry import find_refusal
+from oas_compiler.kinds.kind import DRAFT, Version
+from oas_compiler.kinds.registry import find_kind, find_refusal
 from oas_compiler.text.marks import child
+
+# ----------------------------------------------------------------------------
+# The version of Agent Spec that introduced each component type and field.
+#
+#     missing_features({"component_type": "CatchExceptionNode", …}, (26, 1, 0))
+#         ->  "CatchExceptionNode" is there since "26.1.2"
+#
+# Compared as numbers, never by a list of versions: "26.2.0" has everything that "26.1.2" has.
+# What was published in 26.1.0 counts since its drafts, which say "25.4.2".
+# Source: Agent Spec, changes between versions.
+
+
+_2612: Final = (26, 1, 2)
+_2631: Final = (26, 3, 1)
+
+_TYPES: Final[Mapping[str, Version]] = {
+    **dict.fromkeys(
+        (
+            "A2AAgent",
+            "A2AConnectionConfig",
+            "AgentSpecializationParameters",
+            "BuiltinTool",
+            "MCPToolBox",
+            "MCPToolSpec",
+            "ManagerWorkers",
+            "SpecializedAgent",
+            "Swarm",
+        ),
+        DRAFT,
+    ),
+    **dict.fromkeys(
+        (
+            "ConversationSummarizationTransform",
+            "GeminiAIStudioAuthConfig",
+            "GeminiConfig",
+            "GeminiVertexAIAuthConfig",
+            "InMemoryCollectionDatastore",
+            "LlmConfig",
+            "MTlsOracleDatabaseConnectionConfig",
+            "MessageSummarizationTransform",
+            "OAuthClientConfig",
+            "OAuthConfig",
+            "OracleDatabaseDatastore",
+            "PKCEPolicy",
+            "PostgresDatabaseDatastore",
+            "RetryPolicy",
+            "TlsOracleDatabaseConnectionConfig",
+            "TlsPostgresDatabaseConnectionConfig",
+        ),
+        _2612,
+    ),
+    "DbmsVectorChainLlmConfig": _2631,
+}
+"""Of components that are no nodes; those of Agent Spec's first version are left out."""
+
+
+def _is_used(value: JsonValue) -> bool:
+    """Whether a field says anything; SDKs write out what is empty."""
+    return value is not None and value is not False and value not in ([], {}, "")
+
+
+def _is_off(value: JsonValue) -> bool:
+    return value is False
+
+
+def _is_structured(value: JsonValue) -> bool:
+    """Whether outputs of an LlmNode ask for more than one text."""
+    if not isinstance(value, list) or not value:
+        return False
+    first = value[0]
+    return len(value) > 1 or (isinstance(first, dict) and first.get("type", "string") != "string")
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    since: Version
+    types: frozenset[str] = frozenset()
+    """Component types that it is new for; empty for all."""
+    counts: Callable[[JsonValue], bool] = _is_used
+
+
+_MCP: Final = frozenset({"MCPTool", "MCPToolBox"})
+_FIELDS: Final = (
+    _Field("sensitive_headers", DRAFT),
+    _Field("requires_confirmation", _2612, frozenset({"MCPToolBox"})),
+    _Field("requires_confirmation", DRAFT),
+    _Field("toolboxes", DRAFT, frozenset({"Agent"})),
+    _Field("human_in_the_loop", DRAFT, frozenset({"Agent"}), _is_off),
+    _Field("outputs", DRAFT, frozenset({"LlmNode"}), _is_structured),
+    _Field("transforms", _2612, frozenset({"Agent"})),
+    _Field("url_allow_list", _2612),
+    _Field("retry_policy", _2631, _MCP),
+    _Field("retry_policy", _2612),
+)
+"""Of several for one name the first that fits the component decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A type or field that a component uses but the declared version lacks."""
+
+    what: str
+    field: str
+    """Its field; `component_type` when it is the component itself."""
+    since: Version
+
+
+def missing_features(component: Mapping[str, JsonValue], version: Version) -> Iterator[Missing]:
+    """The types and fields that `component` uses but `version` lacks."""
+    kind = component.get("component_type")
+    if not isinstance(kind, str):
+        return
+    known = find_kind(kind) if kind not in _TYPES else None
+    since = known.since if known is not None else _TYPES.get(kind)
+    if since is not None and since > version:
+        yield Missing(kind, "component_type", since)
+        return
+    seen: set[str] = set()
+    for field in _FIELDS:
+        if field.name not in component or field.name in seen:
+            continue
+        if field.types and kind not in field.types:
+            continue
+        seen.add(field.name)
+        if field.since > version and field.counts(component[field.name]):
+            yield Missing(f"{field.name} of {_add_article(kind)}", field.name, field.since)
+
+
+def published(version: Version) -> str:
+    """The version to write; a draft is named by its published version."""
+    return "26.1.0" if version == DRAFT else ".".join(map(str, version))
+
+
+def _add_article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind[:80]}" if kind else "a component"
+
 
 OLDEST = (25, 4, 1)
 NEWEST = (26, 4)
@@ -242,3 +380,38 @@ def _is_readable(document: Document, version: JsonValue, pointer: str) -> bool:
         hint = f'quote it and write all its parts, such as "26.1.0"; {hint}'
     document.findings.error("OAS025", problem, document.source.place(pointer), hint=hint)
     return False
+
+
+# ----------------------------------------------------------------------------
+# The components that a document uses: everything that its root leads to.
+#
+# root Flow -> nodes, edges, subflows, tools, agents, models, each once
+# a definition that no reference names      ->  not among them
+
+
+def list_used(document: Document) -> Iterator[Located]:
+    """Every component that the root uses, itself first, each once."""
+    waiting = [document.root] if document.root is not None else []
+    seen: set[str] = set()
+    while waiting:
+        found = document.locate(waiting.pop())
+        if found is None or found.pointer in seen:
+            continue
+        seen.add(found.pointer)
+        found = document.enter(found)
+        if found.component_type:
+            yield found
+        waiting.extend(_list_members(found))
+
+
+def _list_members(found: Located) -> Iterator[Located]:
+    if isinstance(found.value, list):
+        for index, element in enumerate(found.value):
+            if isinstance(element, list) or is_component(element):
+                yield Located(element, f"{found.pointer}/{index}", found.scope)
+    elif isinstance(found.value, dict):
+        for name, member in found.value.items():
+            if name in {"metadata", DEFINITIONS}:
+                continue
+            if isinstance(member, list) or is_component(member):
+                yield Located(member, child(found.pointer, name), found.scope)

@@ -7,19 +7,16 @@
 
 The stages, in order:
 
-    words.py                                  text: safe, measured, in lines
-    boxes.py                                  one node -> its box
-    ranks.py columns.py wires.py folds.py     one level of the flow: rows, columns, lines
-    arrange.py                                those four put together
-    layout.py                                 the whole flow, subflows as frames
-    colours.py shapes.py legend.py svg.py     the SVG text
-    html.py png.py                            the page and the image
-
-    mermaid.py                                flow -> Mermaid text, without these stages
+grid.py           one level of the flow: rows, columns, lines
+arrangement.py    those four put together; one level of the flow: rows, columns, lines
+picture.py        the whole flow, subflows as frames; one node -> its box; text: safe, measured,
+                  in lines
+svg.py            the SVG text
+picture_files.py  the page and the image
+mermaid.py        flow -> Mermaid text, without these stages
 """
 
-from oas_compiler.draw.colours import Theme
-from oas_compiler.draw.layout import Picture, lay_out
-from oas_compiler.draw.svg import svg_text
+from oas_compiler.draw.picture import Picture, lay_out
+from oas_compiler.draw.svg import Theme, svg_text
 
 __all__ = ["Picture", "Theme", "lay_out", "svg_text"]

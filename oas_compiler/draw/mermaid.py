@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from oas_compiler.control.approval import derive_approval
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.graph import link_level
-from oas_compiler.control.risk import sends
+from oas_compiler.control.risk_classes import sends
 from oas_compiler.ir import (
     BranchingNode,
     FlowIR,
@@ -28,7 +28,7 @@ from oas_compiler.ir import (
 )
 from oas_compiler.kinds.kind import Shape
 from oas_compiler.kinds.registry import kind_of, type_of
-from oas_compiler.text.safe import safe
+from oas_compiler.text.safe_text import safe
 
 MOST_EDGES = 500
 MOST_TEXT = 50_000

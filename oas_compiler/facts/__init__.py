@@ -1,8 +1,7 @@
 """What a host asks of a flow that is stored, told in the SDK's own classes.
 
-declared_slots.py    context slots and agreements, by package
-answer_rules.py      which answers reach which calls of the bridge with files
-reading.py           the flow in the bytes of a stored file
+answer_rules.py          which answers reach which calls of the bridge with files
+context_declarations.py  context slots and agreements, by package
 
 A host finds each fact by its name in the group of entry points `oasflow.flow_facts`, so that the SDK
 reads no OAS file.

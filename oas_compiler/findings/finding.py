@@ -8,12 +8,13 @@ findings.errors        ->  [Finding(code="OAS026", …)]
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from oas_compiler.ir import Json, Place
+from cinatra_sdk.data.text.nearest_name import did_you_mean
+from oas_compiler.ir import Json, JsonValue, Place
 
 Severity = Literal["error", "warning"]
 
@@ -161,3 +162,37 @@ def _shorten_to_line(text: str) -> str:
     """One line of at most 1,000 characters, in which a name has at most 100."""
     text = _LONG_NAME.sub(r'"\1…"', " ".join(text.splitlines()))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+# ----------------------------------------------------------------------------
+# `did you mean …?` for a whole run, within bounds.
+#
+#     nearest("strat", {"start", "end"}, findings)   ->   'did you mean "start"?'
+#
+# One hint compares the word with every known name.  A document with thousands of wrong names and
+# thousands of known names would take minutes, so hints stop when they become expensive.
+
+
+_BUDGET = 20_000
+"""Findings so far, times known names; 400 names still get hints for the first 50 findings."""
+
+
+def nearest(word: str, known: Collection[str], findings: Findings) -> str:
+    """The hint, or an empty string where no name is near or the comparison costs too much."""
+    if (len(findings) + 1) * len(known) > _BUDGET:
+        return ""
+    return did_you_mean(word, known)
+
+
+# ----------------------------------------------------------------------------
+# JSON values in a person's words.
+
+
+def describe(value: JsonValue) -> str:
+    """What a value is, in a person's words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    names = {str: "a string", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return names[type(value)]

@@ -10,14 +10,14 @@ Before (wire form)                          After (IR)
 
 Every value is immutable and comparable.
 
-values.py      places in the file
-types.py       ports;  type_names.py  types as people write them
-nodes.py       one class per component type;  agents.py  those of agents and of MCP tools
-flow.py        nodes and edges of one flow, and the walk over a flow and those inside
-printing.py    the text of `oasflow ir`;  exporting.py  its JSON
+port.py      ports; places in the file
+flow.py      nodes and edges of one flow, and the walk over a flow and those inside; one class per
+             component type
+agents.py    those of agents and of MCP tools
+printout.py  its JSON; the text of `oasflow ir`; types as people write them
 """
 
-from cinatra_sdk.values.json_text import (
+from cinatra_sdk.data.author_json import (
     NOTHING,
     NOTHING_SEALED,
     SEALED,
@@ -25,8 +25,7 @@ from cinatra_sdk.values.json_text import (
     JsonValue,
     SealedJson,
 )
-from cinatra_sdk.values.retry_policy import CallRetryPolicy
-from cinatra_sdk.values.types import (
+from cinatra_sdk.data.ports import (
     ANY,
     STRING,
     ArrayType,
@@ -36,6 +35,7 @@ from cinatra_sdk.values.types import (
     Type,
     UnionType,
 )
+from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from oas_compiler.ir.agents import (
     AgentCallsNode,
     AgentModelNode,
@@ -49,16 +49,6 @@ from oas_compiler.ir.agents import (
     RemoteAgentNode,
 )
 from oas_compiler.ir.flow import (
-    DataEdge,
-    FlowIR,
-    Gap,
-    Path,
-    Route,
-    find_tool_names,
-    open_flows,
-    walk,
-)
-from oas_compiler.ir.nodes import (
     AT_LEAST_ONCE,
     AT_MOST_ONCE,
     NO_BEHIND,
@@ -67,11 +57,14 @@ from oas_compiler.ir.nodes import (
     BranchingNode,
     CatchExceptionNode,
     ClientToolNode,
+    DataEdge,
     EndNode,
     ExtendedLlmNode,
     ExtendedMapNode,
     ExtendedParallelMapNode,
+    FlowIR,
     FlowNode,
+    Gap,
     GateStep,
     InputMessageNode,
     LlmNode,
@@ -80,18 +73,22 @@ from oas_compiler.ir.nodes import (
     OutputMessageNode,
     ParallelFlowNode,
     ParallelMapNode,
+    Path,
     PluginCatchExceptionNode,
     PluginOutputMessageNode,
     PluginRegexNode,
     PluginRetryNode,
     PluginTemplateNode,
     RemoteToolNode,
+    Route,
     StartNode,
     ToolNode,
     UnknownNode,
+    find_tool_names,
+    open_flows,
+    walk,
 )
-from oas_compiler.ir.types import Port
-from oas_compiler.ir.values import Place
+from oas_compiler.ir.port import Place, Port
 
 __all__ = [
     "ANY",

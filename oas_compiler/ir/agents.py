@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cinatra_sdk.values.json_text import NOTHING, NOTHING_SEALED, Json, SealedJson
-from cinatra_sdk.values.retry_policy import CallRetryPolicy
-from oas_compiler.ir.nodes import NO_BEHIND, Behind, Node
-from oas_compiler.ir.types import Port
+from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
+from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from oas_compiler.ir.flow import NO_BEHIND, Behind, Node
+from oas_compiler.ir.port import Port
 
 if TYPE_CHECKING:
     from oas_compiler.ir.flow import FlowIR

@@ -9,19 +9,30 @@ from __future__ import annotations
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component.agent import LoadedAgent, LoadedSwarm
-from oas_compiler.component.agent_tools import requires_approval
-from oas_compiler.component.agents import build_agent_flow
-from oas_compiler.component.attached import ATTACHMENT_KEYS, read_attached
-from oas_compiler.component.attached import KEY as ATTACHMENTS
-from oas_compiler.component.fields import NODE_FIELDS, Field
-from oas_compiler.component.first_turn import FIRST_TURN_KEYS, KEY, read_first_turn
+from oas_compiler.component.agent_flows import build_agent_flow
+from oas_compiler.component.agent_loop import requires_approval
+from oas_compiler.component.component import (
+    NODE_FIELDS,
+    Field,
+    LoadedAgent,
+    LoadedSwarm,
+    Site,
+    common,
+)
 from oas_compiler.component.inference import next_only, specialised
-from oas_compiler.component.metadata import CHILD_KEYS, NODE_KEYS, cinatra_error
-from oas_compiler.component.site import Site, common
-from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.component.metadata import (
+    ATTACHMENT_KEYS,
+    CHILD_KEYS,
+    FIRST_TURN_KEY,
+    FIRST_TURN_KEYS,
+    NODE_KEYS,
+    cinatra_error,
+    read_attached,
+    read_first_turn,
+)
+from oas_compiler.component.metadata import ATTACHMENTS_KEY as ATTACHMENTS
+from oas_compiler.kinds.kind import NodeKind, build_unknown
 from oas_compiler.kinds.tool import build_tool
-from oas_compiler.kinds.unknown import build_unknown
 
 
 def build_agent(site: Site) -> ir.Node:
@@ -64,7 +75,7 @@ def _check_told(site: Site, inputs: tuple[ir.Port, ...]) -> None:
             read_first_turn(site, site.component, inputs)
             read_attached(site, site.component, inputs)
         return
-    for key in (KEY, ATTACHMENTS):
+    for key in (FIRST_TURN_KEY, ATTACHMENTS):
         if site.component.cinatra.get(key) is not None:
             cinatra_error(site, key, "at a node whose agent has a model of this file")
 
@@ -105,5 +116,5 @@ AGENT = NodeKind(
     calls=(ir.AgentModelNode, ir.AgentShortenNode, ir.RemoteAgentNode),
     caption=_describe,
     metadata={**NODE_KEYS, **CHILD_KEYS, **FIRST_TURN_KEYS, **ATTACHMENT_KEYS},
-    lowering="oas_compiler.lower.nodes.agent:lower_agent",
+    lowering="oas_compiler.lower.service_nodes:lower_agent",
 )

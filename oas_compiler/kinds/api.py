@@ -8,14 +8,13 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import next_only, template_inputs
 from oas_compiler.component.metadata import ANY, EFFECT_KEYS, NODE_KEYS, cinatra_effect
 from oas_compiler.component.requests import REQUEST_FIELDS, read_request
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Port
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.text.safe import safe
+from oas_compiler.text.safe_text import safe
 
 
 def build_api(site: Site) -> ir.Node:
@@ -68,5 +67,5 @@ API = NodeKind(
     shape="call",
     caption=lambda node: format_address(node.method, node.url),
     metadata={**NODE_KEYS, **EFFECT_KEYS, "approvalPolicy": ANY, "phase": ANY, "tools": ANY},
-    lowering="oas_compiler.lower.nodes.api:lower_api",
+    lowering="oas_compiler.lower.plain_nodes:lower_api",
 )

@@ -6,12 +6,10 @@ mapping: {"send": "send"}         ->  branches ("send", "default")
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import checked_branches, exactly_one, none_declared
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Port
-from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.kinds.kind import NodeKind, build_unknown
 from oas_compiler.text.marks import child
 
 
@@ -60,5 +58,5 @@ BRANCHING = NodeKind(
     acts=False,
     shape="branch",
     caption="",
-    lowering="oas_compiler.lower.nodes.plain:lower_branching",
+    lowering="oas_compiler.lower.plain_nodes:lower_branching",
 )

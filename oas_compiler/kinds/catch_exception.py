@@ -9,13 +9,11 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW
+from oas_compiler.component.component import NODE_FIELDS, SUBFLOW, Site, common
 from oas_compiler.component.inference import branches_of, checked_branches, specialised
 from oas_compiler.component.metadata import NODE_KEYS, cinatra_error
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port, ScalarType, UnionType
-from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.kinds.kind import NodeKind, build_unknown
 
 CAUGHT_BRANCH: Final = "caught_exception_branch"
 CAUGHT_INFO: Final = "caught_exception_info"
@@ -77,5 +75,5 @@ CATCH_EXCEPTION = NodeKind(
     passage="caught",
     acts=False,
     metadata={**NODE_KEYS, "exceptionInfo": {"enum": [*_INFO]}},
-    lowering="oas_compiler.lower.nodes.plain:lower_catch_exception",
+    lowering="oas_compiler.lower.plain_nodes:lower_catch_exception",
 )

@@ -6,9 +6,8 @@ without ports    ->  the outputs that the flow declares
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import checked_branches, same_ports
-from oas_compiler.component.site import Site, common
 from oas_compiler.kinds.kind import NodeKind
 
 
@@ -42,5 +41,5 @@ END = NodeKind(
     acts=False,
     shape="end",
     caption=_write_caption,
-    lowering="oas_compiler.lower.nodes.plain:lower_end",
+    lowering="oas_compiler.lower.plain_nodes:lower_end",
 )

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field
-from oas_compiler.component.site import Site
+from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site
 from oas_compiler.ir import AgentNode, Node
 from oas_compiler.kinds.agent import AGENT, make_agent
 from oas_compiler.kinds.kind import NodeKind

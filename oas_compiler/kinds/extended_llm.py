@@ -10,12 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.attached import read_attached
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field
-from oas_compiler.component.first_turn import read_first_turn
+from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import next_only, template_inputs
-from oas_compiler.component.prompt_templates import change_messages, read_messages
-from oas_compiler.component.site import Site, common
+from oas_compiler.component.metadata import read_attached, read_first_turn
+from oas_compiler.component.model_fields import change_messages, read_messages
 from oas_compiler.ir import Json, Port
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.llm import LLM, read_config
@@ -93,5 +91,5 @@ EXTENDED_LLM = NodeKind(
     shape=LLM.shape,
     caption=LLM.caption,
     metadata=LLM.metadata,
-    lowering="oas_compiler.lower.nodes.llm:lower_llm",
+    lowering="oas_compiler.lower.service_nodes:lower_llm",
 )

@@ -12,14 +12,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.fields import PLUGIN_FIELDS, SUBFLOW, Field
+from oas_compiler.component.component import (
+    PLUGIN_FIELDS,
+    SUBFLOW,
+    Field,
+    Site,
+    common,
+    needs_jq,
+    read_ways,
+)
 from oas_compiler.component.inference import next_only, specialised
-from oas_compiler.component.json_paths import needs_jq, read_ways
-from oas_compiler.component.site import Site, common
-from oas_compiler.findings.spelling import nearest
+from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import ANY, ArrayType, Port
-from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.kinds.kind import NodeKind, build_unknown
 from oas_compiler.text.marks import child
 
 ITERATED: Final = "iterated_input"
@@ -106,5 +111,5 @@ EXTENDED_MAP = NodeKind(
     },
     flows=("flow",),
     acts=False,
-    lowering="oas_compiler.lower.nodes.map:lower_extended_map",
+    lowering="oas_compiler.lower.plain_nodes:lower_extended_map",
 )

@@ -17,5 +17,5 @@ EXTENDED_PARALLEL_MAP = NodeKind(
     fields=MAP_FIELDS,
     flows=("flow",),
     acts=False,
-    lowering="oas_compiler.lower.nodes.map:lower_extended_map",
+    lowering="oas_compiler.lower.plain_nodes:lower_extended_map",
 )

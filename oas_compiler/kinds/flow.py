@@ -6,13 +6,11 @@ without ports           ->  the ports of its subflow, the branches of its EndNod
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW, Field
+from oas_compiler.component.component import NODE_FIELDS, SUBFLOW, Field, Site, common
 from oas_compiler.component.inference import branches_of, checked_branches, specialised
 from oas_compiler.component.metadata import CHILD_KEYS, NODE_KEYS, cinatra_error, cinatra_text
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import JsonValue
-from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.kinds.kind import NodeKind, build_unknown
 
 
 def build_flow(site: Site) -> ir.Node:
@@ -87,5 +85,5 @@ FLOW = NodeKind(
         **CHILD_KEYS,
         "gateSteps": {"type": "array", "items": {"$ref": "#/$defs/gateStep"}},
     },
-    lowering="oas_compiler.lower.nodes.plain:lower_flow_node",
+    lowering="oas_compiler.lower.plain_nodes:lower_flow_node",
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cinatra_sdk.contract import MAX_GATE_VISITS
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import exactly_one, next_only, template_inputs
 from oas_compiler.component.metadata import (
     FLAG,
@@ -19,10 +19,8 @@ from oas_compiler.component.metadata import (
     cinatra_text,
     cinatra_text_map,
 )
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, JsonValue, Port
-from oas_compiler.kinds.extended import Extended, is_any, is_off, renames_nothing
-from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds.kind import Extended, NodeKind, is_any, is_off, renames_nothing
 
 
 def build_input_message(site: Site) -> ir.Node:
@@ -130,5 +128,5 @@ INPUT_MESSAGE = NodeKind(
         "inputRenderers": TEXT_MAP,
         "maxGateVisits": {"type": "integer", "minimum": 1, "maximum": MAX_GATE_VISITS},
     },
-    lowering="oas_compiler.lower.nodes.gate:lower_gate",
+    lowering="oas_compiler.lower.plain_nodes:lower_gate",
 )

@@ -8,16 +8,60 @@ Readers, rules, pictures and schemas ask the record; no module has its own table
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
 
-from oas_compiler.component.fields import Field
+from oas_compiler import ir
+from oas_compiler.component.component import Field, Site, common
 from oas_compiler.component.metadata import Schema
-from oas_compiler.ir import Node
-from oas_compiler.kinds.extended import Extended
+from oas_compiler.ir import JsonValue, Node
 
-if TYPE_CHECKING:
-    from oas_compiler.component.site import Site
+# ----------------------------------------------------------------------------
+# A type of another runtime that extends a kind of node, and when it says nothing more.
+#
+# `Extended("ExtendedToolNode", more={"raise_exceptions": is_on})`
+
+
+Same = Callable[[JsonValue], bool]
+"""Whether a value of a further field changes nothing; null stands for an absent one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extended:
+    """How one type is read as that which it extends."""
+
+    component_type: str
+    more: Mapping[str, Same] = field(default_factory=dict)
+    """Its further fields, which are left out."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+def is_empty(value: JsonValue) -> bool:
+    return value in (None, [], {}, "")
+
+
+def is_off(value: JsonValue) -> bool:
+    return value in (None, False)
+
+
+def is_on(value: JsonValue) -> bool:
+    return value is True
+
+
+def is_any(_value: JsonValue) -> bool:
+    return True
+
+
+def renames_nothing(value: JsonValue) -> bool:
+    return value is None or (isinstance(value, dict) and all(k == v for k, v in value.items()))
+
+
+MAPPINGS: Final[Mapping[str, Same]] = {
+    "input_mapping": renames_nothing,
+    "output_mapping": renames_nothing,
+}
+"""Of every node of WayFlow."""
+
 
 Version: TypeAlias = tuple[int, int, int]
 FIRST: Final[Version] = (25, 4, 1)
@@ -98,3 +142,34 @@ class NodeKind:
     @property
     def runs(self) -> bool:
         return bool(self.lowering)
+
+
+# ----------------------------------------------------------------------------
+# The stand-in for a node that cannot be built, so that the rest of its flow can be examined.
+#
+# a foreign type, a tool or flow that could not be read    ->  UnknownNode with the declared ports
+
+
+def build_unknown(site: Site) -> ir.Node:
+    """A stand-in that knows what the file declares and nothing else."""
+    declared = site.component.items("branches")
+    branches = tuple(name for name in declared or () if isinstance(name, str))
+    return ir.UnknownNode(
+        **common(site),
+        component_type=site.component.type,
+        inputs=site.declared("inputs") or (),
+        outputs=site.declared("outputs") or (),
+        branches=branches or ("next",),
+        subflows=site.readable_subflows,
+        behind=site.facts_behind,
+    )
+
+
+UNKNOWN = NodeKind(
+    component_type="",
+    node=ir.UnknownNode,
+    build=build_unknown,
+    words="",
+    fields=None,
+)
+"""The kind of the stand-in; no file names it, and it never runs."""

@@ -6,13 +6,16 @@ prompt "About {{ topic }}"   ->  input "topic", output "generated_text": string
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.attached import ATTACHMENT_KEYS, read_attached
-from oas_compiler.component.fields import NODE_FIELDS, Field
-from oas_compiler.component.first_turn import FIRST_TURN_KEYS, read_first_turn
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import next_only, template_inputs
-from oas_compiler.component.metadata import NODE_KEYS
+from oas_compiler.component.metadata import (
+    ATTACHMENT_KEYS,
+    FIRST_TURN_KEYS,
+    NODE_KEYS,
+    read_attached,
+    read_first_turn,
+)
 from oas_compiler.component.requests import report_retry_policy
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, Port
 from oas_compiler.kinds.kind import NodeKind
 
@@ -75,5 +78,5 @@ LLM = NodeKind(
     shape="call",
     caption=describe_question,
     metadata={**NODE_KEYS, **FIRST_TURN_KEYS, **ATTACHMENT_KEYS},
-    lowering="oas_compiler.lower.nodes.llm:lower_llm",
+    lowering="oas_compiler.lower.service_nodes:lower_llm",
 )

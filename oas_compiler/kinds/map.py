@@ -11,18 +11,15 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW, Field
+from oas_compiler.component.component import NODE_FIELDS, SUBFLOW, Field, Site, common
 from oas_compiler.component.inference import next_only, specialised
 from oas_compiler.component.metadata import NODE_KEYS, Schema, cinatra_error
-from oas_compiler.component.site import Site, common
-from oas_compiler.findings.spelling import nearest
+from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import ArrayType, Port, ScalarType
-from oas_compiler.ir.type_names import brief
-from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.ir.printout import brief
+from oas_compiler.kinds.kind import NodeKind, build_unknown
+from oas_compiler.port_types import castable, union
 from oas_compiler.text.marks import child
-from oas_compiler.types.casting import castable
-from oas_compiler.types.type_algebra import union
 
 ERRORS: Final = "collected_errors"
 """The output that lists what failed, where the author declares it."""
@@ -139,5 +136,5 @@ MAP = NodeKind(
     flows=("subflow",),
     acts=False,
     metadata=MAP_KEYS,
-    lowering="oas_compiler.lower.nodes.map:lower_map",
+    lowering="oas_compiler.lower.plain_nodes:lower_map",
 )

@@ -6,9 +6,8 @@ message: "Draft: {{ draft }}"    ->  one input "draft"
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import next_only, none_declared, template_inputs
-from oas_compiler.component.site import Site, common
 from oas_compiler.kinds.kind import NodeKind
 
 
@@ -34,5 +33,5 @@ OUTPUT_MESSAGE = NodeKind(
     acts=False,
     shape="message",
     caption="message",
-    lowering="oas_compiler.lower.nodes.plain:lower_message",
+    lowering="oas_compiler.lower.plain_nodes:lower_message",
 )

@@ -6,14 +6,11 @@ two flows with the outputs "a" and "b"   ->  outputs "a", "b"; the same name twi
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import next_only, specialised
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import FlowIR, Port
-from oas_compiler.ir.type_names import brief
-from oas_compiler.kinds.extended import MAPPINGS, Extended, is_any
-from oas_compiler.kinds.kind import DRAFT, NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.ir.printout import brief
+from oas_compiler.kinds.kind import DRAFT, MAPPINGS, Extended, NodeKind, build_unknown, is_any
 
 
 def build_parallel(site: Site) -> ir.Node:
@@ -75,5 +72,5 @@ PARALLEL_FLOW = NodeKind(
     flows=("subflows",),
     passage="all",
     acts=False,
-    lowering="oas_compiler.lower.nodes.plain:lower_parallel_flow",
+    lowering="oas_compiler.lower.plain_nodes:lower_parallel_flow",
 )

@@ -19,5 +19,5 @@ PARALLEL_MAP = NodeKind(
     flows=("subflow",),
     acts=False,
     metadata=MAP_KEYS,
-    lowering="oas_compiler.lower.nodes.map:lower_map",
+    lowering="oas_compiler.lower.plain_nodes:lower_map",
 )

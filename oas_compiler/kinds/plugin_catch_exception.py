@@ -12,12 +12,10 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.fields import PLUGIN_FIELDS, SUBFLOW, Field
+from oas_compiler.component.component import PLUGIN_FIELDS, SUBFLOW, Field, Site, common
 from oas_compiler.component.inference import branches_of, checked_branches, specialised
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Json, JsonValue, Port, ScalarType
-from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.kinds.kind import NodeKind, build_unknown
 from oas_compiler.text.marks import child
 
 DEFAULT_BRANCH: Final = "default_exception_branch"
@@ -94,5 +92,5 @@ PLUGIN_CATCH_EXCEPTION = NodeKind(
     flows=("flow",),
     passage="caught",
     acts=False,
-    lowering="oas_compiler.lower.nodes.plain:lower_plugin_catch",
+    lowering="oas_compiler.lower.plain_nodes:lower_plugin_catch",
 )

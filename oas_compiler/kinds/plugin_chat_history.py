@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import exactly_one, next_only, specialised
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import ANY, STRING, ArrayType, Node, Port
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.templates.reading import TemplateInvalid
+from oas_compiler.templates import TemplateInvalid
 
 HISTORY: Final = "chat_history"
 _USUAL_TEMPLATE: Final = (
@@ -105,5 +104,5 @@ PLUGIN_CHAT_HISTORY = NodeKind(
     },
     acts=False,
     caption="what was said",
-    lowering="oas_compiler.lower.nodes.plain:lower_history",
+    lowering="oas_compiler.lower.plain_nodes:lower_history",
 )

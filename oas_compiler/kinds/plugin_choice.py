@@ -11,13 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import checked_branches, specialised
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import NOTHING, STRING, Json, JsonValue, Node, Port
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.llm import LLM, read_config
-from oas_compiler.templates.reading import TemplateInvalid
+from oas_compiler.templates import TemplateInvalid
 
 STEPS: Final = "next_steps"
 """The name of the choices in the prompt."""
@@ -118,5 +117,5 @@ PLUGIN_CHOICE = NodeKind(
     behind=LLM.behind,
     shape="branch",
     caption="a model chooses",
-    lowering="oas_compiler.lower.nodes.llm:lower_choice",
+    lowering="oas_compiler.lower.service_nodes:lower_choice",
 )

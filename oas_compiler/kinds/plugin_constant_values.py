@@ -11,15 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import next_only, none_declared, specialised
-from oas_compiler.component.site import Site, common
+from oas_compiler.findings.finding import describe
 from oas_compiler.ir import STRING, Json, JsonValue, Node, Port, ScalarType
-from oas_compiler.ir.type_names import shown
+from oas_compiler.ir.printout import shown
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.text.descriptions import describe
+from oas_compiler.port_types import castable
 from oas_compiler.text.marks import child
-from oas_compiler.types.casting import castable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,5 +83,5 @@ PLUGIN_CONSTANT_VALUES = NodeKind(
     },
     acts=False,
     caption="constant values",
-    lowering="oas_compiler.lower.nodes.plain:lower_constant_values",
+    lowering="oas_compiler.lower.plain_nodes:lower_constant_values",
 )

@@ -10,10 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field, is_used
+from oas_compiler.component.component import (
+    PLUGIN_FIELDS,
+    Field,
+    Site,
+    common,
+    is_used,
+    needs_jq,
+    read_ways,
+)
 from oas_compiler.component.inference import exactly_one, next_only, specialised
-from oas_compiler.component.json_paths import needs_jq, read_ways
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import STRING, Node, Port
 from oas_compiler.kinds.kind import NodeKind
 
@@ -57,5 +63,5 @@ PLUGIN_EXTRACT = NodeKind(
     },
     acts=False,
     caption="values of a text",
-    lowering="oas_compiler.lower.nodes.plain:lower_extract",
+    lowering="oas_compiler.lower.plain_nodes:lower_extract",
 )

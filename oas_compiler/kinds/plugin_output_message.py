@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import (
     exactly_one,
     next_only,
     none_declared,
     template_inputs,
 )
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import JsonValue, Port
 from oas_compiler.kinds.kind import NodeKind
 
@@ -69,5 +68,5 @@ PLUGIN_OUTPUT_MESSAGE = NodeKind(
     acts=False,
     shape="message",
     caption="message",
-    lowering="oas_compiler.lower.nodes.plain:lower_message",
+    lowering="oas_compiler.lower.plain_nodes:lower_message",
 )

@@ -6,18 +6,36 @@ first match only    ->  the output is a string, else a list of strings
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from oas_compiler import ir
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import exactly_one, next_only
-from oas_compiler.component.patterns import pattern_flaw
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Port
-from oas_compiler.ir.type_names import shown
+from oas_compiler.ir.printout import shown
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.text.bounds import MAX_PATTERN
-from oas_compiler.types.casting import castable
+from oas_compiler.port_types import castable
+from oas_compiler.text.input_bounds import MAX_PATTERN
+
+if TYPE_CHECKING:
+    from cinatra_sdk.data.patterns.syntax import PatternFlawed
+
+
+# ----------------------------------------------------------------------------
+# Whether an author's regular expression can be used.
+#
+#     pattern_flaw("(a")      ->  PatternFlawed: "it is no regular expression"
+#
+# Besides the language of templates, this is the second part of the SDK that the front end uses, so
+# that a checked pattern also works at run time.  It imports the standard library only.
+
+
+def pattern_flaw(pattern: str) -> PatternFlawed | None:
+    """Why `pattern` cannot be used; None when it can.  It is read, never compiled."""
+    from cinatra_sdk.data.patterns.syntax import flaw
+
+    return flaw(pattern)
+
 
 _FLAGS: Final[Mapping[int, str]] = {2: "i", 8: "m", 16: "s", 32: "", 64: "x", 256: "a"}
 """Python's flags of regular expressions, and their letters."""
@@ -104,5 +122,5 @@ PLUGIN_REGEX = NodeKind(
     },
     acts=False,
     caption="regular expression",
-    lowering="oas_compiler.lower.nodes.plain:lower_regex",
+    lowering="oas_compiler.lower.plain_nodes:lower_regex",
 )

@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.fields import PLUGIN_FIELDS, SUBFLOW, Field
+from oas_compiler.component.component import PLUGIN_FIELDS, SUBFLOW, Field, Site, common
 from oas_compiler.component.inference import branches_of, checked_branches, specialised
-from oas_compiler.component.site import Site, common
-from oas_compiler.findings.spelling import nearest
+from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import Port, ScalarType
-from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.kinds.kind import NodeKind, build_unknown
 
 FAILURE: Final = "failure"
 COUNT: Final = "retry_step_num_retries"
@@ -78,5 +76,5 @@ PLUGIN_RETRY = NodeKind(
     flows=("flow",),
     passage="caught",
     acts=False,
-    lowering="oas_compiler.lower.nodes.plain:lower_retry",
+    lowering="oas_compiler.lower.plain_nodes:lower_retry",
 )

@@ -6,13 +6,12 @@ template: "About {{ topic }}"    ->  one input "topic", one output "output"
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import exactly_one, next_only, template_inputs
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Port
-from oas_compiler.ir.type_names import shown
+from oas_compiler.ir.printout import shown
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.types.casting import castable
+from oas_compiler.port_types import castable
 
 
 def build_template(site: Site) -> ir.Node:
@@ -47,5 +46,5 @@ PLUGIN_TEMPLATE = NodeKind(
     },
     acts=False,
     caption="template",
-    lowering="oas_compiler.lower.nodes.plain:lower_template",
+    lowering="oas_compiler.lower.plain_nodes:lower_template",
 )

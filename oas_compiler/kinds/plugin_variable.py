@@ -4,7 +4,7 @@ write_operations: {"seen": "insert"}, read_variables: ["seen"]
     ->  input "seen" (an element), output "seen" (the list), and "variable seen" on both sides
 
 What the variable holds comes in by "variable seen", and goes out by it to the other nodes with that
-variable; `document/variables.py` makes the edges.  Source: WayFlow's `PluginVariableNode`.
+variable; `document/wayflow_nodes.py` makes the edges.  Source: WayFlow's `PluginVariableNode`.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from cinatra_sdk.values.references import (
+from cinatra_sdk.data.ports import (
     VARIABLE_INSERT,
     VARIABLE_MERGE,
     VARIABLE_OVERWRITE,
     VARIABLE_PORT,
 )
-from oas_compiler.component.fields import PLUGIN_FIELDS, Field
+from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import next_only, specialised
-from oas_compiler.component.site import Site, common
-from oas_compiler.findings.spelling import nearest
+from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import ANY, NOTHING, ArrayType, Json, JsonValue, Node, ObjectType, Port
 from oas_compiler.kinds.kind import NodeKind
 
@@ -151,5 +150,5 @@ PLUGIN_VARIABLE = NodeKind(
     },
     acts=False,
     caption="variables",
-    lowering="oas_compiler.lower.nodes.plain:lower_variable",
+    lowering="oas_compiler.lower.plain_nodes:lower_variable",
 )

@@ -10,16 +10,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import differ, next_only, same_ports
 from oas_compiler.component.metadata import ANY, TEXT_MAP, TEXTS, cinatra_text_map, cinatra_texts
-from oas_compiler.component.site import Site, common
-from oas_compiler.findings.spelling import nearest
+from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import Json, Port
-from oas_compiler.ir.type_names import brief
+from oas_compiler.ir.printout import brief
 from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.port_types import castable
 from oas_compiler.text.marks import child
-from oas_compiler.types.casting import castable
 
 
 def build_start(site: Site) -> ir.Node:
@@ -153,5 +152,5 @@ START = NodeKind(
         "inputDataSources": {"type": "object"},
         "inputContract": ANY,
     },
-    lowering="oas_compiler.lower.nodes.plain:lower_start",
+    lowering="oas_compiler.lower.plain_nodes:lower_start",
 )

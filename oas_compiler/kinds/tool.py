@@ -11,17 +11,17 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import Component
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Component, Field, Site, common
 from oas_compiler.component.inference import next_only, specialised, template_inputs
-from oas_compiler.component.mcp import read_mcp_retry, read_server
 from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effect, refuse_effect
-from oas_compiler.component.requests import REQUEST_FIELDS, read_request
-from oas_compiler.component.site import Site, common
+from oas_compiler.component.requests import (
+    REQUEST_FIELDS,
+    read_mcp_retry,
+    read_request,
+    read_server,
+)
 from oas_compiler.ir import Json, Port
-from oas_compiler.kinds.extended import MAPPINGS, Extended
-from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.kinds.kind import MAPPINGS, Extended, NodeKind, build_unknown
 
 _RAISES: Final = "raise_exceptions"
 _TEMPLATES = tuple(name for name, field in REQUEST_FIELDS.items() if field.template)
@@ -135,5 +135,5 @@ TOOL = NodeKind(
     shape="call",
     caption=_describe,
     metadata={**NODE_KEYS, **EFFECT_KEYS},
-    lowering="oas_compiler.lower.nodes.tool:lower_tool",
+    lowering="oas_compiler.lower.service_nodes:lower_tool",
 )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from oas_compiler.ir import UnknownNode
-from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.unknown import build_unknown
+from oas_compiler.kinds.kind import NodeKind, build_unknown
 
 TRIGGER_WAIT = NodeKind(
     component_type="TriggerWaitNode",

@@ -2,12 +2,19 @@
 
 What each node does is a record of the SDK; here it is read from the IR.
 
-compile.py      from a file to a `Flow`, in one call;  flow.py  `Flow`: a compiled flow, for hosts
-planning.py     one flow -> its plan
-registry.py     the function that lowers a kind of node, and what it is given
+flow.py            `Flow`: a compiled flow, for hosts; one flow -> its plan; from a file to a
+                   `Flow`, in one call; models by name; whether the host has the values that a
+                   file only names
+node_functions.py  the function that lowers a kind of node, and what it is given; a node of an
+                   installed package, whose function the package makes itself; the outputs of such
+                   a node, compared with its declaration; the node to which a finalize of a
+                   context selection goes back
+plain_nodes.py     the nodes that only compute, and those that run flows as they are;
+                   inputMessageNode: a gate; mapNode and ParallelMapNode, also as WayFlow extends
+                   them; apiNode, and a ToolNode over a RemoteTool: one request through the
+                   platform
+service_nodes.py   llmNode, also as WayFlow extends it, and the node whose way out a model
+                   chooses; toolNode over each kind of tool, and the nodes of an agent's
+                   toolboxes; agentNode, and the nodes of an agent's own flow
 nodes/          these functions
-packages.py     a node of an installed package, whose function the package makes itself
-outputs.py      the outputs of such a node, compared with its declaration
-lent_secrets.py whether the host has the values that a file only names;  lent_models.py  models by name
-reopening.py    the node to which a finalize of a context selection goes back
 """

@@ -20,7 +20,7 @@ from types import MappingProxyType
 
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
-from oas_compiler.text.bounds import vet
+from oas_compiler.text.input_bounds import vet
 
 MAX_FRONTMATTER = 16_384
 """Characters of a frontmatter; what people write there is a hundredth of it."""

@@ -17,20 +17,220 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from oas_compiler.component.fields import COMPONENT_FIELDS, Field
-from oas_compiler.component.metadata import Schema
-from oas_compiler.document.survey import NEWEST, OLDEST
-from oas_compiler.document.types import all_fields, known_types, node_types, words_of
-from oas_compiler.ir import JsonValue
-from oas_compiler.kinds.no_nodes import RUNNERS, TOOLS
-from oas_compiler.schema.cinatra import (
-    context_slot,
-    gate_step,
-    metadata_schema,
-    object_annotation,
+from cinatra_sdk.contract import RESOLUTION_MODES, SELECTION_MODES
+from oas_compiler.component.component import COMPONENT_FIELDS, Field
+from oas_compiler.component.metadata import (
+    ANY,
+    ATTACHMENT_KEYS,
+    FIRST_TURN_KEYS,
+    FLAG,
+    NODE_KEYS,
+    TEXT,
+    TEXTS,
+    Schema,
 )
+from oas_compiler.document.component_types import all_fields, known_types, node_types, words_of
+from oas_compiler.document.survey import NEWEST, OLDEST
+from oas_compiler.ir import JsonValue
+from oas_compiler.kinds.registry import RUNNERS, TOOLS, find_kind
 from oas_compiler.schema.flow_schemas import DRAFT
-from oas_compiler.schema.words import CINATRA
+
+# ----------------------------------------------------------------------------
+# The meaning of each key of `metadata.cinatra`, in one sentence, for editors.
+#
+#     CINATRA["hidden"]    ->  "Inputs that only the caller supplies; nobody is asked for them."
+#
+# What a component type and its fields mean stands with the type (kinds/, document/component_types.py).
+
+
+CINATRA: Final[Mapping[str, str]] = {
+    "type": "`flow` or `orchestrator` runs on its own, `node` or `leaf` inside another agent.",
+    "packageName": "Name of the npm package that this belongs to, or of the child agent it runs.",
+    "packageVersion": "Version of that package; package.json decides.",
+    "hitlScreens": "Ids of the screens that this agent may show.",
+    "llm": "The model that calls of the bridge prefer.",
+    "contextSlots": "Places where a person or the agent picks stored artifacts as context.",
+    "docsRef": "Where the agent is described.",
+    "produces": "Artifacts that the agent makes.",
+    "agentDependencies": "Not read here: child agents are declared in package.json.",
+    "reentrantGate": "The gate that a loop comes back to.",
+    "toolboxes": "Toolboxes that calls of the bridge may use.",
+    "projectPrimitiveTools": "Notes about tools.",
+    "parentSatisfiedContextSlots": "Slots whose pick is handed to a child agent.",
+    "required": "Inputs that the run cannot begin without, in the order in which they are asked.",
+    "hidden": "Inputs that only the caller supplies; nobody is asked for them.",
+    "inputRenderers": "Title → id of the screen that asks for it.",
+    "inputTitles": "Title → what people see instead.",
+    "inputDataSources": "Title → where choices come from.",
+    "inputContract": "Notes about the inputs.",
+    "riskClass": "What the node does to the world; `…_send`, `…_publish`, `…_post`, `…_delete` and "
+    "`send_external_message` act on it and need a gate before them.",
+    "effect": "How often the effect may happen when a run goes on after a crash: `at_least_once`, "
+    "under one key, or `at_most_once`.",
+    "onItemError": "What a map does where an element fails: `fail`, or `collect` and go on.",
+    "requiresApproval": "Of a gate: that it asks. Of a call: for information only.",
+    "renderer": "Id of the screen, `@scope/package:screen`.",
+    "a2uiSurfaceId": "Id of the surface that the screen is drawn on.",
+    "approvalPolicy": "For information only; the policy follows from the gates.",
+    "phase": "For information only.",
+    "tools": "For information only.",
+    "description": "What it is for, in words.",
+    "purpose": "What it is for; marks context selection with `author-placed-…` and "
+    "`loader-injected-context-resolution-for-<slotId>`.",
+    "autoSkipWhenInputsPresent": "A hint for authors; nothing reads it.",
+    "inputMessageSchema": "JSON Schema of the answer that a person gives.",
+    "formSchema": "JSON Schema of the object inside an answer that is a JSON text.",
+    "surfaceGateInputs": "Whether the gate's inputs are shown as one object.",
+    "maxGateVisits": "How often one run may come to this gate.",
+    "gateSteps": "How the gates inside the subflow are shown, in their order.",
+    "a2uiSurfaceIdOverride": "The surface that takes the place of the child agent's own.",
+    "hitlOwnedBy": "Whose screens are shown: the child agent's or this one's own.",
+    "firstTurn": "The model is told tastes, brief, notes and recent work on an image before its prompt.",
+    "attachments": "The input with a list of refs of files, which the model is sent.",
+    "sideEffects": "Whether the step acts on the world.",
+}
+
+
+# ----------------------------------------------------------------------------
+# Cinatra's part of the dialect: `metadata.cinatra`, and the object types of outputs.
+#
+#     `metadata_schema("InputMessageNode")["properties"]["cinatra"]["properties"]["maxGateVisits"]`
+#         ->  {"description": …, "anyOf": [{"type": "integer", "minimum": 1, "maximum": 100}, …]}
+#
+# The schema has every key of real flows, and allows other keys.
+
+
+_LLM: Final[Schema] = {
+    "type": "object",
+    "properties": {
+        "preferredProvider": {"enum": ["openai", "anthropic", "gemini"]},
+        "preferredModel": TEXT,
+        "capabilityRequired": {"enum": ["media_input", "function_tools", "native_mcp"]},
+    },
+    "additionalProperties": False,
+}
+_PRODUCED: Final[Schema] = {
+    "type": "object",
+    "required": ["extension"],
+    "properties": {"extension": TEXT, "objectTypeId": TEXT},
+}
+_KEYS: Final[Mapping[str, Mapping[str, Schema]]] = {
+    "Flow": {
+        "type": {"enum": ["flow", "node", "orchestrator", "leaf"]},
+        "packageName": TEXT,
+        "packageVersion": TEXT,
+        "hitlScreens": TEXTS,
+        "llm": _LLM,
+        "contextSlots": {"type": "array", "items": {"$ref": "#/$defs/contextSlot"}},
+        "docsRef": ANY,
+        "produces": {"type": "array", "items": _PRODUCED},
+        "agentDependencies": ANY,
+        "reentrantGate": TEXT,
+        "toolboxes": {"type": "array"},
+        "projectPrimitiveTools": ANY,
+        "parentSatisfiedContextSlots": {"type": "array"},
+    },
+    "A2AAgent": NODE_KEYS,
+    "Agent": {**NODE_KEYS, **FIRST_TURN_KEYS, **ATTACHMENT_KEYS},
+}
+"""Of components that are no nodes."""
+OTHER_KEYS: Final[Mapping[str, Schema]] = {
+    "description": TEXT,
+    "purpose": TEXT,
+    "riskClass": TEXT,
+}
+"""Of every other type."""
+
+
+def keys_of(component_type: str) -> Mapping[str, Schema] | None:
+    """The keys that the host and this compiler read in `metadata.cinatra` of a component; see
+    OAS133.
+
+    `None` for a type without keys of its own: `OTHER_KEYS` counts there.
+    """
+    if component_type in _KEYS:
+        return _KEYS[component_type]
+    kind = find_kind(component_type)
+    return kind.metadata if kind is not None else None
+
+
+def metadata_schema(of: str) -> Schema:
+    keys = keys_of(of)
+    keys = OTHER_KEYS if keys is None else keys
+    # An absent value and null are the same to whoever reads these keys.
+    properties: Schema = {
+        key: {"description": CINATRA.get(key, ""), **_or_null(schema)}
+        for key, schema in keys.items()
+    }
+    return {
+        "type": "object",
+        "properties": {"cinatra": {"type": ["object", "null"], "properties": properties}},
+    }
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]} if schema else {}
+
+
+def context_slot() -> Schema:
+    return {
+        "title": "Context slot",
+        "description": "A place where stored artifacts are picked as context.",
+        "type": "object",
+        "required": ["slotId", "acceptedArtifactExtensions", "selectionMode", "resolutionMode"],
+        "properties": {
+            "slotId": {"type": "string", "minLength": 1},
+            "acceptedArtifactExtensions": {
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": "string", "minLength": 1},
+            },
+            "selectionMode": {"enum": [*SELECTION_MODES]},
+            "resolutionMode": {"enum": [*RESOLUTION_MODES]},
+            "minItems": {"type": "integer", "minimum": 0, "default": 0},
+            "maxItems": {"type": "integer", "minimum": 1},
+            "readableOnly": {"type": "boolean", "default": False},
+        },
+        "additionalProperties": False,
+    }
+
+
+def gate_step() -> Schema:
+    return {
+        "title": "Gate step",
+        "description": "How a gate inside the subflow is shown; these values win over its own.",
+        "type": "object",
+        "properties": {
+            "name": TEXT,
+            "description": TEXT,
+            "renderer": TEXT,
+            "riskClass": TEXT,
+            "requiresApproval": FLAG,
+            "hitlOwnedBy": {"enum": ["childAgent", "self"]},
+            "gateCount": {
+                "type": "integer",
+                "minimum": 1,
+                "default": 1,
+                "description": "How many gates this entry stands for.",
+            },
+        },
+    }
+
+
+def object_annotation() -> Schema:
+    text: Schema = {"type": "string"}
+    return {
+        "description": "Of an output of the flow: the object type that it makes.",
+        "type": "object",
+        "properties": {
+            "object_type": {"type": "string", "description": "`@scope/package:local-id`."},
+            "display_name": text,
+            "category": {"enum": ["profile", "content", "project", "idea", "report"]},
+            "canonical_keys": {"type": "array", "items": text},
+            "identity_key": text,
+        },
+    }
+
 
 ID: Final = "urn:oasflow:schema:oas"
 """Names the schema; nothing is fetched from anywhere."""

@@ -3,7 +3,7 @@
     a: 1        ->  {"a": 1, "b": "no"} and the offset of "a" and "b"
     b: no       ->  `no` at 2:4 is a string here, and false by YAML 1.1
 
-`cinatra_sdk.text.yaml_text` reads; here its flaws become findings.
+`cinatra_sdk.data.text.yaml_reader` reads; here its flaws become findings.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Final
 
 import yaml
 
-from cinatra_sdk.text import yaml_text
+from cinatra_sdk.data.text import yaml_reader
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
-from oas_compiler.text.bounds import MAX_DEPTH, MAX_FINDINGS, MAX_VALUES
+from oas_compiler.text.input_bounds import MAX_DEPTH, MAX_FINDINGS, MAX_VALUES
 from oas_compiler.text.marks import Marks
 
 _SHORT_NUMBER: Final = 6
@@ -66,7 +66,7 @@ def read_yaml(text: str, findings: Findings) -> YamlDocument | None:
             )
             found.others.append(other)
 
-    reading = yaml_text.read_yaml(
+    reading = yaml_reader.read_yaml(
         text, add=marks.add, plain=compare, max_depth=MAX_DEPTH, max_values=MAX_VALUES
     )
     for flaw in reading.flaws:
@@ -75,7 +75,7 @@ def read_yaml(text: str, findings: Findings) -> YamlDocument | None:
     return None if reading.flaws else found
 
 
-def _report_flaw(flaw: yaml_text.YamlFlaw, place: Place, findings: Findings) -> None:
+def _report_flaw(flaw: yaml_reader.YamlFlaw, place: Place, findings: Findings) -> None:
     message = flaw.message.replace("{name}", flaw.name)
     match flaw.kind:
         case "empty":

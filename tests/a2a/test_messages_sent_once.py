@@ -11,8 +11,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk import HostParts, host_context
-from cinatra_sdk.a2a.remote import RemoteAgent
-from cinatra_sdk.a2a.requesting import (
+from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.outside.a2a.message import (
     AgentFailed,
     AgentLost,
     AgentUnreachable,
@@ -20,11 +20,11 @@ from cinatra_sdk.a2a.requesting import (
     Said,
     asay,
 )
-from cinatra_sdk.effects import MemoryLedger
-from cinatra_sdk.effects.failures import NotMade, read_failure
-from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.platform.http import HttpPlatform
-from cinatra_sdk.remote import RemoteBounds
+from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
+from cinatra_sdk.outside.effects import MemoryLedger
+from cinatra_sdk.outside.effects.effect import NotMade, read_failure
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.remote import RemoteBounds
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.a2a.test_remote_agents import free_port, remote

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.models import ScriptedModel
-from cinatra_sdk.platform.http import HttpPlatform
+from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check

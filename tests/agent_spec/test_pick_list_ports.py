@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from oas_compiler import compile_flow
-from oas_compiler.ir.type_names import shown
+from oas_compiler.ir.printout import shown
 from tests.agent_spec.documents import (
     array,
     call,

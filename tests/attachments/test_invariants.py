@@ -32,12 +32,12 @@ from cinatra_sdk.attachments import (
     write_blocks,
     write_content,
 )
-from cinatra_sdk.attachments.answer_rules import BridgeCall
-from cinatra_sdk.blocks.llm_step import llm_step
-from cinatra_sdk.engine.runtime_context import host_context
-from cinatra_sdk.platform import HttpPlatform
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.attachments import AttachmentStore
+from cinatra_sdk.attachments.envelope import BridgeCall
+from cinatra_sdk.blocks.platform_steps import llm_step
+from cinatra_sdk.engine.host_context import host_context
+from cinatra_sdk.outside.platform import HttpPlatform
+from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
+from cinatra_sdk.store.database import Database
 from tests.attachments.samples import PDF, AwaitedPorts, RecordingPorts, ref, wire
 from tests.blocks.block_samples import CONFIG, graph_of
 from tests.platform.loopback_server import LoopbackServer
@@ -265,8 +265,8 @@ def test_invariant_5_the_flow_decides_which_call_opens_the_envelope() -> None:
 
 
 def test_invariant_6_the_package_knows_no_network_no_database_and_no_store() -> None:
-    allowed = {"cinatra_sdk.attachments", "cinatra_sdk.errors", "cinatra_sdk.governed.secrets",
-               "cinatra_sdk.threads", "cinatra_sdk.values.strict_json"}  # fmt: skip
+    allowed = {"cinatra_sdk.attachments", "cinatra_sdk.errors", "cinatra_sdk.governed.secret_values",
+               "cinatra_sdk.threads", "cinatra_sdk.data.json_values"}  # fmt: skip
     packages = {*sys.stdlib_module_names, "pydantic", "pydantic_core", "langchain_core"}
     for file in sorted((ROOT / "cinatra_sdk/attachments").glob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
@@ -310,7 +310,7 @@ def test_parts_are_made_by_the_resolver_alone() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == FilePart.__name__
     ]
-    assert makers == ["resolving.py"]
+    assert makers == ["uploads.py"]
 
 
 def test_awaited_ports_and_others_give_the_same() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cinatra_sdk.attachments import UnreadableFile, place_manifest, write_manifest
-from cinatra_sdk.attachments.manifest import HEAD, MAX_MIME, MAX_NAME, MAX_REASON
+from cinatra_sdk.attachments.manifest import HEAD, MAX_MIME, MAX_REASON, MAX_SHOWN_NAME
 from tests.attachments.samples import ref, vectors
 from tests.effort import tries
 
@@ -103,11 +103,11 @@ def test_no_title_type_or_reason_makes_another_line(
         assert "[" not in line
         assert "]" not in line
         assert {unicodedata.category(sign) for sign in line}.isdisjoint(UNSEEN)
-        assert len(line) <= MAX_NAME + MAX_MIME + MAX_REASON + 20
+        assert len(line) <= MAX_SHOWN_NAME + MAX_MIME + MAX_REASON + 20
     json.dumps(text).encode()
     text.encode()
 
 
 def test_a_title_as_long_as_a_book_is_cut_and_says_so() -> None:
     line = note(UnreadableFile(ref=ref(title="x" * 1_000_000), reason="r")).splitlines()[1]
-    assert line == f'- "{"x" * (MAX_NAME - 1)}…" (application/pdf): r'
+    assert line == f'- "{"x" * (MAX_SHOWN_NAME - 1)}…" (application/pdf): r'

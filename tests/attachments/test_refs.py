@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from cinatra_sdk.attachments import AttachmentRef, AttachmentRefInvalid, read_ref, read_refs
-from cinatra_sdk.attachments.file_names import name_file
+from cinatra_sdk.attachments.manifest import name_file
 from tests.attachments.samples import PDF, ref, vectors, wire
 
 

@@ -18,7 +18,7 @@ from cinatra_sdk.attachments import (
     wrap_answer,
     wrap_resume,
 )
-from cinatra_sdk.attachments.resuming import enclose_text
+from cinatra_sdk.attachments.envelope import enclose_text
 from tests.attachments.samples import PDF, vectors, wire
 from tests.effort import tries
 

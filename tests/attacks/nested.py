@@ -15,12 +15,12 @@ from langgraph.types import Command
 from typing_extensions import TypedDict
 
 from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
-from cinatra_sdk.blocks.llm_step import llm_step
+from cinatra_sdk.blocks.platform_steps import llm_step
 from cinatra_sdk.blocks.subgraph import subgraph
-from cinatra_sdk.engine.runtime_context import HostContext
+from cinatra_sdk.engine.host_context import HostContext
+from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.gates.hitl import build_hitl_gate
-from cinatra_sdk.governed.state import GovernedState, HostOnly
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start
 

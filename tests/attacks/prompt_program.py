@@ -25,8 +25,8 @@ APART = "\n" * 20
 def main() -> None:
     """Be oasflow."""
     import oas_compiler.cli
-    from cinatra_sdk.platform.simulated import SimulatedPlatform
-    from oas_compiler.cli import keyboard
+    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+    from oas_compiler.cli.terminal import keyboard
 
     _open(keyboard, os.environ.get("OASFLOW_TEST_OPEN", ""))
     hold = os.environ.get("OASFLOW_TEST_HOLD", "")
@@ -53,7 +53,7 @@ def main() -> None:
 
 def wait_for_keys() -> None:
     """Wait until a key has reached the terminal; nothing is read."""
-    from oas_compiler.cli.typed_ahead import _key_by_key
+    from oas_compiler.cli.terminal.keyboard import _key_by_key
 
     # Below everything, also where a line that a test has read is wiped out first.
     os.write(2, f"{APART}{HELD}\n".encode())

@@ -15,15 +15,15 @@ from cinatra_sdk.attachments import (
     read_ref,
     resolve_attachments,
 )
-from cinatra_sdk.governance import evidence as evidence_module
-from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.models.uploads import FileToUpload
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.run import evidence as evidence_module
+from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.outside.models.uploads import FileToUpload
 from cinatra_sdk.postgres import connection as statements
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store import attachment_ports, attachment_rows
-from cinatra_sdk.store.attachments import AttachmentStore
-from cinatra_sdk.store.evidence import stored_evidence
+from cinatra_sdk.store.artifacts import attachment_rows, attachment_store
+from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
+from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.evidence.evidence_source import stored_evidence
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 
@@ -155,7 +155,7 @@ def _of_any_tenant(place: Place) -> Iterator[None]:
 @contextmanager
 def _in_other_words(place: Place) -> Iterator[None]:
     """Another tenant's file is refused in words of its own."""
-    real = attachment_ports.TenantAttachmentPorts._load
+    real = attachment_store.TenantAttachmentPorts._load
 
     def load(self: Any, ref: AttachmentRef) -> Any:
         found = real(self, ref)
@@ -166,7 +166,7 @@ def _in_other_words(place: Place) -> Iterator[None]:
         return found
 
     with place.monkeypatch.context() as patched:
-        patched.setattr(attachment_ports.TenantAttachmentPorts, "_load", load)
+        patched.setattr(attachment_store.TenantAttachmentPorts, "_load", load)
         yield
 
 

@@ -15,26 +15,30 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.blocks.host_node import _taken_in
+from cinatra_sdk.data import work_budget
+from cinatra_sdk.data.patterns import search
+from cinatra_sdk.data.schema import checker, keywords, samples
+from cinatra_sdk.data.schema.problems import first_problem
+from cinatra_sdk.data.schema.samples import sample
+from cinatra_sdk.data.templates import language as template_language
+from cinatra_sdk.data.templates import parser as template_reading
+from cinatra_sdk.data.templates import template_budget
+from cinatra_sdk.data.templates.flow_templates import Renderer, TemplateError, compile_template
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.flow import casting, inputs
-from cinatra_sdk.flow.casting import CastError, cast
-from cinatra_sdk.gates.forms.choosing import form_of
-from cinatra_sdk.platform import DeclaredOutput, PlatformCall, PlatformError, declared_outputs
-from cinatra_sdk.templates import budget as template_budget
-from cinatra_sdk.templates import language as template_language
-from cinatra_sdk.templates import reading as template_reading
-from cinatra_sdk.templates.rendering import Renderer, TemplateError, compile_template
+from cinatra_sdk.flow.plan import caller_inputs, casts
+from cinatra_sdk.flow.plan.casts import CastError, cast
+from cinatra_sdk.gates.forms.form_choice import form_of
+from cinatra_sdk.outside.platform import (
+    DeclaredOutput,
+    PlatformCall,
+    PlatformError,
+    declared_outputs,
+)
 from cinatra_sdk.testing import drive
-from cinatra_sdk.values import schema_sample, work
-from cinatra_sdk.values.json_schema import first_problem
-from cinatra_sdk.values.patterns import searching
-from cinatra_sdk.values.schema_sample import sample
-from cinatra_sdk.values.validation import checker, keywords
 from oas_compiler import CompileError, check, compile_flow
-from oas_compiler.cli.fields import NotFitting, read_field
+from oas_compiler.cli.view.values import NotFitting, read_field
 from oas_compiler.ir import ANY, ArrayType, ObjectType, ScalarType, Type, UnionType
-from oas_compiler.types.casting import castable
-from oas_compiler.types.type_algebra import meet_all
+from oas_compiler.port_types import castable, meet_all
 from tests.attacks import bombs
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
@@ -301,10 +305,12 @@ def casting_of(about: str) -> str:
     known = {f"k{n}{'x' * 30}": 1 for n in range(300)}
     asked: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inputs, "did_you_mean", lambda word, near: asked.append(word) if near else "")
-        inputs.accepted_inputs((), known)
+        patch.setattr(
+            caller_inputs, "did_you_mean", lambda word, near: asked.append(word) if near else ""
+        )
+        caller_inputs.accepted_inputs((), known)
         ports = compile_flow(flow_of(start(*[port(f"in{n}") for n in range(50)]), end())).ir.inputs
-        inputs.accepted_inputs(ports, known)
+        caller_inputs.accepted_inputs(ports, known)
     return f"{len(asked)} names compared"
 
 
@@ -366,10 +372,10 @@ def harmless(door: str, row: dict[str, Any]) -> str:
 def _set_low_limits(place: Place) -> None:
     patch = place.monkeypatch
     patch.setattr(checker, "MAX_STEPS", 150_000)
-    patch.setattr(searching, "SECONDS", 0.05)
-    patch.setattr(schema_sample, "MAX_STEPS", 100_000)
+    patch.setattr(search, "SECONDS", 0.05)
+    patch.setattr(samples, "MAX_STEPS", 100_000)
     patch.setattr(template_budget, "MAX_WORK", 2_000_000)
-    patch.setattr(casting, "_MAX_STEPS", 20_000)
+    patch.setattr(casts, "_MAX_STEPS", 20_000)
     compile_template.cache_clear()
 
 
@@ -386,7 +392,7 @@ def _budget_without_an_end(place: Place) -> Iterator[None]:
             raise Runaway
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(work.Work, "spend", spend)
+        patch.setattr(work_budget.Work, "spend", spend)
         yield
 
 
@@ -405,14 +411,14 @@ def _rendering_without_an_end(place: Place) -> Iterator[None]:
 @contextmanager
 def _patterns_believed(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(searching.Matcher, "found", lambda *_: True)
+        patch.setattr(search.Matcher, "found", lambda *_: True)
         yield
 
 
 @contextmanager
 def _intermediate_texts_not_counted(place: Place) -> Iterator[None]:
     """As it was: only what is put out counts."""
-    from cinatra_sdk.templates import rendering as templates
+    from cinatra_sdk.data.templates import flow_templates as templates
 
     with place.monkeypatch.context() as patch:
         patch.setattr(templates, "count_work", lambda tree: tree)
@@ -446,7 +452,7 @@ def _every_engine_steps(place: Place) -> Iterator[None]:
         return [text]
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(searching.Matcher, "_find_matches", here)
+        patch.setattr(search.Matcher, "_find_matches", here)
         yield
 
 
@@ -464,21 +470,21 @@ def _unique_by_pairs(place: Place) -> Iterator[None]:
 
 @contextmanager
 def _patterns_compiled_to_check(place: Place) -> Iterator[None]:
-    from cinatra_sdk.values.patterns import reading
+    from cinatra_sdk.data.patterns import syntax
 
     def compiling(pattern: str) -> None:
         re.purge()
         re.compile(pattern[:199])  # the first classes of it are enough to tell
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(reading, "flaw", compiling)
+        patch.setattr(syntax, "flaw", compiling)
         yield
 
 
 @contextmanager
 def _hints_for_all(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(inputs, "_MOST_HINTS", 10**9)
+        patch.setattr(caller_inputs, "_MOST_HINTS", 10**9)
         yield
 
 

@@ -14,9 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from cinatra_sdk import Decision, FlowError, HostContext, RunStore, SimulatedPlatform
-from cinatra_sdk.engine.runtime_context import host_context
-from cinatra_sdk.platform.protocol import Credentials
-from cinatra_sdk.store import contexts, deciding, reading, run_store, short_names
+from cinatra_sdk.engine.host_context import host_context
+from cinatra_sdk.outside.platform.protocol import Credentials
+from cinatra_sdk.store import run_store
+from cinatra_sdk.store.flows import context_owner
+from cinatra_sdk.store.runs import decision_entry, lists
 from oas_compiler import compile_flow
 from tests.attacks import families
 from tests.attacks.book import Attack
@@ -182,7 +184,7 @@ def _nobody_compares(place: Place) -> Iterator[None]:
         return replace(host, run_id=run_id, tenant=tenant, mark=host_context().mark)
 
     with place.monkeypatch.context() as patch:
-        for module in ("run_store", "creating", "deciding", "rows"):
+        for module in ("run_store", "runs.creation", "runs.decision_entry", "runs.run_rows"):
             patch.setattr(f"cinatra_sdk.store.{module}.bound_context", bound)
         yield
 
@@ -190,33 +192,33 @@ def _nobody_compares(place: Place) -> Iterator[None]:
 @contextlib.contextmanager
 def _nobody_compares_while_driving(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr("cinatra_sdk.store.rows.bound_context", lambda given, **_: given)
+        patch.setattr("cinatra_sdk.store.runs.run_rows.bound_context", lambda given, **_: given)
         yield
 
 
 @contextlib.contextmanager
 def _a_mark_is_not_asked_for(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(contexts, "is_host_context", lambda _given: True)
+        patch.setattr(context_owner, "is_host_context", lambda _given: True)
         yield
 
 
 @contextlib.contextmanager
 def _a_token_needs_no_tenant(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(contexts, "_holds_credentials", lambda _host: False)
+        patch.setattr(context_owner, "_holds_credentials", lambda _host: False)
         yield
 
 
 @contextlib.contextmanager
 def _no_tenant_in_the_statement(place: Place) -> Iterator[None]:
-    original = deciding.load_row
+    original = decision_entry.load_row
 
     def everybodys(connection: Any, run_id: str, tenant: Any = None, **how: Any) -> Any:
         return original(connection, run_id, None, **how)
 
     with place.monkeypatch.context() as patch:
-        for module in (run_store, deciding, reading):
+        for module in (run_store, decision_entry, lists):
             patch.setattr(module, "load_row", everybodys)
         yield
 
@@ -227,15 +229,15 @@ def _any_beginning_will_do(place: Place) -> Iterator[None]:
         return str(rows[0]["run_id"]) if rows else typed
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(reading, "the_one_meant", first)
+        patch.setattr(lists, "the_one_meant", first)
         yield
 
 
 @contextlib.contextmanager
 def _given_names_are_shortened_to_act(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(short_names, "SHORTEST", 1)
-        patch.setattr(short_names, "_MADE_UP", short_names.re.compile(".*"))
+        patch.setattr(lists, "SHORTEST", 1)
+        patch.setattr(lists, "_MADE_UP", lists.re.compile(".*"))
         yield
 
 

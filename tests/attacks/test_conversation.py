@@ -15,15 +15,15 @@ from langgraph.graph import START, StateGraph, add_messages
 from langgraph.types import Command, Overwrite
 from typing_extensions import TypedDict
 
-from cinatra_sdk.advancing import stop_of
-from cinatra_sdk.engine import runtime_context
+from cinatra_sdk.activations import stop_of
+from cinatra_sdk.engine import host_context
+from cinatra_sdk.engine.list_channels import Conversation, Decisions, Growing
+from cinatra_sdk.engine.state_channels import SEALED, unseal
 from cinatra_sdk.errors import FlowError, InputInvalid
-from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.names import MESSAGES
-from cinatra_sdk.flow.nodes.message import Message
-from cinatra_sdk.flow.talk import read_conversation, say
-from cinatra_sdk.governed.growing import Conversation, Decisions, Growing
-from cinatra_sdk.governed.state import SEALED, unseal
+from cinatra_sdk.flow.nodes.gate_node import Message
+from cinatra_sdk.flow.plan.channel_names import MESSAGES
+from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.visit.talk import read_conversation, say
 from oas_compiler import Flow, compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
@@ -259,7 +259,7 @@ def own_update(place: Place) -> Iterator[None]:
 def any_context(place: Place) -> Iterator[None]:
     """A context counts as the host's, whoever made it."""
     with place.monkeypatch.context() as patch:
-        patch.setattr(runtime_context, "_HOST", None)
+        patch.setattr(host_context, "_HOST", None)
         yield
 
 

@@ -20,15 +20,15 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.errors import StoreError
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.host.stored_runs import StoredRuns
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.host.database_runs import StoredRuns
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow
-from oas_compiler.facts.declared_slots import read_declared_slots
+from oas_compiler.facts.context_declarations import read_declared_slots
 from tests.attacks import families
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place
@@ -421,7 +421,7 @@ def _unguarded(place: Place) -> Iterator[None]:
     """As it was: one gate that cannot be read is the end of the list."""
     with place.monkeypatch.context() as patch:
         patch.setattr(
-            "cinatra_sdk.store.rows.gates_in",
+            "cinatra_sdk.store.runs.run_rows.gates_in",
             lambda row: (tuple(map(Gate.from_json, row["open_gates"])), ()),
         )
         yield
@@ -432,7 +432,7 @@ def _believed(place: Place) -> Iterator[None]:
     """Nobody looks whether bytes are those of the run's flow."""
     with place.monkeypatch.context() as patch:
         patch.setattr(
-            "cinatra_sdk.host.stored_runs.load_declared_slots",
+            "cinatra_sdk.host.database_runs.load_declared_slots",
             lambda source, digest: read_declared_slots(source),
         )
         yield

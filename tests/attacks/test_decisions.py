@@ -21,13 +21,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk import Decision, FlowError, HostParts, RunStore
+from cinatra_sdk.data.text import person_texts
 from cinatra_sdk.gates import gate as gates
 from cinatra_sdk.gates import hitl
 from cinatra_sdk.gates.gate import gates_of
-from cinatra_sdk.store import deciding, decisions, reading
-from cinatra_sdk.text import people
+from cinatra_sdk.store.runs import decision_entry, decision_rows, lists
 from oas_compiler import compile_flow
-from oas_compiler.cli import several
+from oas_compiler.cli.ask import batch
 from tests.attacks import families
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place
@@ -137,13 +137,13 @@ class _World:
         return "taken"
 
     def _race(self) -> None:
-        original = deciding.refuse_withdrawn
+        original = decision_entry.refuse_withdrawn
 
         def moved_on(*args: Any) -> None:
-            self.place.monkeypatch.setattr(deciding, "refuse_withdrawn", original)
+            self.place.monkeypatch.setattr(decision_entry, "refuse_withdrawn", original)
             self.asked_again()
 
-        self.place.monkeypatch.setattr(deciding, "refuse_withdrawn", moved_on)
+        self.place.monkeypatch.setattr(decision_entry, "refuse_withdrawn", moved_on)
 
     def both(self, kinds: list[str]) -> str:
         """Two people decide what they both see, at once."""
@@ -199,7 +199,7 @@ def _resumed(answer: dict[str, Any]) -> str:
 @contextlib.contextmanager
 def _nobody_compares(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        for module in (deciding, decisions):
+        for module in (decision_entry, decision_rows):
             patch.setattr(module, "refuse_changed", lambda *_: None)
         patch.setattr(gates, "refuse_other_payload", lambda *_, **__: None)
         yield
@@ -208,23 +208,23 @@ def _nobody_compares(place: Place) -> Iterator[None]:
 @contextlib.contextmanager
 def _a_gate_asked_again_is_as_before(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(deciding, "refuse_other_question", lambda *_: None)
+        patch.setattr(decision_entry, "refuse_other_question", lambda *_: None)
         yield
 
 
 @contextlib.contextmanager
 def _nobody_looks_again(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(deciding, "refuse_changed", lambda *_: None)
+        patch.setattr(decision_entry, "refuse_changed", lambda *_: None)
         patch.setattr(gates, "refuse_other_payload", lambda *_, **__: None)
         yield
 
 
 @contextlib.contextmanager
 def _every_run_has_asked_once(place: Place) -> Iterator[None]:
-    once = reading.Questions(asked=1, last="")
+    once = lists.Questions(asked=1, last="")
     with place.monkeypatch.context() as patch:
-        patch.setattr(reading.RunReader, "questions", lambda *_, **__: once)
+        patch.setattr(lists.RunReader, "questions", lambda *_, **__: once)
         yield
 
 
@@ -238,14 +238,14 @@ def _a_graph_does_not_compare(place: Place) -> Iterator[None]:
 @contextlib.contextmanager
 def _several_need_no_names(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(several, "_require_named", lambda _targets: None)
+        patch.setattr(batch, "_require_named", lambda _targets: None)
         yield
 
 
 @contextlib.contextmanager
 def _a_reason_has_no_bound(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(people, "MAX_REASON", 10**9)
+        patch.setattr(person_texts, "MAX_REASON", 10**9)
         yield
 
 

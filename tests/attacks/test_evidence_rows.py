@@ -25,8 +25,8 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.store.examining import examine
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.store.health import examine
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, require_start, tests_of

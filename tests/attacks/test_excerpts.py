@@ -13,10 +13,10 @@ import yaml
 from typer.testing import CliRunner
 
 from oas_compiler import CompileError, check, compile_ir
-from oas_compiler.checks.concealed import Labels
+from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.cli.app import app_for
-from oas_compiler.cli.exits import Exit
-from oas_compiler.emit import module as emitting
+from oas_compiler.cli.terminal.exits import Exit
+from oas_compiler.emit import python_module as emitting
 from oas_compiler.report import source_text
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
@@ -165,9 +165,9 @@ def _without_stars(place: Place) -> AbstractContextManager[Any]:
 
 
 def _without_text_search(place: Place) -> AbstractContextManager[Any]:
-    from oas_compiler.report import masking
+    from oas_compiler.report import source_text
 
-    place.monkeypatch.setattr(masking, "find_written_secrets", lambda _text: [])
+    place.monkeypatch.setattr(source_text, "find_written_secrets", lambda _text: [])
     return _nothing()
 
 
@@ -187,9 +187,9 @@ def _nothing() -> Iterator[None]:
 
 
 def _without_wider_rule(place: Place) -> AbstractContextManager[Any]:
-    from oas_compiler.checks import concealed
+    from oas_compiler.checks import credential_cover
 
-    place.monkeypatch.setattr(concealed, "find_written", lambda _text: ())
+    place.monkeypatch.setattr(credential_cover, "find_written", lambda _text: ())
     return _nothing()
 
 

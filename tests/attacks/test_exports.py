@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cinatra_sdk.governance import exact_json, signatures, verifier
-from cinatra_sdk.governance.signatures import ED25519, HMAC, read_key
-from cinatra_sdk.governance.signing import Signer
-from cinatra_sdk.governance.verifier import hash_of, list_unproved, split_lines, verify
+from cinatra_sdk.governance.records import exact_json, signatures, verifier
+from cinatra_sdk.governance.records.record_maker import Signer
+from cinatra_sdk.governance.records.signatures import ED25519, HMAC, read_key
+from cinatra_sdk.governance.records.verifier import hash_of, list_unproved, split_lines, verify
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.governance.record_exports import (

@@ -16,10 +16,10 @@ from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command
 from psycopg.conninfo import make_conninfo
 
-from cinatra_sdk.engine import acting
-from cinatra_sdk.engine.runtime_context import HostContext, host_context
+from cinatra_sdk.engine import lineage
+from cinatra_sdk.engine.host_context import HostContext, host_context
 from cinatra_sdk.errors import FlowError, ForkRefused
-from cinatra_sdk.platform import PlatformError, SimulatedPlatform
+from cinatra_sdk.outside.platform import PlatformError, SimulatedPlatform
 from graphs import orchestrator_v1
 from tests.attacks import graphs
 from tests.attacks.book import Attack, read_family
@@ -233,14 +233,14 @@ async def _on_async_postgres(how: Any, place: Place) -> str:
 def no_look(place: Place) -> Iterator[None]:
     """Nodes that never look where they stand."""
     with place.monkeypatch.context() as patch:
-        patch.setattr(acting, "_place_to_check", lambda *_args: None)
+        patch.setattr(lineage, "_place_to_check", lambda *_args: None)
         yield
 
 
 @contextmanager
 def no_thread(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(acting, "refuse_copy", lambda *_args: None)
+        patch.setattr(lineage, "refuse_copy", lambda *_args: None)
         yield
 
 

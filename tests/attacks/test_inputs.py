@@ -13,10 +13,10 @@ from langgraph.types import Command
 
 from cinatra_sdk import RunStore
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.flow.nodes import start as start_node
+from cinatra_sdk.flow.nodes import start_and_end as start_node
 from cinatra_sdk.gates.gate import gates_of
-from cinatra_sdk.governed import keys as governed_keys
-from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
+from cinatra_sdk.governed import host_keys as governed_keys
+from cinatra_sdk.outside.platform import PlatformCall, SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of

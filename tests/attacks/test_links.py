@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 from oas_compiler.cli.app import app_for
-from oas_compiler.text import files, tree
+from oas_compiler.text import file_access, flow_files
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 from tests.flows import api, end, flow_of, message, start
@@ -83,7 +83,7 @@ def _exchange_late(path: Path, later: Path, target: str, place: Place) -> None:
     else:
         path.mkdir()
         (path / "oas.json").write_text(harmless, encoding="utf-8")
-    before = files.read_flow
+    before = file_access.read_flow
 
     def read(*given: Any, **more: Any) -> bytes:
         if not later.is_symlink():
@@ -126,14 +126,16 @@ def attempt(attack: Attack, place: Place) -> str:
 @contextmanager
 def _without_roots(place: Place) -> Iterator[None]:
     """The tree says no longer below which folder a file was found."""
-    real = tree.flows_of
+    real = flow_files.flows_of
 
     def found(paths: Any) -> Any:
         one = real(paths)
-        return tree.Found(files=one.files, unreadable=one.unreadable, passed_over=one.passed_over)
+        return flow_files.Found(
+            files=one.files, unreadable=one.unreadable, passed_over=one.passed_over
+        )
 
     with place.monkeypatch.context() as patched:
-        patched.setattr("oas_compiler.cli.check.flows_of", found)
+        patched.setattr("oas_compiler.cli.commands.check.flows_of", found)
         yield
 
 
@@ -153,7 +155,7 @@ def _read_by_path(place: Place) -> Iterator[None]:
 def _named_whatever(place: Place) -> Iterator[None]:
     """A folder that is named may be a link to anywhere."""
     with place.monkeypatch.context() as patched:
-        for module in ("tree", "source"):
+        for module in ("flow_files", "source"):
             patched.setattr(f"oas_compiler.text.{module}.require_no_link_out", lambda _folder: None)
         yield
 

@@ -19,21 +19,20 @@ from urllib.parse import parse_qsl, unquote
 import httpx2
 
 from cinatra_sdk.context import Actor, ContextError
-from cinatra_sdk.context.extensions import InstalledExtensions
+from cinatra_sdk.context.candidates import InstalledExtensions
 from cinatra_sdk.host import (
     BearerIdentity,
     FixedRuns,
     LocalPlatform,
     RunScope,
-    forwarding,
-    listed,
+    forward_routes,
     local_app,
     proof,
 )
-from cinatra_sdk.host import app as app_module
-from cinatra_sdk.host import platform as platform_module
-from cinatra_sdk.platform import HttpPlatform, PlatformCall, PlatformError
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.host import asgi_app as app_module
+from cinatra_sdk.host import local_platform as platform_module
+from cinatra_sdk.outside.platform import HttpPlatform, PlatformCall, PlatformError
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from tests.attacks import families
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place
@@ -273,18 +272,18 @@ def _instead(where: Any, name: str, value: Any) -> Any:
 
 def _by_prefix(routes: Any, method: str, path: str) -> Any:
     found = next((r for r in routes if r.method == method and path.startswith(r.path)), None)
-    return found and listed.ForwardedRoute(method=method, path=path)
+    return found and forward_routes.ForwardedRoute(method=method, path=path)
 
 
 def _decoded_only(scope: Any) -> tuple[str, str]:
     return scope["path"], scope["path"]
 
 
-def _whole_authority(**given: Any) -> forwarding.Caller:
-    return forwarding.Caller(**given | {"has_authority": True})
+def _whole_authority(**given: Any) -> forward_routes.Caller:
+    return forward_routes.Caller(**given | {"has_authority": True})
 
 
-def _any_query(self: listed.ForwardedRoute, text: str) -> dict[str, str]:
+def _any_query(self: forward_routes.ForwardedRoute, text: str) -> dict[str, str]:
     return dict(parse_qsl(text))
 
 
@@ -300,11 +299,11 @@ CONTROLS = {
         open=_instead(app_module, "Caller", _whole_authority), row="the_host's_token-a plain call"
     ),
     "a bearer names whom it likes": Control(
-        open=_instead(forwarding, "_check_claims", lambda *given: None),
+        open=_instead(forward_routes, "_check_claims", lambda *given: None),
         row="another's_conversation-in the header",
     ),
     "every step is signed": Control(
-        open=_instead(forwarding, "signed_step", lambda *given, **more: True),
+        open=_instead(forward_routes, "signed_step", lambda *given, **more: True),
         row="a_signed_step-with the bridge token and any node",
     ),
     "signatures are not compared": Control(
@@ -316,7 +315,7 @@ CONTROLS = {
         row="headers-two conversations",
     ),
     "a query is handed on as it is": Control(
-        open=_instead(listed.ForwardedRoute, "fields", _any_query),
+        open=_instead(forward_routes.ForwardedRoute, "fields", _any_query),
         row="query-a name that is not listed",
     ),
     "everybody owns every run": Control(

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.postgres import folders
-from cinatra_sdk.postgres.cluster import Postmaster
-from cinatra_sdk.postgres.server import LocalServer, LocalServerError
+from cinatra_sdk.local_postgres import server_folders
+from cinatra_sdk.local_postgres.cluster import Postmaster
+from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
 
@@ -130,7 +130,9 @@ def _told(kept: Kept, door: str, file: str) -> str:
 @contextmanager
 def anything_is_read(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(folders, "read_unlinked", lambda path, most: Path(path).read_bytes()[:most])
+        patch.setattr(
+            server_folders, "read_unlinked", lambda path, most: Path(path).read_bytes()[:most]
+        )
         yield
 
 

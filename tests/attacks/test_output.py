@@ -14,18 +14,18 @@ from typing import Any
 from rich.console import Console
 from typer.testing import CliRunner
 
-from cinatra_sdk.context.errors import ContextError
-from cinatra_sdk.context.refs import ContextSelection
+from cinatra_sdk.context.artifact_refs import ContextSelection
+from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.plan.casts import CastError, cast
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form_choice import form_of
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app_for
-from oas_compiler.cli.exits import Halt
-from oas_compiler.cli.inputs import NOT_JSON, decoded
-from oas_compiler.cli.opening import person
-from oas_compiler.cli.terminal import Terminal, notes_of_the_log
+from oas_compiler.cli.host.resources import person
+from oas_compiler.cli.terminal.argument_values import NOT_JSON, decoded
+from oas_compiler.cli.terminal.exits import Halt
+from oas_compiler.cli.terminal.streams import Terminal, notes_of_the_log
 from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.ir import ObjectType
 from tests.attacks.book import Attack
@@ -326,19 +326,19 @@ CONTROLS = {
         open=_without(("oas_compiler.draw.mermaid.safe", _as_it_is)), row="picture,_name-line_break"
     ),
     "graph nodes are called as the ids are": Control(
-        open=_without(("cinatra_sdk.flow.names._RESERVED", frozenset("|:"))),
+        open=_without(("cinatra_sdk.flow.plan.channel_names._RESERVED", frozenset("|:"))),
         row="graph's_own_picture,_id-directive",
     ),
     "streams get what there is": Control(
-        open=_without(("oas_compiler.cli.terminal.printed", _as_it_is)),
+        open=_without(("oas_compiler.cli.terminal.streams.printed", _as_it_is)),
         row="printed,_escapes-show",
     ),
     "commands to builds are printed": Control(
-        open=_without(("oas_compiler.cli.safe.without_commands", _as_it_is)),
+        open=_without(("oas_compiler.cli.terminal.streams.without_commands", _as_it_is)),
         row="printed,_commands-show",
     ),
     "JSON keeps its hashes": Control(
-        open=_without(("oas_compiler.cli.terminal._TWO_HASHES", re.compile("(?!)"))),
+        open=_without(("oas_compiler.cli.terminal.streams._TWO_HASHES", re.compile("(?!)"))),
         row="printed,_commands-as_JSON",
     ),
     "names of deciders are taken as typed": Control(
@@ -346,7 +346,7 @@ CONTROLS = {
         row="name_of_a_decider-letter_of_no_width",
     ),
     "gates read JSON as Python does": Control(
-        open=_without(("cinatra_sdk.gates.forms.checks.read_json", json.loads)),
+        open=_without(("cinatra_sdk.gates.forms.answer_form.read_json", json.loads)),
         row="JSON_text,_of_a_gate-NaN",
     ),
 }

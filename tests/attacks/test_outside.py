@@ -15,27 +15,26 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.a2a import answers, requesting
-from cinatra_sdk.a2a.remote import RemoteAgent
-from cinatra_sdk.a2a.requesting import AgentFailed, AgentWay, Said, asay
-from cinatra_sdk.effects.failures import NotMade
+from cinatra_sdk.data.json_values import check_value
+from cinatra_sdk.data.ports import ArrayType, ObjectType, ScalarType, UnionType, port
+from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.data.text.person_texts import find_hidden
 from cinatra_sdk.errors import NotConfigured, ValueRefused
-from cinatra_sdk.flow import results as flow_results
-from cinatra_sdk.flow.casting import CastError
-from cinatra_sdk.mcp import calling, processes
-from cinatra_sdk.mcp.calling import RequestFailed, ServerLink, acall, alist
-from cinatra_sdk.mcp.results import ResultUnusable, read_outputs, read_text
-from cinatra_sdk.mcp.server import McpServer
-from cinatra_sdk.platform.http import HttpPlatform
-from cinatra_sdk.remote import messages
-from cinatra_sdk.remote.bounds import RemoteBounds
-from cinatra_sdk.remote.exchange import Exchange
+from cinatra_sdk.flow.nodes.mcp_tool_node import ResultUnusable, read_outputs, read_text
+from cinatra_sdk.flow.plan import casts as flow_results
+from cinatra_sdk.flow.plan.casts import CastError
+from cinatra_sdk.outside.a2a import message
+from cinatra_sdk.outside.a2a.message import AgentFailed, AgentWay, Said, asay
+from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
+from cinatra_sdk.outside.effects.effect import NotMade
+from cinatra_sdk.outside.mcp import calls, processes
+from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist
+from cinatra_sdk.outside.mcp.server import McpServer
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.remote import foreign_answer
+from cinatra_sdk.outside.remote.foreign_answer import RemoteBounds
+from cinatra_sdk.outside.remote.transport import Exchange
 from cinatra_sdk.testing import drive
-from cinatra_sdk.text.people import find_hidden
-from cinatra_sdk.values.json_values import check_value
-from cinatra_sdk.values.ports import port
-from cinatra_sdk.values.retry_policy import CallRetryPolicy
-from cinatra_sdk.values.types import ArrayType, ObjectType, ScalarType, UnionType
 from oas_compiler import compile_flow
 from tests.a2a.test_remote_agents import remote
 from tests.attacks.book import Attack
@@ -330,7 +329,7 @@ def patched(target: Any, name: str, value: Any) -> Callable[[Place], AbstractCon
 
 
 async def asked_by_the_package(session: Any, tool: str, arguments: Any, key: str) -> Any:
-    found = await session.call_tool(tool, arguments, meta={calling.KEY: key})
+    found = await session.call_tool(tool, arguments, meta={calls.KEY: key})
     return found.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -346,7 +345,7 @@ def own_whatever(_conversation: Any, _task: Any) -> None:
 def forgotten(place: Place) -> Iterator[None]:
     """A talk does not know that its message was answered."""
     with place.monkeypatch.context() as patch:
-        patch.setattr(requesting._Talk, "_answered", NeverTrue(), raising=False)
+        patch.setattr(message._Talk, "_answered", NeverTrue(), raising=False)
         yield
 
 
@@ -370,7 +369,7 @@ def any_size(_exchange: Any, _size: int) -> None:
 
 def lenient(text: bytes, asked: Any) -> Any:
     value = json.loads(text)
-    return messages.is_foreign(value, asked) and value
+    return foreign_answer.is_foreign(value, asked) and value
 
 
 async def package_reads(client: Any, _bounds: Any) -> Any:
@@ -388,23 +387,23 @@ def program_row(form: str) -> str:
 
 CONTROLS = {
     "the package makes the call, and asks for the list": Control(
-        open=patched(calling, "_call_tool", asked_by_the_package),
+        open=patched(calls, "_call_tool", asked_by_the_package),
         row=program_row("the_list_dies_after_the_answer"),
     ),
     "a schema of the server judges the answer": Control(
-        open=patched(calling, "_call_tool", asked_by_the_package),
+        open=patched(calls, "_call_tool", asked_by_the_package),
         row="a_server_is_asked-the_list_dies_after_the_answer",
     ),
     "answers to other requests count": Control(
-        open=patched(messages, "is_foreign", nothing_is_foreign),
+        open=patched(foreign_answer, "is_foreign", nothing_is_foreign),
         row="an_agent_is_told-another_id",
     ),
     "answers to other requests count in events": Control(
-        open=patched(messages, "is_foreign", nothing_is_foreign),
+        open=patched(foreign_answer, "is_foreign", nothing_is_foreign),
         row="a_server_sends_events-another_id",
     ),
     "tasks of others count": Control(
-        open=patched(answers.ExpectedAnswer, "require_own", own_whatever),
+        open=patched(message.ExpectedAnswer, "require_own", own_whatever),
         row="an_agent_is_told-another_task",
     ),
     "an error of a look is one of the message": Control(
@@ -425,7 +424,7 @@ CONTROLS = {
         open=patched(processes, "judge_answer", lenient), row=program_row("nan")
     ),
     "lists have no bounds": Control(
-        open=patched(calling, "read_list", package_reads),
+        open=patched(calls, "read_list", package_reads),
         row="a_server_lists_its_tools-too_many_tools",
     ),
     "null is a number": Control(
@@ -433,11 +432,11 @@ CONTROLS = {
         row="a_value_is_read-null_as_integer",
     ),
     "errors are shown as they came": Control(
-        open=patched(calling, "tell_problem", said_as_it_came),
+        open=patched(calls, "tell_problem", said_as_it_came),
         row=program_row("escapes_in_its_error"),
     ),
     "secrets are shown as they came": Control(
-        open=patched(requesting, "tell_problem", said_as_it_came),
+        open=patched(message, "tell_problem", said_as_it_came),
         row="an_agent_is_told-the_token_in_its_error",
     ),
     "any address may be called": Control(

@@ -14,28 +14,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cinatra_sdk.data.text import author_files
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.host.context_file import ContextFileError, read_context_file
-from cinatra_sdk.platform.stubs import StubError, read_stubs
-from cinatra_sdk.text import files
+from cinatra_sdk.outside.platform.simulation import StubError, read_stubs
 from graphs.from_oas import flow_path
 from oas_compiler import CompileError, check, compile_ir
-from oas_compiler.cli.draw import _write_picture as write_picture
-from oas_compiler.cli.exits import Halt
-from oas_compiler.cli.findings import view_of_findings
-from oas_compiler.cli.inputs import text_of
+from oas_compiler.cli.commands.flow_forms import _write_picture as write_picture
+from oas_compiler.cli.terminal.argument_values import text_of
+from oas_compiler.cli.terminal.exits import Halt
+from oas_compiler.cli.terminal.findings_view import view_of_findings
 from oas_compiler.deps import resolve
 from oas_compiler.deps.lock import lock_of, lock_path, verify_lock, write_lock
-from oas_compiler.edit.fix.planning import FileChange
-from oas_compiler.edit.fix.writing import CannotWrite, write
+from oas_compiler.edit.file_fixes import CannotWrite, FileChange, write
 from oas_compiler.explain import explain
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import Place as TextPlace
 from oas_compiler.package.package import Package, find_package
 from oas_compiler.report import source_text
 from oas_compiler.report.source_text import SourceTexts
-from oas_compiler.text import files as compiler_files
-from oas_compiler.text.tree import flows_of
+from oas_compiler.text import file_access as compiler_files
+from oas_compiler.text.flow_files import flows_of
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, require_here, tests_of
 from tests.flows import api, end, flow_of, start
@@ -120,7 +119,7 @@ def _link(world: World, _place: Place) -> None:
 
 
 def _link_by_path(world: World, place: Place) -> None:
-    place.monkeypatch.setattr(files, "HAS_DIR_FD", False)
+    place.monkeypatch.setattr(author_files, "HAS_DIR_FD", False)
     _link(world, place)
 
 
@@ -197,7 +196,7 @@ def _exchanged(world: World, place: Place) -> None:
             world.path.symlink_to(world.target)
         return about
 
-    place.monkeypatch.setattr(files.os, "stat", look)
+    place.monkeypatch.setattr(author_files.os, "stat", look)
 
 
 def _exchanged_late(world: World, place: Place) -> None:
@@ -214,11 +213,11 @@ def _exchanged_late(world: World, place: Place) -> None:
             world.path.symlink_to(world.target)
         return real(path, *args, **options)
 
-    place.monkeypatch.setattr(files.os, "open", exchange)
+    place.monkeypatch.setattr(author_files.os, "open", exchange)
 
 
 def _exchanged_by_path(world: World, place: Place) -> None:
-    place.monkeypatch.setattr(files, "HAS_DIR_FD", False)
+    place.monkeypatch.setattr(author_files, "HAS_DIR_FD", False)
     _exchanged(world, place)
 
 
@@ -579,7 +578,7 @@ def patched(
     return opened
 
 
-def followed(folder: files.Folder, name: str, most: int) -> bytes:
+def followed(folder: author_files.Folder, name: str, most: int) -> bytes:
     return Path(folder.path, name).read_bytes()[:most]
 
 
@@ -589,14 +588,14 @@ def only_named(path: Any, most: int) -> bytes:
 
 CONTROLS = {
     "links of a package are followed": Control(
-        open=patched(files.Folder, "read", followed), row="check_a_folder-an_absolute_link"
+        open=patched(author_files.Folder, "read", followed), row="check_a_folder-an_absolute_link"
     ),
     "a flow that is named belongs to no package": Control(
         open=patched(compiler_files, "package_around", lambda _file: None),
         row="check_the_flow_by_its_own_name-an_absolute_link",
     ),
     "a link is followed when it is opened": Control(
-        open=patched(files, "_NO_LINK", 0),
+        open=patched(author_files, "_NO_LINK", 0),
         row="one_file_of_a_package,_asked_for_by_name-exchanged_at_the_last_moment",
     ),
     "lines are shown of whatever a name leads to": Control(
@@ -608,11 +607,11 @@ CONTROLS = {
         row="mend_a_file-a_link_that_came_after_the_check",
     ),
     "whatever has the name is replaced": Control(
-        open=patched(files, "refuse_unless_ordinary", lambda _mode: None),
+        open=patched(author_files, "refuse_unless_ordinary", lambda _mode: None),
         row="a_picture-a_pipe",
     ),
     "what is not ordinary is read": Control(
-        open=patched(files, "refuse_unless_ordinary", lambda _mode: None),
+        open=patched(author_files, "refuse_unless_ordinary", lambda _mode: None),
         row="a_file_of_inputs-a_pipe",
     ),
 }

@@ -12,23 +12,24 @@ from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk.advancing import advance
-from cinatra_sdk.engine.runtime_context import host_context
+from cinatra_sdk.activations import advance
+from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.governance import admission, call_facts, critic, evidence, gateway
-from cinatra_sdk.governance.admission import HostWord, admit, make_claim
-from cinatra_sdk.governance.contracts.contract import thaw
-from cinatra_sdk.governance.contracts.decisions import Plan
-from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
-from cinatra_sdk.governance.contracts.packs import ContextPack, DecisionCatalog
-from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.governance.facts import make_run_facts
-from cinatra_sdk.governance.gateway import GateApproval, Gateway
+from cinatra_sdk.governance.contracts.context_pack import ContextPack, DecisionCatalog
+from cinatra_sdk.governance.contracts.invocation import AgentIdentity, UserClaims
+from cinatra_sdk.governance.contracts.plans import Plan
+from cinatra_sdk.governance.contracts.record_format import thaw
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway import admission, critic, facts, gateway
+from cinatra_sdk.governance.gateway.admission import HostWord, admit, make_claim
+from cinatra_sdk.governance.gateway.facts import make_run_facts
+from cinatra_sdk.governance.gateway.gateway import GateApproval, Gateway
+from cinatra_sdk.governance.gateway.planners import Planned
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.loop import deciding
-from cinatra_sdk.governance.planning import Planned
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.registry import FolderRegistry, MemoryRegistry
+from cinatra_sdk.governance.loop import decision_step
+from cinatra_sdk.governance.packs.pack_registry import FolderRegistry, MemoryRegistry
+from cinatra_sdk.governance.run import evidence
+from cinatra_sdk.governance.run.evidence import Evidence
 from cinatra_sdk.testing import drive
 from graphs.governed_run import build_graph
 from oas_compiler import compile_flow
@@ -419,35 +420,35 @@ def _trusting(place: Place) -> Any:
     def read(made: Any) -> Any:
         return Plan.read(read_example("plan.json")), 0
 
-    return _patched(place, deciding, "read_planned", read)
+    return _patched(place, decision_step, "read_planned", read)
 
 
 def _keeping_the_word(place: Place) -> Any:
-    from cinatra_sdk.governance.loop import case
+    from cinatra_sdk.governance.loop import loop_state
 
-    return _patched(place, case, "follow_word", lambda run, *_: run)
+    return _patched(place, loop_state, "follow_word", lambda run, *_: run)
 
 
 def _matching_anything(_place: Place) -> Any:
-    from cinatra_sdk.governance.conditions import forms
+    from cinatra_sdk.governance.conditions import operators
 
-    return _operator("matches", forms._make_plain(2, 2, lambda _text, _pattern: True))
+    return _operator("matches", operators._make_plain(2, 2, lambda _text, _pattern: True))
 
 
 @contextlib.contextmanager
 def _operator(name: str, new: Any) -> Iterator[None]:
     """Conditions are read anew, with another operator."""
-    from cinatra_sdk.governance.conditions import forms, reading
+    from cinatra_sdk.governance.conditions import condition, operators
 
-    forms.OPERATORS.register(name, new, force=True)
-    reading._read.cache_clear()
-    reading._KNOWN.clear()
+    operators.OPERATORS.register(name, new, force=True)
+    condition._read.cache_clear()
+    condition._KNOWN.clear()
     try:
         yield
     finally:
-        forms.OPERATORS.register(name, forms._FORMS[name], force=True)
-        reading._read.cache_clear()
-        reading._KNOWN.clear()
+        operators.OPERATORS.register(name, operators._FORMS[name], force=True)
+        condition._read.cache_clear()
+        condition._KNOWN.clear()
 
 
 CONTROLS = {
@@ -486,7 +487,7 @@ CONTROLS = {
     ),
     "tokens are facts": Control(
         open=_replacing(
-            call_facts, "star_headers", lambda headers: {k.lower(): v for k, v in headers.items()}
+            facts, "star_headers", lambda headers: {k.lower(): v for k, v in headers.items()}
         ),
         row="see:_a_token-in_a_header",
     ),

@@ -20,7 +20,7 @@ import psycopg
 from typer.testing import CliRunner
 
 from oas_compiler.cli.app import app_for
-from oas_compiler.cli.keyboard import IGNORED
+from oas_compiler.cli.terminal.keyboard import IGNORED
 from tests.agents.agent_flows import agent
 from tests.attacks import prompt_program
 from tests.attacks.book import Attack

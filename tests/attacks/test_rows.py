@@ -14,10 +14,10 @@ from typing import Any, cast
 import psycopg
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.effects.ledger import Begun
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.store.work.ledger import RunLedger
+from cinatra_sdk.outside.effects.ledger import Begun
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.store.work.run_ledger import RunLedger
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of

@@ -16,18 +16,17 @@ from typer.testing import CliRunner
 from typing_extensions import TypedDict
 
 from cinatra_sdk import SimulatedPlatform
-from cinatra_sdk.blocks.child_agent import child_agent
-from cinatra_sdk.blocks.llm_step import llm_step
-from cinatra_sdk.engine.runtime_context import host_context
+from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
+from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import NodeFailed, StoreError
-from cinatra_sdk.governed.secret_forms import forms_of
-from cinatra_sdk.platform import PlatformCall, PlatformResponseError
-from cinatra_sdk.platform.protocol import Credentials
+from cinatra_sdk.governed.secret_values import forms_of
+from cinatra_sdk.outside.platform import PlatformCall, PlatformResponseError
+from cinatra_sdk.outside.platform.protocol import Credentials
 from cinatra_sdk.postgres.connection import connect
 from oas_compiler import check, compile_flow
 from oas_compiler.cli.app import app_for
 from oas_compiler.explain import explain
-from oas_compiler.ir.printing import print_ir
+from oas_compiler.ir.printout import print_ir
 from oas_compiler.pipeline import compile_ir
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
@@ -487,43 +486,43 @@ def _compile_with_values(source: Any, **_more: Any) -> Any:
 
 CONTROLS = {
     "answers and errors are kept as they come": Control(
-        open=_without(("cinatra_sdk.governed.secrets.cut_from", lambda text, _forms: text)),
+        open=_without(("cinatra_sdk.governed.secret_values.cut_from", lambda text, _forms: text)),
         row="placeholder,_echoed-in_a_header",
     ),
     "only the secret itself is looked for": Control(
         open=_without(
-            ("cinatra_sdk.governed.secret_forms._list_encoded_forms", lambda _secret: ()),
-            ("cinatra_sdk.governed.secrets.forms_of", forms_of.__wrapped__),
+            ("cinatra_sdk.governed.secret_values._list_encoded_forms", lambda _secret: ()),
+            ("cinatra_sdk.governed.secret_values.forms_of", forms_of.__wrapped__),
         ),
         row="spelling_of_a_placeholder-base64",
     ),
     "the written url is not kept apart": Control(
         open=_without(
-            ("cinatra_sdk.platform.protocol.PlatformCall.shown_url", property(lambda s: s.url)),
-            ("cinatra_sdk.governed.secrets.cut_from", lambda text, _forms: text),
+            ("cinatra_sdk.outside.platform.protocol.PlatformCall.shown_url", property(lambda s: s.url)),
+            ("cinatra_sdk.governed.secret_values.cut_from", lambda text, _forms: text),
         ),
         row="placeholder,_refused-host_that_is_not_allowed",
     ),
     "placeholders are put in before compiling": Control(
-        open=_without(("oas_compiler.lower.compile.compile_ir", _compile_with_values)),
+        open=_without(("oas_compiler.lower.flow.compile_ir", _compile_with_values)),
         row="placeholder,_elsewhere-message",
     ),
     "a rendered url may spell the platform": Control(
         open=_without(
-            ("cinatra_sdk.flow.nodes.api.spells_platform", lambda _url: False),
-            ("cinatra_sdk.flow.request._ORIGIN", re.compile("")),
+            ("cinatra_sdk.flow.nodes.api_node.spells_platform", lambda _url: False),
+            ("cinatra_sdk.flow.requests.request_template._ORIGIN", re.compile("")),
         ),
         row="value_that_names_the_platform-whole_url",
     ),
     "a value may name the platform's origin": Control(
-        open=_without(("cinatra_sdk.flow.request._ORIGIN", re.compile(""))),
+        open=_without(("cinatra_sdk.flow.requests.request_template._ORIGIN", re.compile(""))),
         row="value_that_names_the_platform-origin_as_the_whole_url",
     ),
     "proofs are no secrets": Control(
         open=_without(
-            ("cinatra_sdk.platform.request._PROOFS", frozenset()),
-            ("cinatra_sdk.governed.secrets._ATTESTATION", re.compile("(?!)")),
-            ("cinatra_sdk.governed.secrets._PATTERNS", ()),
+            ("cinatra_sdk.outside.platform.wire_request._PROOFS", frozenset()),
+            ("cinatra_sdk.governed.secret_values._ATTESTATION", re.compile("(?!)")),
+            ("cinatra_sdk.governed.secret_values._PATTERNS", ()),
         ),
         row="attestation-step_attestation_in_an_answer",
     ),
@@ -533,17 +532,17 @@ CONTROLS = {
     ),
     "a flow is shown as written": Control(
         open=_without(
-            ("oas_compiler.checks.concealed._find_whole_and_parts", lambda _subject: ([], []))
+            ("oas_compiler.checks.credential_cover._find_whole_and_parts", lambda _subject: ([], []))
         ),
         row="literal_credential,_schema-by_name",
     ),
     "opaque answers are kept": Control(
-        open=_without(("cinatra_sdk.platform.request.level_of", lambda _marked, _target: None)),
+        open=_without(("cinatra_sdk.outside.platform.wire_request.level_of", lambda _marked, _target: None)),
         row="opaque_origin-text_of_an_answer",
     ),
     "errors of tools are kept as they come": Control(
         open=_without(
-            ("cinatra_sdk.governed.secrets.cut_from", lambda text, _forms: text),
+            ("cinatra_sdk.governed.secret_values.cut_from", lambda text, _forms: text),
         ),
         row="tool-message,_placeholder",
     ),

@@ -18,9 +18,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine import checkpoints
-from cinatra_sdk.flow import planned as compiled_flow
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.engine import serializer
+from cinatra_sdk.flow.graph import runnable_flow as compiled_flow
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from cinatra_sdk.store.work import saver as run_saver
 from graphs import orchestrator_v1
 from oas_compiler import compile_flow
@@ -191,7 +191,7 @@ def as_it_comes(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
         patch.setattr(compiled_flow, "with_strict_serializer", lambda saver: saver)
         patch.setattr(orchestrator_v1, "with_strict_serializer", lambda saver: saver)
-        patch.setattr(checkpoints, "STRICT", permissive())
+        patch.setattr(serializer, "STRICT", permissive())
         patch.setattr(run_saver, "STRICT", permissive())
         yield
 

@@ -13,9 +13,9 @@ from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command
 
 from cinatra_sdk import Decision, RunStore
+from cinatra_sdk.engine.state_channels import _MAGIC, MISSING
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.governed.state import _MAGIC, MISSING
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, require_start, tests_of
@@ -132,7 +132,7 @@ def on_an_ended_run(how: Any) -> str:
 
 
 def outcome(graph: Any) -> tuple[Any, ...]:
-    from cinatra_sdk.advancing import stop_of
+    from cinatra_sdk.activations import stop_of
 
     stop = stop_of(graph.get_state(CONFIG))
     return stop.status, stop.outputs, stop.branch, stop.messages, stop.decisions, stop.rejected_at
@@ -160,17 +160,17 @@ def on_a_store(how: Any, place: Place) -> str:
 @contextmanager
 def unasked_seal(place: Place) -> Iterator[None]:
     """Channels that take whatever is written, as if it were sealed."""
-    from cinatra_sdk.governed import growing, state
+    from cinatra_sdk.engine import list_channels, state_channels
 
-    kept = state.unseal
+    kept = state_channels.unseal
 
     def opened(value: Any) -> Any:
         sealed = isinstance(value, bytes) and value.startswith(_MAGIC)
         return kept(value) if sealed or value is MISSING else value
 
     with place.monkeypatch.context() as patch:
-        patch.setattr(state, "unseal", opened)
-        patch.setattr(growing, "unseal", opened)
+        patch.setattr(state_channels, "unseal", opened)
+        patch.setattr(list_channels, "unseal", opened)
         yield
 
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from cinatra_sdk import Decision, FlowError, HttpPlatform, RunStore, SimulatedPlatform
-from cinatra_sdk.engine.runtime_context import host_context
-from cinatra_sdk.platform import platform_from
-from cinatra_sdk.platform.origin import AllowEntry
-from cinatra_sdk.platform.own_settings import OwnSettings
-from cinatra_sdk.platform.protocol import Credentials, PlatformCall
-from cinatra_sdk.platform.strangers import StrangersPlatform
-from cinatra_sdk.platform.stubs import StubError, read_stubs
+from cinatra_sdk.engine.host_context import host_context
+from cinatra_sdk.outside.platform import platform_from
+from cinatra_sdk.outside.platform.call_addresses import AllowEntry
+from cinatra_sdk.outside.platform.description import OwnSettings
+from cinatra_sdk.outside.platform.http_platform import StrangersPlatform
+from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall
+from cinatra_sdk.outside.platform.simulation import StubError, read_stubs
 from oas_compiler import compile_flow
 from tests.attacks import families, trust_lending
 from tests.attacks.book import Attack
@@ -422,7 +422,7 @@ def _the_row_chooses(place: Place) -> Iterator[None]:
 @contextlib.contextmanager
 def _any_address_is_named(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr("cinatra_sdk.platform.remaking._refuse_stranger", lambda *_: None)
+        patch.setattr("cinatra_sdk.outside.platform.description._refuse_stranger", lambda *_: None)
         patch.setattr(StrangersPlatform, "takes_credentials", True)
         patch.setattr(StrangersPlatform, "_prepare_request", HttpPlatform._prepare_request)
         yield
@@ -432,7 +432,7 @@ def _any_address_is_named(place: Place) -> Iterator[None]:
 def _paths_are_the_same(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
         patch.setattr(
-            "cinatra_sdk.platform.remaking._parse_address",
+            "cinatra_sdk.outside.platform.description._parse_address",
             lambda text: AllowEntry.parse(text).origin,
         )
         yield
@@ -459,7 +459,7 @@ def quoting(path: Any, **_how: Any) -> Any:
 @contextlib.contextmanager
 def _the_parser_is_quoted(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr("cinatra_sdk.platform.stubs.read_document", quoting)
+        patch.setattr("cinatra_sdk.outside.platform.simulation.read_document", quoting)
         yield
 
 
@@ -469,13 +469,13 @@ CONTROLS = {
     ),
     "no name is the runtime's, compiled": Control(
         open=_patched(
-            sys.modules["cinatra_sdk.governed.placeholders"], "is_runtime_name", lambda _: False
+            sys.modules["cinatra_sdk.governed.host_keys"], "is_runtime_name", lambda _: False
         ),
         row="runtime's_own_name,_compiled-bridge_token",
     ),
     "no name is the runtime's, in the row": Control(
         open=_patched(
-            sys.modules["cinatra_sdk.governed.placeholders"], "is_runtime_name", lambda _: False
+            sys.modules["cinatra_sdk.governed.host_keys"], "is_runtime_name", lambda _: False
         ),
         row="runtime's_own_name,_put_into_the_row-bridge_token",
     ),
@@ -495,7 +495,9 @@ CONTROLS = {
     ),
     "inner addresses are meant": Control(
         open=_patched(
-            sys.modules["cinatra_sdk.platform.remaking"], "_refuse_inner", lambda *_, **__: None
+            sys.modules["cinatra_sdk.outside.platform.description"],
+            "_refuse_inner",
+            lambda *_, **__: None,
         ),
         row="description_in_the_row-allows_this_machine",
     ),
@@ -504,12 +506,16 @@ CONTROLS = {
     ),
     "what the row calls opaque is enough": Control(
         open=_patched(
-            sys.modules["cinatra_sdk.platform.remaking"], "stricter", lambda row, _: dict(row)
+            sys.modules["cinatra_sdk.outside.platform.description"],
+            "stricter",
+            lambda row, _: dict(row),
         ),
         row="answer_that_the_process_calls_opaque-the_row_calls_nothing_so",
     ),
     "every address is named": Control(
-        open=_patched(sys.modules["cinatra_sdk.platform.remaking"], "_is_named", lambda *_: True),
+        open=_patched(
+            sys.modules["cinatra_sdk.outside.platform.description"], "_is_named", lambda *_: True
+        ),
         row="variable_to_an_address_that_only_the_run_names-in_the_body",
     ),
     "the parser is quoted": Control(

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
+from cinatra_sdk.data.text import documents, yaml_reader
+from cinatra_sdk.data.text.documents import read_document
 from cinatra_sdk.host import context_file
 from cinatra_sdk.host.context_file import ContextFileError, read_context_file
-from cinatra_sdk.platform.stubs import StubError, read_stubs
-from cinatra_sdk.text import documents, yaml_text
-from cinatra_sdk.text.documents import read_document
+from cinatra_sdk.outside.platform.simulation import StubError, read_stubs
 from oas_compiler.findings.finding import Findings
 from oas_compiler.package.skill import read_skill
 from oas_compiler.text.source import read_source
@@ -209,14 +209,14 @@ def another_reader(place: Place) -> Iterator[None]:
 @contextmanager
 def former_breaks(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(yaml_text, "_FORMER_BREAK", re.compile("$^"))
+        patch.setattr(yaml_reader, "_FORMER_BREAK", re.compile("$^"))
         yield
 
 
 @contextmanager
 def quotes_say_nothing(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr(yaml_text, "_is_plain", lambda event: bool(event.implicit[0]))
+        patch.setattr(yaml_reader, "_is_plain", lambda event: bool(event.implicit[0]))
         yield
 
 
@@ -261,5 +261,5 @@ def test_the_short_way_of_a_frontmatter_says_what_the_reader_says(text: str) -> 
     from oas_compiler.package.skill import common_members
 
     common = common_members(text)
-    reading = yaml_text.read_yaml(text)
+    reading = yaml_reader.read_yaml(text)
     assert common is None or (not reading.flaws and common == reading.value)

@@ -8,7 +8,7 @@ from typing import Any
 
 from cinatra_sdk import HttpPlatform, RunStore
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.host.settings import read_settings
+from cinatra_sdk.host.host_settings import read_settings
 from cinatra_sdk.host.standalone_platform import standalone
 from oas_compiler import compile_flow
 from tests.attacks.families import Place, require_start

@@ -32,7 +32,7 @@ from benchmarks import (
 from benchmarks.chain import TOPIC
 from benchmarks.portable import PORTABLE, make_choices
 from cinatra_sdk import RunStore
-from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.store.database import Database
 from oas_compiler.checks.all_rules import RULES
 from tests.warm import FORKED, may_be_warm
 

@@ -11,10 +11,10 @@ from langgraph.types import Command
 
 from cinatra_sdk import HostContext, SimulatedPlatform, build_hitl_gate, host_context
 from cinatra_sdk.blocks.host_node import seal_host_fields
-from cinatra_sdk.blocks.llm_step import llm_step
-from cinatra_sdk.events.event import RunEvent
-from cinatra_sdk.governed.state import GovernedState
-from cinatra_sdk.platform import PlatformUnreachable
+from cinatra_sdk.blocks.platform_steps import llm_step
+from cinatra_sdk.engine.state_channels import GovernedState
+from cinatra_sdk.events import RunEvent
+from cinatra_sdk.outside.platform import PlatformUnreachable
 
 TEXT: Any = {"text": {"type": "string"}}
 

@@ -10,13 +10,13 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.blocks.host_node import ending
-from cinatra_sdk.blocks.llm_step import llm_step
-from cinatra_sdk.engine.runtime_context import host_context
+from cinatra_sdk.blocks.platform_steps import llm_step
+from cinatra_sdk.data.templates.flow_templates import TemplateError
+from cinatra_sdk.engine.host_context import host_context
+from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import NodeFailed, ValueRefused
 from cinatra_sdk.first_turn import FirstTurn, read_context
-from cinatra_sdk.governed.state import seal
-from cinatra_sdk.platform import PlatformOutputError, PlatformResponseError
-from cinatra_sdk.templates.rendering import TemplateError
+from cinatra_sdk.outside.platform import PlatformOutputError, PlatformResponseError
 from tests.blocks.block_samples import CONFIG, Seen, graph_of
 from tests.first_turn.trees import build_tree
 

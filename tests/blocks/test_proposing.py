@@ -10,11 +10,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from cinatra_sdk.blocks.proposing import build_proposing_graph, propose_and_confirm
-from cinatra_sdk.effects import Effect, Verdict
-from cinatra_sdk.engine.runtime_context import host_context
+from cinatra_sdk.blocks.proposal_graph import build_proposing_graph, propose_and_confirm
+from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.first_turn.proposals import Places
+from cinatra_sdk.outside.effects import Effect, Verdict
 from tests.blocks.block_samples import CONFIG, graph_of
 
 CONTEXT: Any = host_context(run_id="run-1", approval_policy=None)

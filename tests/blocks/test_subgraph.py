@@ -18,13 +18,13 @@ from cinatra_sdk.blocks.host_node import (
     seal_host_fields,
     terminal_node,
 )
-from cinatra_sdk.blocks.llm_step import llm_step
+from cinatra_sdk.blocks.platform_steps import llm_step
 from cinatra_sdk.blocks.subgraph import subgraph
-from cinatra_sdk.engine.runtime_context import HostContext, host_context
+from cinatra_sdk.engine.host_context import HostContext, host_context
+from cinatra_sdk.engine.state_channels import GovernedState, HostOnly, seal
 from cinatra_sdk.engine.tasks import shape_of
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates.hitl import build_hitl_gate
-from cinatra_sdk.governed.state import GovernedState, HostOnly, seal
 from oas_compiler import compile_flow
 from tests.blocks.block_samples import CONFIG, POLICY, Seen, State, graph_of
 from tests.flows import api, end, flow_of, gate, port, start

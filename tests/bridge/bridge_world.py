@@ -8,17 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from cinatra_sdk.bridge import LlmBridge, Offer, OfferedModel, Toolbox
 from cinatra_sdk.context import Actor
 from cinatra_sdk.host import FixedRuns, RunScope, local_app
-from cinatra_sdk.models import ModelConfig, ScriptedModel
-from cinatra_sdk.platform import (
-    HttpPlatform,
-    Platform,
-    PlatformCall,
-    PlatformResponseError,
-)
-from cinatra_sdk.routed import RoutedPlatform, RunOwner
+from cinatra_sdk.host.bridge import LlmBridge, Offer, OfferedModel, Toolbox
+from cinatra_sdk.outside.models import ModelConfig, ScriptedModel
+from cinatra_sdk.outside.platform import HttpPlatform, Platform, PlatformCall, PlatformResponseError
+from cinatra_sdk.outside.routes import RoutedPlatform, RunOwner
 
 WAYS = ("in process", "over http")
 TOKEN = "bridge-0123"

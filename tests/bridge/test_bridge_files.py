@@ -12,17 +12,17 @@ import pytest
 from bridge_world import WAYS, ask, bridge_of, offered, opened, outcome
 
 from cinatra_sdk.attachments import CachedFile
-from cinatra_sdk.bridge import Offer
-from cinatra_sdk.bridge.offered import read_model_name
-from cinatra_sdk.bridge.scripted import ScriptFile
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.host.files import lend_files
-from cinatra_sdk.lending.host_parts import HostParts
-from cinatra_sdk.models import ScriptedModel
-from cinatra_sdk.models.uploads import FileToUpload
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.routed import RunOwner
-from cinatra_sdk.store.attachments import AttachmentStore
+from cinatra_sdk.host.bridge import Offer
+from cinatra_sdk.host.bridge.answer_scripts import ScriptFile
+from cinatra_sdk.host.bridge.model_offers import read_model_name
+from cinatra_sdk.host.model_routes import lend_files
+from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.uploads import FileToUpload
+from cinatra_sdk.outside.routes import RunOwner
+from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
+from cinatra_sdk.store.database import Database
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("uvicorn") is None, reason="the extra `server` is not installed"

@@ -12,20 +12,20 @@ import pytest
 from bridge_world import WAYS, ask, bridge_of, offered, opened, outcome
 from langchain_core.messages import AIMessage
 
-from cinatra_sdk.bridge import BridgeTool, LlmBridge, Offer, Toolbox
-from cinatra_sdk.bridge.offered import read_model_name
-from cinatra_sdk.bridge.route import MOST_MEDIA
-from cinatra_sdk.effects import MemoryLedger
-from cinatra_sdk.effects.calls import perform_call
-from cinatra_sdk.effects.door import Door
+from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.data.text.documents import read_document
 from cinatra_sdk.errors import StoreUnreachable
-from cinatra_sdk.models import ScriptedModel, ScriptedReply
-from cinatra_sdk.platform import PlatformResponseError
-from cinatra_sdk.platform.used import ModelUse, collect_use
-from cinatra_sdk.routed import RoutedPlatform
-from cinatra_sdk.routed.call import RouteError
-from cinatra_sdk.text.documents import read_document
-from cinatra_sdk.values.retry_policy import CallRetryPolicy
+from cinatra_sdk.host.bridge import BridgeTool, LlmBridge, Offer, Toolbox
+from cinatra_sdk.host.bridge.bridge_route import MOST_MEDIA
+from cinatra_sdk.host.bridge.model_offers import read_model_name
+from cinatra_sdk.outside.effects import MemoryLedger
+from cinatra_sdk.outside.effects.door import Door
+from cinatra_sdk.outside.effects.platform_calls import perform_call
+from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.platform import PlatformResponseError
+from cinatra_sdk.outside.platform.model_usage import ModelUse, collect_use
+from cinatra_sdk.outside.routes import RoutedPlatform
+from cinatra_sdk.outside.routes.route_call import RouteError
 
 VECTORS: Any = read_document(
     Path(__file__).parent / "vectors.yaml", what="file of vectors", most=1_000_000
@@ -301,7 +301,7 @@ def test_a_key_that_the_host_gives_for_each_call_is_never_shown(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     key = "k3y-of-the-vault-0123456789"
     failing = ScriptedModel([RuntimeError(f"bad request with {key}")] * 3)
-    monkeypatch.setattr("cinatra_sdk.models.choosing.connect_model", lambda *_given: failing)
+    monkeypatch.setattr("cinatra_sdk.outside.models.clients.connect_model", lambda *_given: failing)
     offer = Offer.of([read_model_name("openai:gpt-5-mini")], api_key_for=lambda _config: key)
     bridge = LlmBridge(offer=offer, toolboxes={"cinatra-mcp": Toolbox()})
     platform = RoutedPlatform({"POST /api/llm-bridge": bridge})
@@ -397,7 +397,7 @@ def answering(monkeypatch, *answers: AIMessage) -> list[list[Any]]:
         asked.append(list(said))
         return next(left), None
 
-    monkeypatch.setattr("cinatra_sdk.bridge.talking.atalk", answer)
+    monkeypatch.setattr("cinatra_sdk.host.bridge.conversation_steps.atalk", answer)
     return asked
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.bridge import Offer
-from cinatra_sdk.bridge.body import BridgeBody
-from cinatra_sdk.bridge.choosing import choose
-from cinatra_sdk.bridge.offered import read_model_name
-from cinatra_sdk.routed import RouteError
+from cinatra_sdk.host.bridge import Offer
+from cinatra_sdk.host.bridge.model_offers import choose, read_model_name
+from cinatra_sdk.host.bridge.request_body import BridgeBody
+from cinatra_sdk.outside.routes import RouteError
 
 NAMES = (
     "openai:gpt-5-mini",

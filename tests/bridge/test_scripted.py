@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from bridge_world import ask, bridge_of, outcome
 
-from cinatra_sdk.bridge import ScriptFile, scripted
-from cinatra_sdk.bridge.scripted import ScriptError
-from cinatra_sdk.routed import RouteCall, RunOwner
+from cinatra_sdk.host.bridge import ScriptFile, answer_scripts
+from cinatra_sdk.host.bridge.answer_scripts import ScriptError
+from cinatra_sdk.outside.routes import RouteCall, RunOwner
 
 
 def bridge(tmp_path: Path, answers: Any) -> Any:
@@ -54,7 +54,7 @@ def test_where_no_visit_is_known_each_run_counts_its_own_calls(tmp_path: Path) -
 def test_a_process_counts_the_last_runs_that_asked_and_forgets_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scripted, "MOST_COUNTED", 2)
+    monkeypatch.setattr(answer_scripts, "MOST_COUNTED", 2)
     path = tmp_path / "script.json"
     path.write_text('["one", "two", "three"]', "utf-8")
     script = ScriptFile.read(path)
@@ -130,14 +130,14 @@ def test_a_script_is_read_once_so_that_its_digest_is_of_what_answers(
 ) -> None:
     path = tmp_path / "script.json"
     path.write_text('["first"]')
-    read = scripted.read_named
+    read = answer_scripts.read_named
 
     def read_and_replace(*given: Any) -> bytes:
         found = read(*given)
         path.write_text('["another"]')
         return found
 
-    monkeypatch.setattr(scripted, "read_named", read_and_replace)
+    monkeypatch.setattr(answer_scripts, "read_named", read_and_replace)
     script = ScriptFile.read(path)
     assert script.answers == {"*": ["first"]}
     assert script.digest == hashlib.sha256(b'["first"]').hexdigest()

@@ -10,11 +10,11 @@ import pytest
 from bridge_world import ask, bridge_of, offered
 
 from cinatra_sdk.attachments import aresolve_attachments, read_ref
-from cinatra_sdk.bridge import BridgeTool, Toolbox
-from cinatra_sdk.models import ScriptedReply
-from cinatra_sdk.passthrough import NamedTool, Passthrough
-from cinatra_sdk.platform import PlatformResponseError
-from cinatra_sdk.routed import RoutedPlatform
+from cinatra_sdk.host.bridge import BridgeTool, Toolbox
+from cinatra_sdk.host.passthrough import NamedTool, Passthrough
+from cinatra_sdk.outside.models import ScriptedReply
+from cinatra_sdk.outside.platform import PlatformResponseError
+from cinatra_sdk.outside.routes import RoutedPlatform
 from tests.bridge.bridge_world import own
 
 PATIENCE = 20

@@ -9,7 +9,7 @@ import pytest
 from oas_compiler import check, compile_flow, ir
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import DataEdge, FlowIR, Node, Place, Port
-from oas_compiler.ir.type_names import shown
+from oas_compiler.ir.printout import shown
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.text.source import read_source
 from tests.flows import end, flow_node, flow_of, gate, node, start
@@ -752,7 +752,7 @@ class TestDataEdges:
 
 
 def test_a_pattern_that_takes_seconds_to_compile_is_refused_by_its_length():
-    from oas_compiler.text.bounds import MAX_PATTERN
+    from oas_compiler.text.input_bounds import MAX_PATTERN
     from tests.checks.rule_case import findings
     from tests.flows import end, flow_of, node, port, start
 

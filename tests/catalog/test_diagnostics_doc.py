@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from oas_compiler import checks
-from oas_compiler.catalog import READER_RULES, all_rules, document, find
+from oas_compiler.catalog import READER_RULES, all_rules, find
 from oas_compiler.checks.all_rules import RULES
-from oas_compiler.findings.rules import CheckRule, Rule
+from oas_compiler.findings.rule import CheckRule, Rule
+from oas_compiler.report import rule_cards
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "oas_compiler"
@@ -143,7 +144,7 @@ def test_every_rule_of_checks_is_in_a_group():
 
 def test_the_document_is_what_the_script_would_write():
     written = (ROOT / "docs" / "diagnostics.md").read_text(encoding="utf-8")
-    assert written == document.rules_document()
+    assert written == rule_cards.rules_document()
 
 
 def test_the_script_compares_and_writes(tmp_path: Path):
@@ -162,21 +163,21 @@ def test_the_script_compares_and_writes(tmp_path: Path):
     assert stale.returncode == 1
     assert "run scripts/rules-doc" in stale.stderr
     assert run().returncode == 0
-    assert (tmp_path / "docs" / "diagnostics.md").read_text("utf-8") == document.rules_document()
+    assert (tmp_path / "docs" / "diagnostics.md").read_text("utf-8") == rule_cards.rules_document()
     assert run("--check").returncode == 0
 
 
 def test_the_table_has_one_row_for_each_card():
     rows = re.findall(
-        r"^\| ((?:OAS|DEP)\d{3}) \| (error|warning) \|", document.rules_document(), re.MULTILINE
+        r"^\| ((?:OAS|DEP)\d{3}) \| (error|warning) \|", rule_cards.rules_document(), re.MULTILINE
     )
     assert rows == [(card.code, card.severity) for card in all_rules()]
 
 
 def test_a_code_without_a_section_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(document, "SECTIONS", document.SECTIONS[1:])
+    monkeypatch.setattr(rule_cards, "SECTIONS", rule_cards.SECTIONS[1:])
     with pytest.raises(LookupError, match="OAS001"):
-        document.rules_document()
+        rule_cards.rules_document()
 
 
 def test_the_stages_after_reading_record_no_code_of_reading():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.flow.request import names_platform, usual_url
+from cinatra_sdk.flow.requests.request_template import names_platform, usual_url
 from oas_compiler import check
-from oas_compiler.document.dialect import is_plain
-from oas_compiler.explain.explaining import explain
+from oas_compiler.document.scope import is_plain
+from oas_compiler.explain.explainer import explain
 from tests.flows import api, end, flow_of, plain, port, start
 
 USUAL = "{{CINATRA_BASE_URL}}"

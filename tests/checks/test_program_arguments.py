@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from oas_compiler import check
-from oas_compiler.checks.concealed import Labels
-from oas_compiler.checks.running import READING
-from oas_compiler.document.policy import LoaderPolicy
-from oas_compiler.ir.printing import print_ir
+from oas_compiler.checks.compile_rules import READING
+from oas_compiler.checks.credential_cover import Labels
+from oas_compiler.document.component_types import LoaderPolicy
+from oas_compiler.ir.printout import print_ir
 from oas_compiler.pipeline import Loading, compile_ir
 from tests.flows import end, flow_of, node, plain, port, start
 

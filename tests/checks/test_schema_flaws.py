@@ -16,8 +16,14 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from oas_compiler.checks.schema_flaws import MAX_STEPS, SchemaFlaw, Unusual, first_flaw
-from oas_compiler.checks.schema_library import MAX_VALUES, flaw_by_library
+from oas_compiler.checks.lookup.value_flaws import (
+    MAX_STEPS,
+    MAX_VALUES,
+    SchemaFlaw,
+    Unusual,
+    first_flaw,
+    flaw_by_library,
+)
 
 # the library compiles patterns that read oddly, which Python warns about
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -236,7 +242,7 @@ def test_the_library_is_not_asked_about_a_large_schema() -> None:
 
 def test_a_usual_schema_needs_no_library() -> None:
     code = (
-        "import sys; from oas_compiler.checks.schema_flaws import first_flaw; "
+        "import sys; from oas_compiler.checks.lookup.value_flaws import first_flaw; "
         "assert first_flaw({'items': {'$ref': '#/$defs/a'}, '$defs': {'a': {'type': 'string'}}}) "
         "is None; print('jsonschema' in sys.modules)"
     )

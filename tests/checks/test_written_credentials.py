@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from oas_compiler.checks.lookup.written_credentials import find_written, is_written_name
 from oas_compiler.checks.subject import Text, collect_texts
-from oas_compiler.checks.written_credentials import find_written, is_written_name
-from oas_compiler.emit.module import emit_module
-from oas_compiler.emit.sensitive import EmitRefused
-from oas_compiler.report.masking import masked
+from oas_compiler.emit.expressions import EmitRefused
+from oas_compiler.emit.python_module import emit_module
+from oas_compiler.report.source_text import masked
 from tests.emit.modules import compile_whole
 from tests.flows import api, end, flow_of, port, start
 

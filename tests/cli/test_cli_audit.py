@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from oas_compiler.cli.exits import Exit
+from oas_compiler.cli.terminal.exits import Exit
 from tests.governance.packs import EXAMPLE
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request
 from tests.governance.small_pack import make_small_pack
@@ -111,10 +111,10 @@ def test_an_export_is_verified(cli: Any, run_id: str, tmp_path: Path) -> None:
 
 SIGNING = """
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.ports import GovernancePorts
-from cinatra_sdk.governance.registry import MemoryRegistry
-from cinatra_sdk.governance.signing import Signer
-from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
+from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
+from cinatra_sdk.governance.records.record_maker import Signer
+from cinatra_sdk.host_parts.host_parts import HostParts
 
 def make():
     ports = GovernancePorts(signer=Signer.hmac("k1", b"s" * 32))
@@ -221,10 +221,10 @@ def test_proposals_are_reviewed_once(cli: Any, run_id: str) -> None:
 
 
 HOST = """
-from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.host_parts.host_parts import HostParts
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.outside.platform import SimulatedPlatform
 
 PACK = ContextPack.read_json_text({pack!r}, code="PACK_INVALID")
 

@@ -115,9 +115,9 @@ def test_a_fix_that_did_not_help_is_not_offered_again(
     offline: Any, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "1 can be fixed" in offline("check", str(old), *ONLY).stderr
-    from oas_compiler.edit.fix import planning
+    from oas_compiler.edit import file_fixes
 
-    monkeypatch.setattr(planning._Trial, "_is_improvement", lambda *_: False)
+    monkeypatch.setattr(file_fixes._Trial, "_is_improvement", lambda *_: False)
     result = offline("check", str(old), "--fix", "--yes", *ONLY)
     assert "not mended" in result.stderr
     assert "1 error and 0 warnings" in result.stderr
@@ -163,15 +163,15 @@ def test_a_credential_is_starred_in_the_diff_and_written_as_it_is(
 def test_a_file_that_changes_while_the_diff_is_read_is_not_written(
     offline: Any, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from oas_compiler.cli import mend
+    from oas_compiler.cli.ask import fix_dialogue
 
-    shown = mend.unified
+    shown = fix_dialogue.unified
 
     def somebody_saves(*arguments: Any) -> Any:
         old.write_bytes(NEW.encode() + b"\n")
         return shown(*arguments)
 
-    monkeypatch.setattr(mend, "unified", somebody_saves)
+    monkeypatch.setattr(fix_dialogue, "unified", somebody_saves)
     result = offline("check", str(old), "--fix", "--yes", "--json", *ONLY)
     assert result.exit_code == 2
     document = json.loads(result.stdout)

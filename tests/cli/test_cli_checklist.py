@@ -11,13 +11,20 @@ from rich.console import Console
 from selection_flow import THREE, envelope, ref, selector, values
 
 from cinatra_sdk.context.selector import read_selector
-from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.gate import Gate
-from oas_compiler.cli.checklist import CannotTick, Checklist, read_numbers
-from oas_compiler.cli.checklist_view import checklist_view, how_many
-from oas_compiler.cli.render import gate_view
-from oas_compiler.cli.selecting import chosen_by_id, options_for, other_values
-from oas_compiler.cli.values import Extent
+from oas_compiler.cli.view.checklist import (
+    CannotTick,
+    Checklist,
+    checklist_view,
+    chosen_by_id,
+    how_many,
+    options_for,
+    other_values,
+    read_numbers,
+)
+from oas_compiler.cli.view.run_view import gate_view
+from oas_compiler.cli.view.values import Extent
 
 HOUSE, OLD, FACTS = THREE
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.cli.editor import NoEditor, edited
-from oas_compiler.cli.pager import _find_pager
+from oas_compiler.cli.terminal.keyboard import NoEditor, _find_pager, edited
 
 
 class Heard:

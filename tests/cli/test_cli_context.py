@@ -16,8 +16,8 @@ from oasflow_process import Ended, Oasflow
 from rich.console import Console
 from selection_flow import THREE, selector, values
 
-from oas_compiler.cli.conversation_view import said_view, without_offer
-from oas_compiler.cli.values import Extent
+from oas_compiler.cli.view.run_view import said_view, without_offer
+from oas_compiler.cli.view.values import Extent
 from tests.flows import end, flow_of, port, start
 from tests.slot_flows import declared, slot
 from tests.wired_flows import GATE, LOOK, alone, artifact, context, wired

@@ -13,9 +13,9 @@ import pytest
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.gates.gate import Gate
 from oas_compiler import compile_flow
-from oas_compiler.cli import deciding
-from oas_compiler.cli.shared_gates import find_common, has_plain_view, own_view, shared_view
-from oas_compiler.cli.terminal import console_for
+from oas_compiler.cli.ask import decision
+from oas_compiler.cli.terminal.streams import console_for
+from oas_compiler.cli.view.gate_group import find_common, has_plain_view, own_view, shared_view
 from tests.flows import api, end, flow_of, gate, node, port, start, tool
 
 SENDING = flow_of(
@@ -279,13 +279,13 @@ def test_without_a_terminal_a_gate_that_opens_during_the_command_is_not_decided(
 def test_a_gate_that_opens_after_one_command_has_looked_is_not_decided(
     waiting: Any, fresh_database: str, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
-    refuse = deciding._refuse_absent
+    refuse = decision._refuse_absent
 
     def opened_meanwhile(store: RunStore, *about: Any) -> None:
         store.answer("r1", "review", Decision.approve(by="ben"))
         refuse(store, *about)
 
-    monkeypatch.setattr(deciding, "_refuse_absent", opened_meanwhile)
+    monkeypatch.setattr(decision, "_refuse_absent", opened_meanwhile)
     done = waiting(words[0], "r1/send", *words[1:], "--as", "ann", "--json")
     assert done.exit_code == 4
     told = json.loads(done.stdout)["error"]

@@ -11,8 +11,8 @@ import pytest
 
 from cinatra_sdk import RunStore, SimulatedPlatform
 from oas_compiler import compile_flow
-from oas_compiler.cli.exits import Halt
-from oas_compiler.cli.inputs import duration
+from oas_compiler.cli.terminal.argument_values import duration
+from oas_compiler.cli.terminal.exits import Halt
 from tests.databases import Databases
 from tests.flows import end, flow_of, gate, start
 

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from oasflow_process import Oasflow
 
-from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.gate import Gate
-from oas_compiler.cli.fields import NotFitting, as_typed, read_field
-from oas_compiler.cli.form import SKIPPED, assembled, fields_of
-from oas_compiler.cli.proposal import proposed
+from oas_compiler.cli.ask.input_form import SKIPPED, assembled, fields_of
+from oas_compiler.cli.view.values import NotFitting, as_typed, proposed, read_field
 from tests.flows import Json, end, flow_of, gate, node, port, start
 
 LONG = "word " * 400 + "the very end"

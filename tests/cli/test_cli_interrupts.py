@@ -12,7 +12,7 @@ from oasflow_screen import Screen
 # its reading to milliseconds, as the end of a run's background work does.
 CHILD = """
 import sys, threading
-from oas_compiler.cli.interrupts import typed_line
+from oas_compiler.cli.terminal.keyboard import typed_line
 
 def busy():
     while True:

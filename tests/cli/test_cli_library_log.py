@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import contextlib, logging
 import typer
-from oas_compiler.cli.exits import Exit, bounded
+from oas_compiler.cli.terminal.exits import Exit, bounded
 
 def command():
     logging.getLogger("psycopg.pool").warning("error connecting in %r: %s", "pool-1", "no such host")

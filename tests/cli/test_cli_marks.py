@@ -9,8 +9,8 @@ from oasflow_process import Oasflow
 
 from cinatra_sdk import Decision, RunStore
 from oas_compiler import compile_flow
-from oas_compiler.cli.progress import Progress
-from oas_compiler.cli.terminal import Terminal
+from oas_compiler.cli.ask.run_dialogue import Progress
+from oas_compiler.cli.terminal.streams import Terminal
 from tests.flows import end, flow_node, flow_of, gate, node, port, start
 
 

@@ -14,7 +14,12 @@ from typing import Any
 import pytest
 from oasflow_process import Oasflow
 
-from oas_compiler.cli.platform import _end_on_signals, _require_token, find_flaw_of_token, read_bind
+from oas_compiler.cli.commands.platform import (
+    _end_on_signals,
+    _require_token,
+    find_flaw_of_token,
+    read_bind,
+)
 from tests.flows import api, end, flow_of, gate, port, start
 
 BRIDGE = "{{CINATRA_BASE_URL}}/api/llm-bridge"

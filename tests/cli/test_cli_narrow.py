@@ -14,23 +14,29 @@ from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
-from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store.needs import GateToDecide
-from oas_compiler.cli.about import what_is_used
+from cinatra_sdk.store.runs.needs import GateToDecide
 from oas_compiler.cli.app import app_for
-from oas_compiler.cli.findings import finding_lines
-from oas_compiler.cli.follow import event_view, print_event
-from oas_compiler.cli.lacking import Lacking
-from oas_compiler.cli.layout import Lines, Listing, Member, Pieces, Words
-from oas_compiler.cli.needs_view import needs_table
-from oas_compiler.cli.next_steps import GivenOptions
-from oas_compiler.cli.opening import Own
-from oas_compiler.cli.render import gate_view, outcome_view, run_view
-from oas_compiler.cli.tables import runs_table
-from oas_compiler.cli.terminal import Terminal, console_for
-from oas_compiler.cli.values import Extent, values_view
+from oas_compiler.cli.commands.runs import event_view, print_event
+from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.resources import Own
+from oas_compiler.cli.host.run_requirements import Lacking
+from oas_compiler.cli.host.run_resources import what_is_used
+from oas_compiler.cli.terminal.findings_view import finding_lines
+from oas_compiler.cli.terminal.streams import (
+    Lines,
+    Listing,
+    Member,
+    Pieces,
+    Terminal,
+    Words,
+    console_for,
+)
+from oas_compiler.cli.view.run_view import gate_view, needs_table, outcome_view, run_view
+from oas_compiler.cli.view.tables import runs_table
+from oas_compiler.cli.view.values import Extent, values_view
 from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import Place
 from tests.flows import end, flow_node, flow_of, gate, port, start

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 from printed import hashed
 
-from oas_compiler.cli.next_steps import GivenOptions
-from oas_compiler.cli.opening import Own
+from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.resources import Own
 from tests.flows import api, end, flow_of, gate, port, start
 from tests.platform.loopback_server import LoopbackServer
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.cli.exits import Exit
+from oas_compiler.cli.terminal.exits import Exit
 from tests.flows import end, flow_of, gate, node, port, start
 
 EVIL = "\x1b]0;owned\x07\x1b[2JAll\x9b31m is \u202ewell\x1b[1A\r."

@@ -9,15 +9,14 @@ import pytest
 from rich.console import Console
 
 from cinatra_sdk import errors
-from cinatra_sdk.platform.protocol import PlatformError, PlatformUnreachable
+from cinatra_sdk.outside.platform.protocol import PlatformError, PlatformUnreachable
 from cinatra_sdk.runs import Run
-from oas_compiler.cli.exits import Exit, Halt, bounded, exit_of
-from oas_compiler.cli.fields import NotFitting, kind, read_field
-from oas_compiler.cli.findings import excerpt
-from oas_compiler.cli.opening import person
-from oas_compiler.cli.safe import clean, cut
-from oas_compiler.cli.tables import age
-from oas_compiler.cli.values import values_view
+from oas_compiler.cli.host.resources import person
+from oas_compiler.cli.terminal.exits import Exit, Halt, bounded, exit_of
+from oas_compiler.cli.terminal.findings_view import excerpt
+from oas_compiler.cli.terminal.streams import clean, cut
+from oas_compiler.cli.view.tables import age
+from oas_compiler.cli.view.values import NotFitting, kind, read_field, values_view
 
 INTEGER = {"type": "integer"}
 TEXTS = {"type": "array", "items": {"type": "string"}}

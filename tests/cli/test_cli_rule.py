@@ -9,7 +9,7 @@ import pytest
 
 from oas_compiler.catalog import all_rules
 from oas_compiler.checks.all_rules import RULES
-from oas_compiler.report.rule_card import GROUPS, group_of
+from oas_compiler.report.rule_cards import GROUPS, group_of
 
 
 @pytest.mark.parametrize("name", ["OAS107", "oas107", "legacy-key", "V3", " v3 "])

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts, RunStore
-from cinatra_sdk.governance.signatures import HMAC
-from cinatra_sdk.governance.signing import Signer, verify_hmac
-from cinatra_sdk.store.records import DecisionRecords
-from oas_compiler.cli.exits import Exit
+from cinatra_sdk.governance.records.record_maker import Signer, verify_hmac
+from cinatra_sdk.governance.records.signatures import HMAC
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+from oas_compiler.cli.terminal.exits import Exit
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request
 
 SECRET = b"s" * 32
 SIGNING = """
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.ports import GovernancePorts
-from cinatra_sdk.governance.registry import MemoryRegistry
-from cinatra_sdk.governance.signing import Signer
-from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
+from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
+from cinatra_sdk.governance.records.record_maker import Signer
+from cinatra_sdk.host_parts.host_parts import HostParts
 
 def lend(signer):
     ports = GovernancePorts(signer=signer)

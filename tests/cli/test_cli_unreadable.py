@@ -12,11 +12,11 @@ import pytest
 from psycopg.rows import dict_row
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.store.records import StoredRecord
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.store.evidence.decision_records import StoredRecord
 from oas_compiler import compile_flow
-from oas_compiler.cli.exits import Exit
+from oas_compiler.cli.terminal.exits import Exit
 from tests.flows import end, flow_of, gate, start
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request
 

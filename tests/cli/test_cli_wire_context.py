@@ -207,8 +207,8 @@ def test_a_flow_without_a_package_is_wired_with_a_note(offline: Any, tmp_path: P
 def test_a_file_that_changes_while_the_diff_is_read_is_not_written(
     offline: Any, agent: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from oas_compiler.cli import wire_context
-    from oas_compiler.edit.unified import unified
+    from oas_compiler.cli.commands import agent_package
+    from oas_compiler.edit.file_fixes import unified
 
     manifest = agent / "package.json"
 
@@ -217,7 +217,7 @@ def test_a_file_that_changes_while_the_diff_is_read_is_not_written(
         return unified(*arguments)
 
     flow = (agent / "cinatra" / "oas.json").read_bytes()
-    monkeypatch.setattr(wire_context, "unified", somebody_saves)
+    monkeypatch.setattr(agent_package, "unified", somebody_saves)
     result = offline("wire-context", str(agent), "--yes", "--json")
     assert result.exit_code == 2
     assert json.loads(result.stdout)["error"]["code"] == "not_written"

@@ -10,13 +10,13 @@ import pytest
 from printed import hashed
 
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.gates.forms.choosing import form_of
-from cinatra_sdk.gates.forms.form import AnswerForm
-from cinatra_sdk.gates.forms.result import result_schema
-from cinatra_sdk.gates.forms.text import TextForm
+from cinatra_sdk.gates.forms.answer_form import AnswerForm
+from cinatra_sdk.gates.forms.approval_forms import TextForm
+from cinatra_sdk.gates.forms.form_choice import form_of
+from cinatra_sdk.gates.forms.tool_result_form import result_schema
 from cinatra_sdk.gates.gate import Gate
-from oas_compiler.cli.ask import Asker, needs_words
-from oas_compiler.cli.terminal import Terminal, console_for
+from oas_compiler.cli.ask.gate_dialogue import Asker, needs_words
+from oas_compiler.cli.terminal.streams import Terminal, console_for
 from tests.flows import end, flow_of, node, port, start
 
 GATE = Gate(

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.events import RunEvent
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
-from oas_compiler.cli.progress import Progress
-from oas_compiler.cli.terminal import Terminal
+from oas_compiler.cli.ask.run_dialogue import Progress
+from oas_compiler.cli.terminal.streams import Terminal
 from tests.agents.agent_flows import agent, agent_flow
 from tests.emit.modules import import_emitted
 from tests.flow.containers import checked_item, mapped, parallel, texts

@@ -10,18 +10,16 @@ import pytest
 
 from cinatra_sdk import HostParts
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.models import ScriptedModel
-from cinatra_sdk.models.config import ModelConfig
-from cinatra_sdk.platform.protocol import PlatformCall
+from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.config import ModelConfig
+from cinatra_sdk.outside.platform.protocol import PlatformCall
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
-from oas_compiler.checks.concealed import Labels
+from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.diff.comparison import diff
-from oas_compiler.document.policy import ABOVE, LoaderPolicy
-from oas_compiler.document.types import known_types, node_types
+from oas_compiler.document.component_types import ABOVE, LoaderPolicy, known_types, node_types
 from oas_compiler.ir import ApiNode
-from oas_compiler.ir.exporting import ir_to_json
-from oas_compiler.ir.printing import print_ir
+from oas_compiler.ir.printout import ir_to_json, print_ir
 from oas_compiler.pipeline import Loading, check, compile_ir
 from oas_compiler.report.diagnostics import CompileError
 from tests.agents.agent_flows import TEXT

@@ -21,10 +21,10 @@ from cinatra_sdk.context import (
     read_slots,
     slot_named,
 )
-from cinatra_sdk.context.errors import STATUS
-from cinatra_sdk.context.refs import MAX_ENVELOPE
-from cinatra_sdk.context.resolution import source_scope
-from cinatra_sdk.context.selection import accepted, selection_key
+from cinatra_sdk.context.artifact_refs import MAX_ENVELOPE
+from cinatra_sdk.context.candidates import source_scope
+from cinatra_sdk.context.selection_errors import STATUS
+from cinatra_sdk.context.slot_choice import accepted, selection_key
 
 VOICE = {
     "slotId": "voice",

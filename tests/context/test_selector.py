@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.context.errors import ContextError
-from cinatra_sdk.context.refs import PinnedTriple
+from cinatra_sdk.context.artifact_refs import PinnedTriple
+from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
+from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.forms.choosing import form_of
-from cinatra_sdk.gates.forms.selection import SelectionForm
+from cinatra_sdk.gates.forms.form_choice import form_of
+from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.gates.hitl import build_hitl_gate
-from cinatra_sdk.values.json_schema import first_problem
 
 
 def ref(name: str, scope: str = "organization", **more: Any) -> dict[str, Any]:

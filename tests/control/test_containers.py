@@ -8,14 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from oas_compiler.checks.running import READING
+from oas_compiler.checks.compile_rules import READING
 from oas_compiler.control.approval import derive_approval, waived_gates
-from oas_compiler.control.guarding import Guarding
-from oas_compiler.control.open_sends import find_open_sends
-from oas_compiler.control.openings import asks_a_person
-from oas_compiler.control.risk import sends
-from oas_compiler.control.slots import read_slots
-from oas_compiler.control.steering import steering
+from oas_compiler.control.context_slots import read_slots
+from oas_compiler.control.openings import Guarding, asks_a_person, find_open_sends
+from oas_compiler.control.risk_classes import sends
+from oas_compiler.control.simulation_answers import steering
 from oas_compiler.ir import FlowIR, open_flows, walk
 from oas_compiler.pipeline import compile_ir
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from oas_compiler.control.digraph import Digraph, trail_to
-from oas_compiler.control.dominators import Dominators
+from oas_compiler.control.graph import Digraph, Dominators, trail_to
 
 NAMES = "abcdefgh"
 SEED = 20_261_122

@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from oas_compiler import CompileError
-from oas_compiler.checks.running import READING
+from oas_compiler.checks.compile_rules import READING
 from oas_compiler.control.approval import derive_approval, waived_gates
-from oas_compiler.control.guarding import Guarding
-from oas_compiler.control.open_sends import find_open_sends
-from oas_compiler.control.openings import asks_a_person
-from oas_compiler.explain import explain, explaining
+from oas_compiler.control.openings import Guarding, asks_a_person, find_open_sends
+from oas_compiler.explain import explain, explainer
 from oas_compiler.ir import ApiNode, FlowIR, InputMessageNode, Path, walk
 from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
 from oas_compiler.pipeline import compile_ir
@@ -116,7 +114,7 @@ def open_by_rules(flow: FlowIR) -> set[str]:
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Flows with nodes that do not run yet are explained, too."""
-    monkeypatch.setattr(explaining, "compile_ir", partial(compile_ir, rules=READING))
+    monkeypatch.setattr(explainer, "compile_ir", partial(compile_ir, rules=READING))
 
 
 @pytest.mark.usefixtures("shown")

@@ -9,7 +9,7 @@ import pytest
 
 from cinatra_sdk.contract import FALLBACK_RENDERER
 from oas_compiler import ir
-from oas_compiler.control.policy_steps import AskedField, DerivedStep
+from oas_compiler.control.approval import AskedField, DerivedStep
 
 
 def step(**more: Any) -> DerivedStep:

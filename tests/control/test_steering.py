@@ -14,8 +14,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
-from oas_compiler.control import steering as steering_module
-from oas_compiler.control.steering import steering
+from oas_compiler.control import simulation_answers as steering_module
+from oas_compiler.control.simulation_answers import steering
 from oas_compiler.ir import ApiNode as Api
 from oas_compiler.ir import BranchingNode as Branching
 from oas_compiler.ir import DataEdge as Edge

@@ -12,7 +12,7 @@ import pytest
 from package_tree import listed, write_packages
 
 from oas_compiler import deps
-from oas_compiler.catalog.dependencies import DEPENDENCIES
+from oas_compiler.catalog.dependency_cards import DEPENDENCIES
 from oas_compiler.deps import Resolution, resolve
 from tests.flows import end, flow_node, flow_of, gate, port, start
 

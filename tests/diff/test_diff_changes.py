@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oas_compiler.diff import Difference, diff
-from oas_compiler.diff.content import leaves
-from oas_compiler.diff.strictness import as_strict
+from oas_compiler.diff.difference import leaves
+from oas_compiler.diff.schema_strictness import as_strict
 from oas_compiler.ir import FlowIR, FlowNode
 from oas_compiler.pipeline import compile_ir
 from tests.effort import tries

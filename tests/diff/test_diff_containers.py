@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from oas_compiler.checks.running import READING
+from oas_compiler.checks.compile_rules import READING
 from oas_compiler.diff import Difference, diff
 from oas_compiler.pipeline import compile_ir
 from tests.flows import api, end, flow_node, flow_of, gate, node, port, start

@@ -10,7 +10,7 @@ import referencing.exceptions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oas_compiler.diff.strictness import as_strict, same
+from oas_compiler.diff.schema_strictness import as_strict, same
 from tests.effort import tries
 
 SCALARS = [None, True, False, 0, 1, 1.0, 2, 2.5, "a", "ab", [], [1], [True], {}, {"x": 1}]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from oas_compiler.diff import Difference, diff
-from oas_compiler.diff.guarded import ComparedFlow
+from oas_compiler.diff.comparison import ComparedFlow
 from oas_compiler.pipeline import compile_ir
 from tests.agents.agent_flows import SEARCH, SEND, agent_flow
 from tests.agents.agent_flows import agent as agent_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from oas_compiler.draw.arrange import Arrangement, arrange
-from oas_compiler.draw.layout import LABEL_HEIGHT, Picture, Placed
-from oas_compiler.draw.ranks import Arrow, Item
+from oas_compiler.draw.arrangement import Arrangement, arrange
+from oas_compiler.draw.grid import Arrow, Item
+from oas_compiler.draw.picture import LABEL_HEIGHT, Picture, Placed
 
 Rectangle = tuple[float, float, float, float]
 """Left, top, right, bottom."""

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from oas_compiler.checks.running import READING
+from oas_compiler.checks.compile_rules import READING
 from oas_compiler.draw import lay_out, svg_text
-from oas_compiler.draw.layout import Picture
 from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.picture import Picture
 from oas_compiler.ir import FlowIR
 from oas_compiler.pipeline import compile_ir
 from tests.draw.drawing_geometry import check_picture

@@ -16,8 +16,13 @@ from typing import Any
 import pytest
 
 from oas_compiler.draw import lay_out, svg_text
-from oas_compiler.draw.html import html_page
-from oas_compiler.draw.png import ExtraMissing, PictureTooLarge, png_bytes, size_of
+from oas_compiler.draw.picture_files import (
+    ExtraMissing,
+    PictureTooLarge,
+    html_page,
+    png_bytes,
+    size_of,
+)
 from oas_compiler.ir import FlowIR
 from oas_compiler.pipeline import compile_ir
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
@@ -152,7 +157,7 @@ def test_the_legend_explains_what_is_drawn_and_nothing_else() -> None:
 
 
 def test_text_is_never_wider_than_its_box() -> None:
-    from oas_compiler.draw.words import width
+    from oas_compiler.draw.picture import width
 
     long = api("work", risk="a_very_long_risk_class_that_somebody_made_up_for_this_agent_only")
     picture = lay_out(ir(flow_of(start(), {**long, "name": "word " * 60}, gate("W" * 90), end())))
@@ -250,9 +255,9 @@ def test_auto_asks_the_screen_and_light_and_dark_do_not() -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_is_readable_on_its_ground(theme: Any) -> None:
-    from oas_compiler.draw import colours
+    from oas_compiler.draw import svg
 
-    table = colours._LIGHT if theme == "light" else colours._DARK
+    table = svg._LIGHT if theme == "light" else svg._DARK
     page = table["page"][0]
     for name, (fill, line, text) in table.items():
         if text:

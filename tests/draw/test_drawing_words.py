@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler.draw.words import safe, width, wrap
+from oas_compiler.draw.picture import safe, width, wrap
 
 
 def test_a_name_is_broken_at_spaces_and_at_the_marks_inside_identifiers() -> None:

@@ -15,18 +15,16 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cinatra_sdk.text.yaml_text import read_yaml
-from oas_compiler.edit.fix import planning
-from oas_compiler.edit.fix.planning import NOT_READ_BACK, FileChange, Mending
-from oas_compiler.edit.fix.writing import CannotWrite, write
+from cinatra_sdk.data.text.yaml_reader import read_yaml
+from oas_compiler.edit import file_fixes
+from oas_compiler.edit.file_fixes import NOT_READ_BACK, CannotWrite, FileChange, Mending, write
 from oas_compiler.findings.finding import Edit, Finding, Findings
 from oas_compiler.ir import Json, Place
 from oas_compiler.pipeline import check
-from oas_compiler.rewriting.edited import reads_back
-from oas_compiler.rewriting.rewriting import CannotEdit, Rewriting, applied
-from oas_compiler.rewriting.spans import Span, keys_of, spans
-from oas_compiler.rewriting.yaml_rewriting import YamlRewriting
 from oas_compiler.text.marks import child
+from oas_compiler.text_edits.editable_text import reads_back
+from oas_compiler.text_edits.json_edits import CannotEdit, Rewriting, Span, applied, keys_of, spans
+from oas_compiler.text_edits.yaml_edits import YamlRewriting
 from tests.checks.rule_case import package_of
 from tests.flows import end, flow_of, gate, start
 
@@ -339,13 +337,13 @@ class Rules:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.checked: list[Any] = []
-        monkeypatch.setattr(planning, "check", self)
+        monkeypatch.setattr(file_fixes, "check", self)
 
     def __call__(
         self, flow: str, *, env: Any = None, unsaved: Any = (), within: str = ""
     ) -> Findings:
         raw = dict(unsaved).get(flow) or Path(flow).read_bytes()
-        document = json.loads(raw.removeprefix(planning.BYTE_ORDER_MARK))
+        document = json.loads(raw.removeprefix(file_fixes.BYTE_ORDER_MARK))
         self.checked.append(document)
         found = [
             finding("OAS901", flow, edit(f"/{key}", GONE), pointer=f"/{key}")
@@ -438,7 +436,7 @@ def test_flows_of_one_package_share_the_changes_of_its_package_json(monkeypatch,
         fix = edit(f"/{key}", GONE)
         return Findings([finding("OAS901", manifest, fix)] if key in about else [])
 
-    monkeypatch.setattr(planning, "check", found)
+    monkeypatch.setattr(file_fixes, "check", found)
     work = Mending()
     for flow in ("a.json", "b.json"):
         work.mend(flow)
@@ -820,7 +818,7 @@ def test_a_fix_whose_text_does_not_read_back_is_not_written(tmp_path, monkeypatc
         # the findings are the same ones as after the right change
         return applied(text, replacements).replace('"The ask"', '"The task"', 1)
 
-    monkeypatch.setattr(planning, "applied", elsewhere)
+    monkeypatch.setattr(file_fixes, "applied", elsewhere)
     work = Mending()
     work.mend(str(path))
     assert work.changes() == []

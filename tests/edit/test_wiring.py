@@ -15,13 +15,11 @@ import pytest
 
 from cinatra_sdk.testing import drive
 from oas_compiler import check, compile_flow
-from oas_compiler.edit.wire.dependency import manifest_edits
-from oas_compiler.edit.wire.differences import edits_between
-from oas_compiler.edit.wire.planning import CannotWire, plan
-from oas_compiler.edit.wire.template import flow_node, subflow
+from oas_compiler.edit.slot_flow import flow_node, subflow
+from oas_compiler.edit.slot_wires import CannotWire, edits_between, manifest_edits, plan
 from oas_compiler.findings.finding import Findings
-from oas_compiler.rewriting.rewriting import rewritten
 from oas_compiler.text.source import Source, read_source
+from oas_compiler.text_edits.json_edits import rewritten
 from tests.flows import api, end, flow_of, port, start
 from tests.flows import flow_node as node_running
 from tests.slot_flows import AGENT, SELECTOR, declared, slot, taking, unwired
@@ -533,7 +531,7 @@ def test_the_selection_agent_does_not_depend_on_itself() -> None:
 
 def test_wiring_loads_neither_langgraph_nor_a_database() -> None:
     code = (
-        "import sys, oas_compiler.edit.wire.planning, oas_compiler.edit.wire.dependency; "
+        "import sys, oas_compiler.edit.slot_wires, oas_compiler.edit.slot_wires; "
         "heavy = {'langgraph', 'langchain_core', 'psycopg', 'pydantic', 'httpx2', 'typer', 'rich'}; "
         "print(sorted(heavy & {name.split('.')[0] for name in sys.modules}))"
     )

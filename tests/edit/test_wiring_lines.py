@@ -13,12 +13,10 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.edit.wire.dependency import manifest_edits
-from oas_compiler.edit.wire.differences import edits_between
-from oas_compiler.edit.wire.planning import plan
+from oas_compiler.edit.slot_wires import edits_between, manifest_edits, plan
 from oas_compiler.findings.finding import Findings
-from oas_compiler.rewriting.rewriting import rewritten
 from oas_compiler.text.source import Source, read_source
+from oas_compiler.text_edits.json_edits import rewritten
 from tests.slot_flows import AGENT, declared, slot, unwired
 from tests.wired_flows import wired
 

@@ -15,7 +15,8 @@ from typing import Any, Protocol
 
 import pytest
 
-from cinatra_sdk.effects import (
+from cinatra_sdk.errors import RunBusy
+from cinatra_sdk.outside.effects import (
     Begun,
     Differs,
     EffectFailure,
@@ -27,8 +28,7 @@ from cinatra_sdk.effects import (
     Usage,
     perform,
 )
-from cinatra_sdk.effects.door import Door
-from cinatra_sdk.errors import RunBusy
+from cinatra_sdk.outside.effects.door import Door
 from tests.effects.samples import CANARY, Calls, effect, result
 
 

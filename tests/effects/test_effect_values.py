@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from cinatra_sdk.effects import EffectFailure, key_at, read_failure
-from cinatra_sdk.effects.effect import hash_json
 from cinatra_sdk.errors import NodeFailed, RunBusy
-from cinatra_sdk.platform import (
+from cinatra_sdk.outside.effects import EffectFailure, key_at, read_failure
+from cinatra_sdk.outside.effects.effect import hash_json
+from cinatra_sdk.outside.platform import (
     PlatformError,
     PlatformOutputError,
     PlatformRefused,

@@ -12,13 +12,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 
 from cinatra_sdk import HostContext, RunStore, host_context
-from cinatra_sdk.blocks.child_agent import child_agent
 from cinatra_sdk.blocks.host_node import seal_host_fields
-from cinatra_sdk.blocks.llm_step import llm_step
-from cinatra_sdk.effects import EffectNews, MemoryLedger, Verdict, current_key, performing
+from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
+from cinatra_sdk.engine.state_channels import GovernedState
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, NodeFailed
-from cinatra_sdk.governed.state import GovernedState
-from cinatra_sdk.platform import PlatformCall, PlatformUnreachable, SimulatedPlatform
+from cinatra_sdk.outside.effects import EffectNews, MemoryLedger, Verdict, current_key, execution
+from cinatra_sdk.outside.platform import PlatformCall, PlatformUnreachable, SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, node, port, start
 
@@ -248,7 +247,7 @@ def test_the_process_that_began_a_run_keeps_a_ledger_where_its_host_gives_none(
 def test_it_is_refused_where_nobody_keeps_a_ledger(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(performing, "find_ledger", lambda: "no ledger would know of it")
+    monkeypatch.setattr(execution, "find_ledger", lambda: "no ledger would know of it")
     platform = Watched()
     with pytest.raises(EffectRefused, match="ledger="):
         run(platform)

@@ -6,7 +6,7 @@ from dataclasses import astuple
 
 import pytest
 
-from cinatra_sdk.effects import EffectResult, Ledger, MemoryLedger
+from cinatra_sdk.outside.effects import EffectResult, Ledger, MemoryLedger
 from tests.effects.ledger_contract import Bench, LedgerContract
 from tests.effects.samples import effect, result
 

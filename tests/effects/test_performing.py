@@ -13,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.errors import GraphInterrupt
 
-from cinatra_sdk.effects import (
+from cinatra_sdk.errors import (
+    EffectDiffers,
+    EffectRefused,
+    EffectUnknown,
+    FlowError,
+    RunBusy,
+    RunEnded,
+    ShownDiffers,
+    ValueRefused,
+)
+from cinatra_sdk.outside.effects import (
     Door,
     Effect,
     EffectNews,
@@ -25,17 +35,7 @@ from cinatra_sdk.effects import (
     current_key,
     perform,
 )
-from cinatra_sdk.errors import (
-    EffectDiffers,
-    EffectRefused,
-    EffectUnknown,
-    FlowError,
-    RunBusy,
-    RunEnded,
-    ShownDiffers,
-    ValueRefused,
-)
-from cinatra_sdk.platform import PlatformRefused, PlatformResponseError, PlatformUnreachable
+from cinatra_sdk.outside.platform import PlatformRefused, PlatformResponseError, PlatformUnreachable
 from tests.effects.samples import CANARY, FORMS, Calls, Performing, effect, result
 
 forms = pytest.mark.parametrize("make", FORMS.values(), ids=FORMS.keys())

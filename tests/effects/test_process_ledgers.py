@@ -11,13 +11,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from cinatra_sdk.blocks.child_agent import child_agent
 from cinatra_sdk.blocks.host_node import seal_host_fields
-from cinatra_sdk.effects import MemoryLedger, process_ledgers
-from cinatra_sdk.engine.runtime_context import host_context
+from cinatra_sdk.blocks.platform_steps import child_agent
+from cinatra_sdk.engine.host_context import host_context
+from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.errors import EffectRefused, EffectUnknown
-from cinatra_sdk.governed.state import GovernedState, HostOnly
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.outside.effects import MemoryLedger, memory_ledgers
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow
@@ -111,7 +111,7 @@ def test_a_run_that_another_process_began_is_refused_and_nothing_is_called() -> 
     flow, saver = mailing(sender, before=(gate("ok"),)), InMemorySaver()
     graph, config = flow.graph(saver), flow.config(run_id="r")
     graph.invoke(flow.input({}), config)
-    process_ledgers._begin_process()  # what a new process begins with; the checkpoints are kept
+    memory_ledgers._begin_process()  # what a new process begins with; the checkpoints are kept
     with pytest.raises(EffectRefused, match="process that began the run is gone") as caught:
         graph.invoke(Command(resume={"approved": True}), config)
     assert (caught.value.code, sender.sent) == ("ledger_missing", [])
@@ -140,8 +140,8 @@ def test_a_client_gives_a_run_no_ledger_by_its_input() -> None:
 def test_the_oldest_ledgers_are_let_go_and_their_runs_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(process_ledgers, "_MOST", 1)
-    process = process_ledgers._Process()
+    monkeypatch.setattr(memory_ledgers, "_MOST", 1)
+    process = memory_ledgers._Process()
     first = process.find(1)
     assert first is process.find(1)
     assert isinstance(process.find(2), MemoryLedger)
@@ -153,9 +153,9 @@ def test_results_of_what_may_happen_again_are_not_kept() -> None:
     again["$referenced_components"]["mail"]["metadata"] = {}
     sender = Sender()
     flow, saver = compile_flow(again, tools={"send": sender}), InMemorySaver()
-    before = dict(process_ledgers._process.ledgers)
+    before = dict(memory_ledgers._process.ledgers)
     flow.graph(saver).invoke(flow.input({}), flow.config(run_id="r"))
-    assert process_ledgers._process.ledgers == before
+    assert memory_ledgers._process.ledgers == before
 
 
 class _State(GovernedState, total=False):

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.effects import Door, EffectResult, MemoryLedger, perform
-from cinatra_sdk.effects.unkept import Remembered
-from cinatra_sdk.engine.runtime_context import host_context, remembering
+from cinatra_sdk.engine.host_context import host_context, remembering
 from cinatra_sdk.errors import EffectRefused
+from cinatra_sdk.outside.effects import Door, EffectResult, MemoryLedger, perform
+from cinatra_sdk.outside.effects.ledger import Remembered
 from tests.effects.samples import Calls, effect, result
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from oas_compiler import compile_flow
-from oas_compiler.emit.module import Emitted, emit_module
+from oas_compiler.emit.python_module import Emitted, emit_module
 from oas_compiler.ir import find_tool_names
 from oas_compiler.lower.flow import Flow
 from oas_compiler.pipeline import compile_ir

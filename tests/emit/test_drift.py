@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.emit.drift import ModuleUnreadable, compare, decode_module, is_own
-from oas_compiler.emit.module import Emitted, emit_module
-from oas_compiler.emit.stamp import read_stamp
+from oas_compiler.emit.python_module import (
+    Emitted,
+    ModuleUnreadable,
+    compare,
+    decode_module,
+    emit_module,
+    is_own,
+    read_stamp,
+)
 from tests.emit.modules import compile_whole
 from tests.flows import api, end, flow_of, gate, port, start
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from oas_compiler import CompileError
-from oas_compiler.emit.drift import compare
-from oas_compiler.emit.module import emit_module
+from oas_compiler.emit.python_module import compare, emit_module
 from tests.emit.modules import compile_whole, import_emitted
 from tests.samples import AGENTSPEC, CINATRA, needs_corpus
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.host_parts.host_parts import HostParts
 from cinatra_sdk.testing import drive
-from oas_compiler.emit.module import emit_module
-from oas_compiler.emit.sensitive import EmitRefused, LentNames
+from oas_compiler.emit.expressions import EmitRefused, LentNames
+from oas_compiler.emit.python_module import emit_module
 from tests.agents.agent_flows import TEXT, agent, agent_flow
 from tests.emit.modules import compile_whole, import_emitted
 from tests.flows import api, end, flow_of, port, start

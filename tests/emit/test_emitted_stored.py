@@ -11,8 +11,8 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowChanged, NotConfigured
-from cinatra_sdk.lending.host_parts import HostParts
-from oas_compiler.emit.module import emit_module
+from cinatra_sdk.host_parts.host_parts import HostParts
+from oas_compiler.emit.python_module import emit_module
 from tests.emit.modules import compile_whole, import_text
 from tests.emit.test_emitted_plans import EXAMPLES
 

@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cinatra_sdk.testing import drive
-from oas_compiler.emit.module import emit_module
-from oas_compiler.emit.python_text import WIDTH, CallText, ListText, NameText, quote, write
-from oas_compiler.emit.records import write_json
+from oas_compiler.emit.expressions import (
+    WIDTH,
+    CallText,
+    ListText,
+    NameText,
+    quote,
+    write,
+    write_json,
+)
+from oas_compiler.emit.python_module import emit_module
 from tests.emit.modules import compile_whole, import_text
 from tests.flows import api, end, flow_of, gate, message, port, start
 

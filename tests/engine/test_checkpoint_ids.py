@@ -26,8 +26,8 @@ from cinatra_sdk.engine.checkpoint_ids import (
     read_links,
     read_namespaces,
 )
-from cinatra_sdk.engine.checkpoints import with_strict_serializer
 from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
+from cinatra_sdk.engine.serializer import with_strict_serializer
 from cinatra_sdk.errors import ForkRefused
 from tests.effort import tries
 

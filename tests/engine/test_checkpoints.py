@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from cinatra_sdk.engine.checkpoint_ids import config_of
-from cinatra_sdk.engine.checkpoints import STRICT, with_strict_serializer
+from cinatra_sdk.engine.serializer import STRICT, with_strict_serializer
 
 
 class Backwards:
@@ -136,7 +136,7 @@ def test_a_saver_that_cannot_be_seen_so_is_refused_with_what_to_do(kind: Any, wh
         with_strict_serializer(kind())
     assert str(refused.value) == (
         f"the checkpointer {kind.__name__} cannot be given a strict serializer: {why}; "
-        "make it with cinatra_sdk.engine.checkpoints.STRICT as its serde"
+        "make it with cinatra_sdk.engine.serializer.STRICT as its serde"
     )
     assert refused.value.__cause__ is None
     assert refused.value.__suppress_context__ or refused.value.__context__ is None

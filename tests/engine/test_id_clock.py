@@ -9,8 +9,8 @@ import pytest
 from langgraph.checkpoint.base import id as engine_ids
 from langgraph.checkpoint.base.id import UUID, uuid6
 
-from cinatra_sdk.engine import id_clock
-from cinatra_sdk.engine.id_clock import FURTHEST, move_ids_beyond
+from cinatra_sdk.engine import checkpoint_ids
+from cinatra_sdk.engine.checkpoint_ids import FURTHEST, move_ids_beyond
 from cinatra_sdk.errors import EngineUnsupported
 
 DAY = 86_400.0
@@ -25,16 +25,16 @@ def _ids_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
 def id_of(seconds_ahead: float) -> str:
     """An id that a process makes whose clock is ahead of this one."""
     ticks = time.time_ns() // 100 + int(seconds_ahead * 10_000_000)
-    return f"{id_clock._earliest_id(ticks)}-bfff-ffffffffffff"
+    return f"{checkpoint_ids._earliest_id(ticks)}-bfff-ffffffffffff"
 
 
 def test_a_made_id_is_read_back_with_its_time() -> None:
     for _ in range(1000):
-        before = id_clock._earliest_id(time.time_ns() // 100)
+        before = checkpoint_ids._earliest_id(time.time_ns() // 100)
         made = str(uuid6())
         assert before <= made[:18]
-    ticks = UUID(made).time - id_clock._FIRST_TICK
-    assert id_clock._earliest_id(ticks) == made[:18]
+    ticks = UUID(made).time - checkpoint_ids._FIRST_TICK
+    assert checkpoint_ids._earliest_id(ticks) == made[:18]
 
 
 @pytest.mark.parametrize("behind", [0.0, 0.5, 3600.0, DAY, 3650 * DAY])
@@ -91,6 +91,6 @@ def test_ids_of_many_threads_stay_above_a_checkpoint() -> None:
 def test_an_engine_that_keeps_its_last_id_elsewhere_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(id_clock, "uuid6", lambda: "00000000-0000-6000-8000-000000000000")
+    monkeypatch.setattr(checkpoint_ids, "uuid6", lambda: "00000000-0000-6000-8000-000000000000")
     with pytest.raises(EngineUnsupported, match="LangGraph"):
         move_ids_beyond(id_of(60))

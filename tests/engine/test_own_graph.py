@@ -19,9 +19,9 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.engine.lineage import place_of
+from cinatra_sdk.engine.state_channels import GovernedState
 from cinatra_sdk.engine.tasks import ENGINE, own_shape, shape_of
 from cinatra_sdk.errors import EngineUnsupported
-from cinatra_sdk.governed.state import GovernedState
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,9 +11,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 
-from cinatra_sdk.advancing import stop_of
-from cinatra_sdk.engine.own_thread import on_own_threads
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.activations import stop_of
+from cinatra_sdk.engine.thread_owner import on_own_threads
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flow.containers import around, checked_item, mapped
 from tests.flows import end, flow_node, flow_of, port, start

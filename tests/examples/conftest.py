@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from cinatra_sdk.postgres.folders import base_of
-from cinatra_sdk.postgres.server import LocalServer
+from cinatra_sdk.local_postgres.server_folders import base_of
+from cinatra_sdk.local_postgres.supervisor import LocalServer
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from cinatra_sdk import (
     SimulatedPlatform,
     host_context,
 )
-from cinatra_sdk.effects import MemoryLedger
 from cinatra_sdk.errors import EffectUnknown
-from cinatra_sdk.platform import PlatformCall
-from cinatra_sdk.platform.protocol import PlatformUnreachable
-from cinatra_sdk.platform.stubs import read_stubs
+from cinatra_sdk.outside.effects import MemoryLedger
+from cinatra_sdk.outside.platform import PlatformCall
+from cinatra_sdk.outside.platform.protocol import PlatformUnreachable
+from cinatra_sdk.outside.platform.simulation import read_stubs
 from cinatra_sdk.testing import Result, drive
 from oas_compiler import Flow, check, compile_flow
 from tests.examples.agents import (

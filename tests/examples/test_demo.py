@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.postgres.server import LocalServer
+from cinatra_sdk.local_postgres.supervisor import LocalServer
 from tests.examples.agents import EXAMPLES, program
 
 demo: Any = program("demo.py")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cinatra_sdk.postgres.server import LocalServer
+from cinatra_sdk.local_postgres.supervisor import LocalServer
 from tests.examples.readme_commands import Command, commands_of, run
 
 REPOSITORY = Path(__file__).resolve().parents[2]

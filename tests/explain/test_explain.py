@@ -12,7 +12,7 @@ import pytest
 
 from oas_compiler.control.approval import derive_approval
 from oas_compiler.explain import Explanation, explain
-from oas_compiler.explain.records import NodeFacts
+from oas_compiler.explain.explanation import NodeFacts
 from oas_compiler.pipeline import check, compile_ir
 from oas_compiler.report.diagnostics import CompileError
 from oas_compiler.schema.flow_schemas import input_schema

@@ -10,7 +10,7 @@ from oas_compiler import check
 from oas_compiler.draw import lay_out, svg_text
 from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.explain import explain
-from oas_compiler.explain.records import Call
+from oas_compiler.explain.explanation import Call
 from oas_compiler.pipeline import compile_ir
 from tests.agents.agent_flows import SEARCH, TEXT, agent, agent_flow
 from tests.flows import end, flow_of, gate, node, port, start

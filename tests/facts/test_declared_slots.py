@@ -11,12 +11,12 @@ import pytest
 import yaml
 
 from cinatra_sdk.context import ContextError
-from cinatra_sdk.context.slots import read_slots
-from oas_compiler.facts import declared_slots
-from oas_compiler.facts.declared_slots import collect_declared_slots, read_declared_slots
+from cinatra_sdk.context.slot_declarations import read_slots
+from oas_compiler.facts import context_declarations
+from oas_compiler.facts.context_declarations import collect_declared_slots, read_declared_slots
 from oas_compiler.kinds import registry
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.text.bounds import MAX_NODES
+from oas_compiler.text.input_bounds import MAX_NODES
 from tests.flows import flow_node, gate
 from tests.slot_flows import agreement, nested, slot
 
@@ -285,7 +285,7 @@ def test_the_slots_of_a_flow_that_many_packages_run_are_decoded_once(
         decoded.append(value)
         return read_slots(value)
 
-    monkeypatch.setattr(declared_slots, "read_slots", count)
+    monkeypatch.setattr(context_declarations, "read_slots", count)
     child = nested("child", contextSlots=[slot("brand")])
     steps = [
         flow_node(f"step{number}", ref("child"), packageName=f"@x/{number}") for number in range(5)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cinatra_sdk.first_turn import bounds, read_context, read_full_notes, to_json
-from cinatra_sdk.text import unlinked
-from cinatra_sdk.text.unlinked import BLOCK, OpenFile
+from cinatra_sdk.data.text import folders
+from cinatra_sdk.data.text.folders import BLOCK, OpenFile
+from cinatra_sdk.first_turn import first_turn_records, read_context, read_full_notes, to_json
 
 LOG_LINES, NOTES_LINES = 100_000, 10_000
 
@@ -45,7 +45,7 @@ class Taken:
             self.by_size[file.size] = self.by_size.get(file.size, 0) + len(piece)
             return piece
 
-        monkeypatch.setattr(unlinked.OpenFile, "read_at", counted)
+        monkeypatch.setattr(folders.OpenFile, "read_at", counted)
 
 
 def test_a_long_log_is_read_from_its_end_in_one_block(
@@ -100,8 +100,8 @@ def test_a_log_of_nothing_but_broken_lines_is_looked_at_so_far(
     (image / "log.jsonl").write_bytes(b"{\n" * 10_000_000)
     taken = Taken()
     taken.watch(monkeypatch)
-    monkeypatch.setattr("cinatra_sdk.first_turn.recent.MAX_LOOKED_BACK", 1_000_000)
-    monkeypatch.setattr("cinatra_sdk.first_turn.recent.MAX_NO_ENTRIES", 10**9)
+    monkeypatch.setattr("cinatra_sdk.first_turn.recent_entries.MAX_LOOKED_BACK", 1_000_000)
+    monkeypatch.setattr("cinatra_sdk.first_turn.recent_entries.MAX_NO_ENTRIES", 10**9)
     turn = read_context(tmp_path / "work", "img", tastes_dir=tmp_path)
     assert turn.recent_log == ()
     assert "log.jsonl: entries before the last 1,000,000 bytes are not looked for" in turn.warnings
@@ -114,7 +114,7 @@ def test_entries_are_looked_for_among_so_many_other_lines(
 ) -> None:
     image = tmp_path / "work" / "img"
     image.mkdir(parents=True)
-    monkeypatch.setattr("cinatra_sdk.first_turn.recent.MAX_NO_ENTRIES", 100)
+    monkeypatch.setattr("cinatra_sdk.first_turn.recent_entries.MAX_NO_ENTRIES", 100)
     entry = b'{"op": "crop"}\n'
     for more, ops in ((99, ["crop"]), (100, [])):
         (image / "log.jsonl").write_bytes(entry + line * more)
@@ -129,7 +129,7 @@ def test_notes_of_more_lines_than_anybody_writes_are_not_read(
 ) -> None:
     image = tmp_path / "work" / "img"
     image.mkdir(parents=True)
-    monkeypatch.setattr("cinatra_sdk.first_turn.notes.MAX_NOTES_LINES", 100)
+    monkeypatch.setattr("cinatra_sdk.first_turn.workspace_files.MAX_NOTES_LINES", 100)
     (image / "notes.md").write_bytes(b"\n" * 100)
     assert read_full_notes(tmp_path / "work", "img").lines == 100
     (image / "notes.md").write_bytes(b"\n" * 101)
@@ -151,7 +151,7 @@ def test_notes_beyond_their_bound_are_empty_and_told(tmp_path: Path) -> None:
     image = tmp_path / "work" / "img"
     image.mkdir(parents=True)
     with (image / "notes.md").open("wb") as file:
-        file.truncate(bounds.MAX_NOTES + 1)
+        file.truncate(first_turn_records.MAX_NOTES + 1)
     turn = read_context(tmp_path / "work", "img", tastes_dir=tmp_path)
     assert (turn.notes.summary, turn.notes.truncated) == ("", False)
     assert turn.warnings == ("notes.md is not read: it has more than 16,000,000 bytes",)
@@ -179,12 +179,14 @@ def test_the_worst_workspace_gives_a_bounded_first_turn(tmp_path: Path) -> None:
     (image / "log.jsonl").write_text(line * 200)
     (image / "vocabulary_gaps.jsonl").write_text(json.dumps({"notes": "x" * 49_000}) + "\n")
     turn = read_context(tmp_path / "work", "img", tastes_dir=tastes, limit=10**9)
-    assert len(turn.tastes.genres) == bounds.MAX_GENRES
-    assert len(turn.tastes.conflicts) == bounds.MAX_CONFLICTS
+    assert len(turn.tastes.genres) == first_turn_records.MAX_GENRES
+    assert len(turn.tastes.conflicts) == first_turn_records.MAX_CONFLICTS
     assert len(turn.recent_log) == 4  # 200,000 bytes
-    assert len(turn.warnings) <= bounds.MAX_WARNINGS
-    most = (bounds.MAX_GENRES + 3) * bounds.MAX_PROSE + 40 * bounds.MAX_NOTES_LINE
-    most += 2 * bounds.MAX_ENTRIES + bounds.MAX_CONFLICTS * 300
+    assert len(turn.warnings) <= first_turn_records.MAX_WARNINGS
+    most = (
+        first_turn_records.MAX_GENRES + 3
+    ) * first_turn_records.MAX_PROSE + 40 * first_turn_records.MAX_NOTES_LINE
+    most += 2 * first_turn_records.MAX_ENTRIES + first_turn_records.MAX_CONFLICTS * 300
     assert len(json.dumps(to_json(turn), ensure_ascii=False)) < 2 * most
 
 
@@ -195,7 +197,7 @@ def test_full_notes_come_in_pages_that_join_to_the_file(large: Path) -> None:
         page = read_full_notes(large, "img", offset=offset)
         pages.append(page.content)
         assert page.lines == NOTES_LINES
-        assert len(page.content) <= bounds.MAX_NOTES_PAGE
+        assert len(page.content) <= first_turn_records.MAX_NOTES_PAGE
         if not page.truncated:
             break
         offset += page.content.count("\n")

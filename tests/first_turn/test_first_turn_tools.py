@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts
+from cinatra_sdk.first_turn.model_tools import make_tools
 from cinatra_sdk.first_turn.proposals import Proposals
-from cinatra_sdk.first_turn.tools import make_tools
 from tests.first_turn.trees import build_tree
 
 

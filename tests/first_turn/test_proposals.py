@@ -11,17 +11,19 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.first_turn import ImageNotFound, read_context
-from cinatra_sdk.first_turn.confirming import ProposalUnwritten, confirm, write_proposal
 from cinatra_sdk.first_turn.proposals import (
     MAX_PENDING,
     Places,
     ProposalInvalid,
     ProposalNotFound,
     Proposals,
+    ProposalUnwritten,
+    confirm,
     make_note,
     make_taste,
     propose_note,
     propose_taste,
+    write_proposal,
 )
 
 

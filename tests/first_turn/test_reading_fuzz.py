@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.first_turn import first_turn_text, read_context, read_full_notes, to_json
-from cinatra_sdk.first_turn.reading import ImageNotFound
-from cinatra_sdk.values.json_values import check_value
+from cinatra_sdk.first_turn.workspace import ImageNotFound
 
 PIECES = [
     b"Tastes: ", b"**Tastes:** ", b"[", b"]", b",", b"a", b"b", b"../", b"/etc/passwd", b"'", b'"',

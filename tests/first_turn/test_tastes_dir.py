@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cinatra_sdk.first_turn import read_context
-from cinatra_sdk.first_turn.tastes import TASTES_DIR, find_tastes_dir
+from cinatra_sdk.first_turn.workspace_files import TASTES_DIR, find_tastes_dir
 
 
 def test_an_argument_wins_over_the_environment() -> None:

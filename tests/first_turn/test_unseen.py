@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.first_turn.telling import clean
-from cinatra_sdk.first_turn.unseen import drop_unseen, find_unseen, without_unseen
+from cinatra_sdk.data.text.person_texts import drop_unseen, find_unseen, without_unseen
+from cinatra_sdk.first_turn.workspace import clean
 
 
 @pytest.mark.parametrize(

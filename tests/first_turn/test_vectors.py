@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.first_turn import ImageNotFound, read_context, to_json
-from cinatra_sdk.first_turn.reading import read_full_notes
+from cinatra_sdk.first_turn.workspace import read_full_notes
 from tests.first_turn.trees import build_tree
 
 VECTORS = [

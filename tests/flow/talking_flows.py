@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import count, pairwise
 from typing import Any
 
-from cinatra_sdk.gates.forms.text import TextForm
+from cinatra_sdk.gates.forms.approval_forms import TextForm
 from cinatra_sdk.gates.gate import Gate
 from tests.flow.containers import texts
 from tests.flows import branching, end, flow_node, flow_of, gate, message, node, port, start

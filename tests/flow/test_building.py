@@ -8,19 +8,16 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.flow.building import FlowGraph
-from cinatra_sdk.flow.nodes.branching import Branching
-from cinatra_sdk.flow.nodes.end import End
-from cinatra_sdk.flow.nodes.gate import HumanGate
-from cinatra_sdk.flow.nodes.start import Start
-from cinatra_sdk.flow.nodes.texts import TextTemplate
-from cinatra_sdk.flow.nodes.tool import ToolCall
-from cinatra_sdk.lending.host_parts import HostParts
-from cinatra_sdk.store.graph_flow import load_graph_flow
-from cinatra_sdk.store.written_flow import written_flow
+from cinatra_sdk.data.ports import STRING, port
+from cinatra_sdk.flow.graph.flow_graph import FlowGraph
+from cinatra_sdk.flow.nodes.gate_node import HumanGate
+from cinatra_sdk.flow.nodes.start_and_end import End, Start
+from cinatra_sdk.flow.nodes.tool_node import ToolCall
+from cinatra_sdk.flow.nodes.value_nodes import Branching, TextTemplate
+from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.store.flows.graph_flow import load_graph_flow
+from cinatra_sdk.store.flows.python_flow import written_flow
 from cinatra_sdk.testing import drive
-from cinatra_sdk.values.ports import port
-from cinatra_sdk.values.types import STRING
 
 
 def greeting(word: str = "Hello") -> FlowGraph:
@@ -148,7 +145,9 @@ def test_a_module_of_more_bytes_than_are_pinned_is_refused(
 ) -> None:
     file = tmp_path / "large.py"
     file.write_bytes(b"#" * 10_000_001)
-    monkeypatch.setattr("cinatra_sdk.store.written_flow.find_module_file", lambda _module: file)
+    monkeypatch.setattr(
+        "cinatra_sdk.store.flows.python_flow.find_module_file", lambda _module: file
+    )
     with pytest.raises(ValueError, match="more than 10,000,000 bytes"):
         written_flow(greeting(), module=__name__)
 
@@ -179,7 +178,7 @@ def test_a_run_is_lent_the_variables_that_its_flow_names() -> None:
 
 
 def test_one_model_in_place_of_a_mapping_is_refused() -> None:
-    from cinatra_sdk.models import ScriptedModel
+    from cinatra_sdk.outside.models import ScriptedModel
 
     model: Any = ScriptedModel(["x"])
     with pytest.raises(TypeError, match="give a mapping"):

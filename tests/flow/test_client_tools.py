@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.activations import stop_of
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.testing import drive

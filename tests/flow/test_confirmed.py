@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk import Decision
-from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.activations import stop_of
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.testing import adrive, drive
@@ -181,7 +181,7 @@ def test_what_differs_from_what_was_shown_is_asked_again(monkeypatch: pytest.Mon
     graph = flow.graph(saver)
     graph.invoke(flow.input({}), CONFIG, context=context)
     # Somebody who writes into the database changes what the call is made of, after it was shown.
-    from cinatra_sdk.flow.frame import Frame
+    from cinatra_sdk.flow.plan.frame import Frame
 
     gather = Frame.gather
 

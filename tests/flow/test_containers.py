@@ -18,12 +18,12 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import Command
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.activations import stop_of
 from cinatra_sdk.errors import RunEnded
-from cinatra_sdk.flow import container
-from cinatra_sdk.flow.branches import Branch, BranchOutcome
+from cinatra_sdk.flow.branches import container
+from cinatra_sdk.flow.branches.branches import Branch, BranchOutcome
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
+from cinatra_sdk.outside.platform import PlatformCall, SimulatedPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.effort import tries

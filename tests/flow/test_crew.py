@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.flow.crew import arun_beside, choose_most, run_beside
+from cinatra_sdk.flow.branches.workers import arun_beside, choose_most, run_beside
 
 WAIT = 60
 """Seconds after which a test that waits for something gives it up."""

@@ -10,10 +10,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk import AnswerInvalid, Decision
-from cinatra_sdk.advancing import stop_of
-from cinatra_sdk.effects import current_key
+from cinatra_sdk.activations import stop_of
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.models import ScriptedModel
+from cinatra_sdk.outside.effects import current_key
+from cinatra_sdk.outside.models import ScriptedModel
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.agents.agent_flows import SEND, agent

@@ -10,8 +10,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.advancing import stop_of
-from cinatra_sdk.gates.forms.foreign import REJECTED_KEY
+from cinatra_sdk.activations import stop_of
+from cinatra_sdk.gates.forms.approval_forms import REJECTED_KEY
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.flows import end, flow_of, gate, port, start, tool

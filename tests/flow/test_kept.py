@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from cinatra_sdk.flow.kept import Journal
+from cinatra_sdk.flow.branches.journal import Journal
 
 
 class State(TypedDict):

@@ -17,10 +17,10 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 from cinatra_sdk import Decision, RunStore, host_context
-from cinatra_sdk.advancing import stop_of
-from cinatra_sdk.effects import MemoryLedger
+from cinatra_sdk.activations import stop_of
 from cinatra_sdk.errors import EffectRefused
-from cinatra_sdk.flow import kept
+from cinatra_sdk.flow.branches import journal
+from cinatra_sdk.outside.effects import MemoryLedger
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.flow.containers import around, mapped, texts
@@ -314,7 +314,7 @@ def test_an_effect_that_is_at_most_once_is_made_in_a_branch_of_a_run_of_this_pro
     flow = compile_flow(around(mapped(item), items=2), tools={"work": lambda x: x})
     state = invoke(flow, flow.graph(), flow.input({}), loops=loops)
     assert state["outputs"] == {"ys": ["0", "1"]}
-    monkeypatch.setattr("cinatra_sdk.engine.runtime_context.name_run", lambda: "another-process.1")
+    monkeypatch.setattr("cinatra_sdk.engine.host_context.name_run", lambda: "another-process.1")
     with pytest.raises(EffectRefused, match="process that began the run is gone"):
         invoke(flow, flow.graph(), flow.input({}), loops=loops)
 
@@ -555,7 +555,7 @@ def test_a_run_that_is_cancelled_begins_no_further_element() -> None:
 def test_what_had_ended_before_the_process_was_told_to_stop_is_not_done_again(
     durability: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "_PAUSE", WAIT)  # nothing is kept before the end
+    monkeypatch.setattr(journal, "_PAUSE", WAIT)  # nothing is kept before the end
     calls: Counter[str] = Counter()
     stops = ["3"]
 
@@ -579,7 +579,7 @@ def test_what_had_ended_before_a_run_was_cancelled_is_not_done_again(
     durability: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept, "_PAUSE", WAIT)
+    monkeypatch.setattr(journal, "_PAUSE", WAIT)
     calls: Counter[str] = Counter()
 
     async def run() -> Any:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cinatra_sdk.events.event import split_path
-from cinatra_sdk.flow.plan import find_node, open_plans, walk_plan_paths
+from cinatra_sdk.events import split_path
+from cinatra_sdk.flow.plan.plan import find_node, open_plans, walk_plan_paths
 from oas_compiler import compile_flow
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.flow.request import Request
-from cinatra_sdk.templates.language import TemplateError
+from cinatra_sdk.data.templates.language import TemplateError
+from cinatra_sdk.flow.requests.request_template import Request
 from oas_compiler.ir import ApiNode, Json
 
 ENV = {"TENANT": "acme", "CRM": "https://crm.example.com/v1/"}

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.flow.casting import CastError
-from cinatra_sdk.flow.results import cast_result
+from cinatra_sdk.data.ports import ANY, ArrayType, ObjectType, ScalarType, UnionType
+from cinatra_sdk.data.ports import port as typed
+from cinatra_sdk.flow.plan.casts import CastError, cast_result
 from cinatra_sdk.testing import drive
-from cinatra_sdk.values.ports import port as typed
-from cinatra_sdk.values.types import ANY, ArrayType, ObjectType, ScalarType, UnionType
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, node, port, start
 

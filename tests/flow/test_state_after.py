@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cinatra_sdk.flow.state_after import StateAfter
+from cinatra_sdk.flow.visit.fusion import StateAfter
 
 
 def test_a_key_that_is_read_late_has_what_was_added_since() -> None:

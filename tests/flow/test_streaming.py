@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from cinatra_sdk import SimulatedPlatform
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.events import RunEvent
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, port, start, tool
 

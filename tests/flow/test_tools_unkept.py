@@ -16,7 +16,7 @@ from langgraph.types import interrupt
 from typing_extensions import TypedDict
 
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.flow import fusing
+from cinatra_sdk.flow.visit import fusion
 from cinatra_sdk.testing import sampled_inputs
 from oas_compiler import CompileError, Flow, compile_flow
 from tests.flow.random_flows import counting_tools, random_flow
@@ -29,7 +29,7 @@ LONG_ENOUGH = "x" * 30
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No time passes, however busy the machine is."""
-    monkeypatch.setattr(fusing, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(fusion, "monotonic", lambda: 0.0)
 
 
 def loop(**host: Any) -> Flow:
@@ -76,7 +76,7 @@ def test_each_call_has_its_own_superstep_without_fusing() -> None:
 
 def test_a_call_behind_slow_ones_has_its_own_superstep(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1000))
-    monkeypatch.setattr(fusing, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(fusion, "monotonic", lambda: next(clock))
     assert list_supersteps(loop()) == ["start", *["add"] * 30]
 
 

@@ -22,12 +22,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.bridge import Offer
-from cinatra_sdk.host.modelled import make_routes
-from cinatra_sdk.passthrough import Passthrough
-from cinatra_sdk.passthrough.route import ROUTE as PASSTHROUGH
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.postgres.server import LocalServer
+from cinatra_sdk.host.bridge import Offer
+from cinatra_sdk.host.model_routes import make_routes
+from cinatra_sdk.host.passthrough import Passthrough
+from cinatra_sdk.host.passthrough.passthrough_route import ROUTE as PASSTHROUGH
+from cinatra_sdk.local_postgres.supervisor import LocalServer
+from cinatra_sdk.store.database import Database
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = "fuzzed"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.forms.text import TextForm
+from cinatra_sdk.gates.forms.approval_forms import TextForm
 
 APPROVAL = TextForm(output="userResponse")
 

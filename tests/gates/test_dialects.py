@@ -8,9 +8,9 @@ import pytest
 
 from cinatra_sdk.errors import AnswerInvalid, GateChanged
 from cinatra_sdk.gates.dialects import drop_shown_args
-from cinatra_sdk.gates.forms.choosing import form_of
-from cinatra_sdk.gates.forms.form import AnswerForm
-from cinatra_sdk.gates.forms.result import result_schema
+from cinatra_sdk.gates.forms.answer_form import AnswerForm
+from cinatra_sdk.gates.forms.form_choice import form_of
+from cinatra_sdk.gates.forms.tool_result_form import result_schema
 from cinatra_sdk.gates.gate import Gate
 
 TO: dict[str, Any] = {

@@ -11,10 +11,10 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 from cinatra_sdk import Decision, GovernedState, HostContext, build_hitl_gate, host_context
-from cinatra_sdk.advancing import stop_of
+from cinatra_sdk.activations import stop_of
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.forms.choosing import form_of
+from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow

@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from oas_compiler import CompileError, check
-from oas_compiler.checks.running import READING
+from oas_compiler.checks.compile_rules import READING
 from oas_compiler.diff import diff
 from oas_compiler.draw import lay_out, svg_text
 from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.explain import explain
 from oas_compiler.ir import FlowIR
-from oas_compiler.ir.exporting import ir_to_json
-from oas_compiler.ir.printing import print_ir
+from oas_compiler.ir.printout import ir_to_json, print_ir
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.schema.flow_schemas import input_schema, output_schema
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from oas_compiler.checks.running import READING
+from oas_compiler.checks.compile_rules import READING
 from oas_compiler.ir import Node
 from oas_compiler.kinds.registry import BUILT_IN, type_of
 from oas_compiler.pipeline import compile_ir

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from cinatra_sdk import HostParts, RunStore
-from cinatra_sdk.governance.admission import HostWord
-from cinatra_sdk.governance.current_call import current_call
+from cinatra_sdk.governance.gateway.admission import HostWord
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.registry import MemoryRegistry
-from cinatra_sdk.platform.protocol import PlatformCall
-from cinatra_sdk.platform.trace_headers import read_trace_headers
+from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
+from cinatra_sdk.governance.run.current_call import current_call
+from cinatra_sdk.outside.platform.call_headers import read_trace_headers
+from cinatra_sdk.outside.platform.protocol import PlatformCall
 from graphs.governed_run import flow as governed_run
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
@@ -86,7 +86,7 @@ def lend_orders(ledger: Path, orders: Any, *, pack: Any = None) -> HostParts:
 
 def start_and_die(dsn: str, folder: str, run_id: str) -> None:
     """The process dies when the inner call has its result, and the outer has none yet."""
-    from cinatra_sdk.store.work.ledger import RunLedger
+    from cinatra_sdk.store.work.run_ledger import RunLedger
 
     finish = RunLedger.finish
 

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from cinatra_sdk.governance.admission import Admitted, HostWord, admit, make_claim
-from cinatra_sdk.governance.contracts.identity import UserClaims
-from cinatra_sdk.governance.contracts.packs import ContextPack, DecisionCatalog
-from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.governance.facts import make_run_facts
-from cinatra_sdk.governance.gateway import Gateway
-from cinatra_sdk.governance.ports import GovernancePorts
-from cinatra_sdk.governance.proposed import GovernedCall
-from cinatra_sdk.governance.registry import MemoryRegistry
-from cinatra_sdk.governance.usage import RunUsage
+from cinatra_sdk.governance.contracts.context_pack import ContextPack, DecisionCatalog
+from cinatra_sdk.governance.contracts.invocation import UserClaims
+from cinatra_sdk.governance.gateway.admission import Admitted, HostWord, admit, make_claim
+from cinatra_sdk.governance.gateway.call_proposal import GovernedCall
+from cinatra_sdk.governance.gateway.facts import make_run_facts
+from cinatra_sdk.governance.gateway.gateway import Gateway
+from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
+from cinatra_sdk.governance.run.budgets import RunUsage
+from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
 from tests.sources import ROOT
 
 EXAMPLE = ROOT / "examples" / "refund"

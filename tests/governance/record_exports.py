@@ -12,11 +12,10 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from cinatra_sdk.governance.canonical import hash_of
-from cinatra_sdk.governance.contracts.records import DecisionRecord
-from cinatra_sdk.governance.recording import seal_record
-from cinatra_sdk.governance.signing import Signer
-from cinatra_sdk.store.record_export import ExportTally
+from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
+from cinatra_sdk.governance.contracts.record_format import hash_of
+from cinatra_sdk.governance.records.record_maker import Signer, seal_record
+from cinatra_sdk.store.evidence.decision_records import ExportTally
 from tests.governance.test_generated_runs import read_record
 
 SECRET = b"a secret of an auditor and a host"

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cinatra_sdk.governance.admission import make_claim
-from cinatra_sdk.governance.contracts.identity import UserClaims
+from cinatra_sdk.governance.contracts.invocation import UserClaims
+from cinatra_sdk.governance.gateway.admission import make_claim
+from cinatra_sdk.governance.gateway.call_result import ToolOutput
+from cinatra_sdk.governance.gateway.planners import ScriptedPlanner
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.planning import ScriptedPlanner
-from cinatra_sdk.governance.registry import MemoryRegistry
-from cinatra_sdk.governance.results import ToolOutput
-from cinatra_sdk.lending.host_parts import HostParts
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
+from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from graphs.governed_run import flow
 from tests.governance.packs import TENANT, USER, make_ports, make_registry, read_example
 
@@ -79,7 +79,7 @@ def lend_refund(
 
 
 def make_clock() -> Any:
-    from cinatra_sdk.governance.ports import read_clock
+    from cinatra_sdk.governance.run.host_ports import read_clock
 
     return read_clock()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
 
 SEND = "POST {{CINATRA_BASE_URL}}/api/send"
 

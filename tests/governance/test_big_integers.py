@@ -10,15 +10,19 @@ import rfc8785
 
 from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.governance.canonical import canonical_json, find_inexact, spell_integers
-from cinatra_sdk.governance.contracts.decisions import Plan
-from cinatra_sdk.governance.evidence import freeze_evidence
+from cinatra_sdk.governance.contracts.plans import Plan
+from cinatra_sdk.governance.contracts.record_format import (
+    canonical_json,
+    find_inexact,
+    spell_integers,
+)
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.registry import MemoryRegistry
-from cinatra_sdk.governance.replaying import replay
-from cinatra_sdk.governance.verifier import find_problems
-from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
+from cinatra_sdk.governance.records.replay import replay
+from cinatra_sdk.governance.records.verifier import find_problems
+from cinatra_sdk.governance.run.evidence import freeze_evidence
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from oas_compiler import compile_flow
 from tests.effort import tries
 from tests.flows import api, end, flow_of, start

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.governance.budgets import DEFAULT_BUDGET, follow_budget, narrow_budgets
-from cinatra_sdk.governance.contracts.run_context import RunBudget
-from cinatra_sdk.governance.delegating import what_is_left
-from cinatra_sdk.governance.usage import Used
+from cinatra_sdk.governance.contracts.invocation import RunBudget
+from cinatra_sdk.governance.gateway.delegation import what_is_left
+from cinatra_sdk.governance.run.budgets import DEFAULT_BUDGET, Used, follow_budget, narrow_budgets
 
 
 def calls(number: int | None) -> RunBudget | None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.platform.protocol import PlatformUnreachable
-from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.outside.platform.protocol import PlatformUnreachable
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from tests.governance.child_orders import (
     ORDERS,
     Orders,

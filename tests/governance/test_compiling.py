@@ -10,15 +10,19 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.governance.compiling import compile_context, compute_compiled_hash, fit_blocks
-from cinatra_sdk.governance.contracts.compiled import CompiledContext, ContextBlock
-from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.governance.contracts.run_context import BucketTokens
-from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.rulebook import make_rulebook
-from cinatra_sdk.governance.tokens import estimate_tokens
-from cinatra_sdk.governance.tracing import make_trace_context
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.governance.contracts.context_record import CompiledContext, ContextBlock
+from cinatra_sdk.governance.contracts.invocation import BucketTokens
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway.context_compiler import (
+    compile_context,
+    compute_compiled_hash,
+    fit_blocks,
+)
+from cinatra_sdk.governance.packs.rulebook import make_rulebook
+from cinatra_sdk.governance.run.current_call import make_trace_context
+from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.governance.run.host_ports import estimate_tokens
 from tests.governance.packs import admit_example, make_ports, make_registry, put, read_pack
 from tests.sources import ROOT
 
@@ -310,7 +314,7 @@ def test_a_name_that_nothing_has_is_told_with_the_nearest(path: str, new: Any, m
 
 
 def test_registries_of_a_folder(tmp_path: Any) -> None:
-    from cinatra_sdk.governance.registry import FolderRegistry
+    from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
 
     file = tmp_path / "ctxpack.support@5.2.0.json"
     registry = FolderRegistry(tmp_path)

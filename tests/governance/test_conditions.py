@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.governance.conditions.forms import MAX_STEPS
-from cinatra_sdk.governance.conditions.reading import (
+from cinatra_sdk.governance.conditions.condition import (
     MAX_DEPTH,
     MAX_NODES,
     ConditionInvalid,
     Undecided,
     read_condition,
 )
-from cinatra_sdk.governance.references import Unresolved, fill_references
+from cinatra_sdk.governance.conditions.operators import MAX_STEPS
+from cinatra_sdk.governance.packs.plan_outputs import Unresolved, fill_references
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "vectors" / "conditions.json").read_text(encoding="utf-8")

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.governance.canonical import canonical_json, hash_of
-from cinatra_sdk.governance.contracts.invoke import TraceContext
-from cinatra_sdk.governance.contracts.records import DecisionRecord
+from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
+from cinatra_sdk.governance.contracts.invocation import TraceContext
+from cinatra_sdk.governance.contracts.record_format import canonical_json, hash_of
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.contracts.schemas import CONTRACTS, VERSION, schema_of
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.registry import require_pinned
-from cinatra_sdk.values.json_schema import first_problem
+from cinatra_sdk.governance.packs.pack_registry import require_pinned
 from tests.governance.packs import put, read_catalog, read_pack
 from tests.sources import ROOT
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.governance.contracts.calls import ToolResultEnvelope
-from cinatra_sdk.governance.contracts.decisions import Plan
-from cinatra_sdk.governance.critic import MAX_RETRIES, Case, score, verify
-from cinatra_sdk.governance.usage import Used
+from cinatra_sdk.governance.contracts.invocation import ToolResultEnvelope
+from cinatra_sdk.governance.contracts.plans import Plan
+from cinatra_sdk.governance.gateway.critic import MAX_RETRIES, Case, score, verify
+from cinatra_sdk.governance.run.budgets import Used
 from tests.governance.packs import admit_example, make_gateway, put, read_example, read_pack
 
 PLAN = read_example("plan.json")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.governance.conditions.reading import read_condition
+from cinatra_sdk.governance.conditions.condition import read_condition
 from tests.governance.packs import RECORDED, RUN, make_gateway, make_refund
 
 URN = "agent:contextos/support-refund@1.2.0"

@@ -12,18 +12,18 @@ import pytest
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.first_turn import FirstTurn, read_context
-from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.planning import (
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway.planners import (
     Planned,
     PlanRequest,
     ScriptedPlanner,
     make_planner_messages,
 )
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.replaying import replay
-from cinatra_sdk.governance.rulebook import make_rulebook
-from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.packs.rulebook import make_rulebook
+from cinatra_sdk.governance.records.replay import replay
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from graphs.governed_run import flow as governed_run
 from tests.governance.packs import make_registry, put, read_example, read_pack
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request

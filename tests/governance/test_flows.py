@@ -14,10 +14,10 @@ from langchain_core.language_models import FakeListChatModel
 
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.ports import GovernancePorts
-from cinatra_sdk.governance.refusals import GovernanceRefused
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, node, port, start, tool

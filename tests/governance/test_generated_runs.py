@@ -17,17 +17,17 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk import host_context
-from cinatra_sdk.advancing import advance
+from cinatra_sdk.activations import advance
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.governance.contracts.identifiers import MODES, rank
-from cinatra_sdk.governance.contracts.identity import AgentIdentity
-from cinatra_sdk.governance.contracts.records import DecisionRecord
-from cinatra_sdk.governance.delegating import narrow
-from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.governance.gateway import GateApproval
-from cinatra_sdk.governance.proposed import GovernedCall
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.usage import RunUsage, Used
+from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
+from cinatra_sdk.governance.contracts.invocation import AgentIdentity
+from cinatra_sdk.governance.contracts.record_format import MODES, rank
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway.call_proposal import GovernedCall
+from cinatra_sdk.governance.gateway.delegation import narrow
+from cinatra_sdk.governance.gateway.gateway import GateApproval
+from cinatra_sdk.governance.run.budgets import RunUsage, Used
+from cinatra_sdk.governance.run.evidence import Evidence
 from graphs.governed_run import build_graph
 from tests.effort import tries
 from tests.governance.packs import (

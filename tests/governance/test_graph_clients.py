@@ -13,8 +13,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk import SimulatedPlatform
-from cinatra_sdk.advancing import advance
-from cinatra_sdk.engine.runtime_context import host_context
+from cinatra_sdk.activations import advance
+from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.governance.governance import Governance
 from graphs.governed_run import build_graph

@@ -9,15 +9,15 @@ import pytest
 from langchain_core.language_models import FakeListChatModel
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
-from cinatra_sdk.effects.effect import Effect
 from cinatra_sdk.errors import EffectRefused
-from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.call_governor import reserve_for
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.model_tokens import reserve_for
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.tokens import estimate_tokens
-from cinatra_sdk.governance.usage import Allowance, RunUsage, Used, Wanted
-from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.governance.run.budgets import Allowance, RunUsage, Used, Wanted
+from cinatra_sdk.governance.run.host_ports import estimate_tokens
+from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, node, port, start

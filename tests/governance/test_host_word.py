@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import AnswerInvalid, Decision, RunStore, SimulatedPlatform
-from cinatra_sdk.governance.admission import HostWord, admit_user, follow_word
-from cinatra_sdk.governance.contracts.identity import UserClaims, UserDelegation
+from cinatra_sdk.governance.contracts.invocation import UserClaims, UserDelegation
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway.admission import HostWord, admit_user, follow_word
+from cinatra_sdk.governance.gateway.pack_policy import list_requesters
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.ports import GovernancePorts
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.registry import MemoryRegistry
-from cinatra_sdk.governance.requester import list_requesters
-from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
+from cinatra_sdk.host_parts.host_parts import HostParts
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, node, start

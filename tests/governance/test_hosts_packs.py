@@ -8,14 +8,13 @@ import pytest
 
 from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.flow.building import FlowGraph
-from cinatra_sdk.flow.nodes.end import End
-from cinatra_sdk.flow.nodes.start import Start
-from cinatra_sdk.flow.nodes.tool import ToolCall
+from cinatra_sdk.flow.graph.flow_graph import FlowGraph
+from cinatra_sdk.flow.nodes.start_and_end import End, Start
+from cinatra_sdk.flow.nodes.tool_node import ToolCall
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.registry import MemoryRegistry
-from cinatra_sdk.store.records import DecisionRecords
-from cinatra_sdk.store.written_flow import written_flow
+from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+from cinatra_sdk.store.flows.python_flow import written_flow
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.governance.small_pack import make_small_pack

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.governance.deadlines import call_within
-from cinatra_sdk.governance.rulebook import make_rulebook
+from cinatra_sdk.governance.packs.rulebook import make_rulebook
+from cinatra_sdk.governance.run.budgets import call_within
 from tests.governance.packs import make_registry, put, read_pack
 from tests.governance.refund import FINANCE, TENANT, count_refunds, lend_refund, request
 from tests.governance.small_pack import make_small_pack

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.governance.admission import make_claim
-from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.governance.gateway.admission import make_claim
+from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from tests.governance.packs import put
 from tests.governance.refund import FINANCE, TENANT, count_refunds, lend_refund, request
 

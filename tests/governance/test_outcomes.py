@@ -8,16 +8,23 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.governance.contracts.decisions import DecisionSpec, Plan
-from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.governance.outcomes import CarriedCall, find_outcome_problem
-from cinatra_sdk.governance.outputs import describe_chosen, find_output_problem
-from cinatra_sdk.governance.references import find_literal
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.replaying import replay
-from cinatra_sdk.governance.rulebook import make_rulebook
-from cinatra_sdk.governance.story import read_story
-from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.governance.contracts.plans import (
+    CarriedCall,
+    DecisionSpec,
+    Plan,
+    find_outcome_problem,
+)
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.packs.plan_outputs import (
+    describe_chosen,
+    find_literal,
+    find_output_problem,
+)
+from cinatra_sdk.governance.packs.rulebook import make_rulebook
+from cinatra_sdk.governance.records.replay import replay
+from cinatra_sdk.governance.records.story import read_story
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from tests.governance.packs import (
     put,
     read_catalog,
@@ -162,8 +169,8 @@ def test_a_catalog_that_binds_what_is_not_there_is_refused(changed: Any, problem
 
 
 def decide(dsn: str, folder: Path, plan: Any, catalog: Any = None) -> Any:
-    from cinatra_sdk.governance.contracts.packs import ContextPack, DecisionCatalog
-    from cinatra_sdk.governance.registry import MemoryRegistry
+    from cinatra_sdk.governance.contracts.context_pack import ContextPack, DecisionCatalog
+    from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
 
     registry = MemoryRegistry(
         [ContextPack.read(read_pack()), DecisionCatalog.read(catalog or read_catalog())]

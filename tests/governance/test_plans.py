@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
-from cinatra_sdk.governance.contracts.decisions import Plan
-from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.governance.contracts.plans import Plan
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway.planners import Planned, PlanRequest, ScriptedPlanner
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.planning import Planned, PlanRequest, ScriptedPlanner
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.replaying import replay
-from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.governance.records.replay import replay
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from graphs.governed_run import flow as governed_run
 from oas_compiler import compile_flow
 from tests.governance.packs import make_registry, put, read_example, read_pack

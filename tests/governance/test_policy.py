@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.effects.door import Verdict
-from cinatra_sdk.engine.runtime_context import host_context
-from cinatra_sdk.governance.gateway import GateApproval
+from cinatra_sdk.engine.host_context import host_context
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway.gateway import GateApproval
+from cinatra_sdk.governance.gateway.pack_policy import decide
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.policy import decide
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.rulebook import make_rulebook
+from cinatra_sdk.governance.packs.rulebook import make_rulebook
+from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.governance.packs import RECORDED, make_gateway, make_refund

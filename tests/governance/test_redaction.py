@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
-from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.replaying import replay
-from cinatra_sdk.store.memory import MemoryProposals
-from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.governance.records.replay import replay
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
 from oas_compiler import compile_flow
 from tests.governance.packs import make_registry, put, read_example, read_pack
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request

@@ -13,20 +13,18 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk import host_context
-from cinatra_sdk.advancing import advance
-from cinatra_sdk.governance.admission import HostWord, admit, make_claim
-from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope
-from cinatra_sdk.governance.contracts.identity import AgentIdentity, UserClaims
-from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.governance.deadlines import call_within
-from cinatra_sdk.governance.delegating import narrow
-from cinatra_sdk.governance.evidence import Evidence
-from cinatra_sdk.governance.gateway import GateApproval
-from cinatra_sdk.governance.loop.acting import GATE
-from cinatra_sdk.governance.recording import RecordLink, make_record
-from cinatra_sdk.governance.refusals import REASONS, GovernanceRefused
-from cinatra_sdk.governance.registry import read_published
-from cinatra_sdk.governance.usage import RunUsage, Used
+from cinatra_sdk.activations import advance
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.governance.contracts.invocation import AgentIdentity, ToolCallEnvelope, UserClaims
+from cinatra_sdk.governance.contracts.refusals import REASONS, GovernanceRefused
+from cinatra_sdk.governance.gateway.admission import HostWord, admit, make_claim
+from cinatra_sdk.governance.gateway.delegation import narrow
+from cinatra_sdk.governance.gateway.gateway import GateApproval
+from cinatra_sdk.governance.loop.action import GATE
+from cinatra_sdk.governance.packs.pack_registry import read_published
+from cinatra_sdk.governance.records.record_maker import RecordLink, make_record
+from cinatra_sdk.governance.run.budgets import RunUsage, Used, call_within
+from cinatra_sdk.governance.run.evidence import Evidence
 from graphs.governed_run import build_graph
 from tests.governance.packs import (
     ARGS,
@@ -106,9 +104,9 @@ def _child(**changed: Any) -> Any:
 
 
 def _write_record(outcome: str | None) -> Any:
-    from cinatra_sdk.governance.admission import describe_admitted
-    from cinatra_sdk.governance.compiling import compile_context
-    from cinatra_sdk.governance.story import begin_transcript, read_story
+    from cinatra_sdk.governance.gateway.admission import describe_admitted
+    from cinatra_sdk.governance.gateway.context_compiler import compile_context
+    from cinatra_sdk.governance.records.story import begin_transcript, read_story
 
     admitted = admit_example()
     compiled = compile_context(admitted, make_ports())
@@ -308,7 +306,7 @@ def test_a_key_with_other_arguments_is_a_conflict(tmp_path: Path) -> None:
     plans = [{**plan, "steps": [*plan["steps"][:2], first, twice]}]
     registry = make_registry(pack)
     # Two refunds under one key: the second is another request.
-    from cinatra_sdk.effects import MemoryLedger
+    from cinatra_sdk.outside.effects import MemoryLedger
 
     graph = build_graph(
         lend_refund(tmp_path / "refunds", registry=registry, plans=plans), InMemorySaver()

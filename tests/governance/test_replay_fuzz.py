@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.governance.replaying import replay
-from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.governance.records.replay import replay
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from tests.effort import tries
 from tests.governance.packs import make_registry
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from cinatra_sdk.governance.signatures import (
+from cinatra_sdk.governance.records.signatures import (
     ED25519,
     HMAC,
     ORDER,
@@ -149,7 +149,7 @@ def test_a_key_of_another_kind_is_refused_with_what_it_is(
 
 def test_a_public_key_is_no_shared_secret() -> None:
     """Whoever has the public key could otherwise sign with it."""
-    from cinatra_sdk.governance.signing import Signer
+    from cinatra_sdk.governance.records.record_maker import Signer
 
     public = read_key(ED25519, OWN)
     forged = Signer.hmac("k1", public.forms[0]).sign("sha256:x").to_json()

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.governance.evidence import Evidence, resolve_evidence
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.attachments import AttachmentStore
-from cinatra_sdk.store.evidence import stored_evidence
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.run.evidence import Evidence, resolve_evidence
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
+from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.evidence.evidence_source import stored_evidence
 from tests.governance.packs import admit_example
 from tests.lower.context_shelf import ORG, STYLE, Shelf
 

@@ -15,18 +15,18 @@ import pytest
 
 from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
 from cinatra_sdk.errors import AnswerInvalid, FlowChanged, NotConfigured, RunNotFound
-from cinatra_sdk.governance.admission import HostWord
-from cinatra_sdk.governance.canonical import hash_of
-from cinatra_sdk.governance.contracts.packs import ContextPack
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.governance.contracts.record_format import hash_of
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway.admission import HostWord
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.registry import FolderRegistry
-from cinatra_sdk.governance.replaying import make_replay_packet, replay
-from cinatra_sdk.governance.signing import Signer, verify_hmac
-from cinatra_sdk.governance.verifier import find_problems
-from cinatra_sdk.store.memory import MemoryProposals
-from cinatra_sdk.store.packs import StoredPacks
-from cinatra_sdk.store.records import DecisionRecords, StoredRecord
+from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
+from cinatra_sdk.governance.records.record_maker import Signer, verify_hmac
+from cinatra_sdk.governance.records.replay import make_replay_packet, replay
+from cinatra_sdk.governance.records.verifier import find_problems
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords, StoredRecord
+from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
+from cinatra_sdk.store.evidence.pack_store import StoredPacks
 from oas_compiler import compile_flow
 from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, port, start
@@ -630,7 +630,7 @@ def test_nothing_is_seen_by_another_tenant(store: RunStore, parts: HostParts) ->
 
 
 def test_a_version_of_a_pack_is_published_once(store: RunStore) -> None:
-    from cinatra_sdk.governance.contracts.packs import DecisionCatalog
+    from cinatra_sdk.governance.contracts.context_pack import DecisionCatalog
 
     packs = StoredPacks(store.database)
     assert packs.publish(ContextPack.read(read_pack()), by="ann") is True
@@ -643,7 +643,7 @@ def test_a_version_of_a_pack_is_published_once(store: RunStore) -> None:
 
 
 def test_a_catalog_that_no_run_could_use_is_not_published(store: RunStore) -> None:
-    from cinatra_sdk.governance.contracts.packs import DecisionCatalog
+    from cinatra_sdk.governance.contracts.context_pack import DecisionCatalog
 
     wrong = put(read_catalog(), "decisions/0/eligibility_rules", {"nope": 1})
     packs = StoredPacks(store.database)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import RunStore
-from cinatra_sdk.governance.contracts.packs import ContextPack
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.registry import FolderRegistry
-from cinatra_sdk.store.packs import StoredPacks
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
+from cinatra_sdk.store.evidence.pack_store import StoredPacks
 from tests.governance.packs import put
 from tests.governance.small_pack import make_small_pack
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.governance.results import ToolOutput
-from cinatra_sdk.governance.usage import Allowance, RunUsage
-from cinatra_sdk.store.recording import count_used
-from cinatra_sdk.store.records import DecisionRecords
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.gateway.call_result import ToolOutput
+from cinatra_sdk.governance.run.budgets import Allowance, RunUsage
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+from cinatra_sdk.store.evidence.record_writer import count_used
 from graphs.governed_run import flow
 from tests.governance.packs import admit_example
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request

@@ -15,10 +15,15 @@ from typing import Any
 import pytest
 import rfc8785
 
-from cinatra_sdk.governance import verifier
-from cinatra_sdk.governance.contracts.records import DecisionRecord
-from cinatra_sdk.governance.verifier import find_problems, hash_of, write_canonical, write_number
-from oas_compiler.cli.audit import make_verifier
+from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
+from cinatra_sdk.governance.records import verifier
+from cinatra_sdk.governance.records.verifier import (
+    find_problems,
+    hash_of,
+    write_canonical,
+    write_number,
+)
+from oas_compiler.cli.commands.governance import make_verifier
 from tests.effort import tries
 from tests.governance.record_exports import (
     MADE_AT,

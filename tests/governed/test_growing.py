@@ -19,11 +19,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Overwrite
 from typing_extensions import TypedDict
 
-from cinatra_sdk.engine.checkpoints import STRICT
-from cinatra_sdk.governed import growing
-from cinatra_sdk.governed.conversation import make_message, read_record
-from cinatra_sdk.governed.growing import Conversation, Decisions, without_seals
-from cinatra_sdk.governed.state import SEALED, seal
+from cinatra_sdk.engine import list_channels
+from cinatra_sdk.engine.conversation import make_message, read_record
+from cinatra_sdk.engine.list_channels import Conversation, Decisions, without_seals
+from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.engine.state_channels import SEALED, seal
 
 WORDS = "Lorem ipsum dolor sit amet, consetetur sadipscing elitr, sed diam nonumy. " * 3
 
@@ -190,7 +190,7 @@ def test_bytes_grow_with_the_list_and_not_with_its_square() -> None:
 def test_control_a_list_that_each_checkpoint_keeps_whole_grows_with_its_square(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(growing, "SHORT", 10**9)
+    monkeypatch.setattr(list_channels, "SHORT", 10**9)
     hundred, five_hundred = measure(in_memory, bytes_in_memory, (100, 500))
     assert five_hundred > 20 * hundred
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk.data.json_values import MAX_DEPTH, check_value
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.governed.secrets import cut_out, find_secret, redact
-from cinatra_sdk.values.json_values import MAX_DEPTH, check_value
+from cinatra_sdk.governed.secret_values import cut_out, find_secret, redact
 
 
 def nested(levels: int) -> Any:

@@ -12,17 +12,17 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Send
 from typing_extensions import TypedDict
 
-from cinatra_sdk.advancing import advance
+from cinatra_sdk.activations import advance
 from cinatra_sdk.blocks.host_node import seal_host_fields, terminal_node
-from cinatra_sdk.blocks.llm_step import llm_step
-from cinatra_sdk.engine.runtime_context import HostContext, host_context
+from cinatra_sdk.blocks.platform_steps import llm_step
+from cinatra_sdk.engine.host_context import HostContext, host_context
+from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.errors import AnswerInvalid, FlowError, NodeFailed
-from cinatra_sdk.governed.state import GovernedState, HostOnly
 from cinatra_sdk.host import FixedRuns, LocalPlatform
-from cinatra_sdk.platform import PlatformError, PlatformResponseError, SimulatedPlatform
-from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.outside.platform import PlatformError, PlatformResponseError, SimulatedPlatform
 from cinatra_sdk.runs import Stop
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 from graphs.context_selection import build_graph, context_selection
 from graphs.selection_words import NODES, SAMPLES
 from tests.host.local_world import PACKAGE, REGISTRY, envelope, fill, refs_of, scope, slot

@@ -11,10 +11,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Overwrite
 
-from cinatra_sdk.advancing import advance
-from cinatra_sdk.engine.runtime_context import DERIVED, HostContext, host_context
+from cinatra_sdk.activations import advance
+from cinatra_sdk.engine.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import InputInvalid, NodeFailed, PolicyInvalid, ValueRefused
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from cinatra_sdk.runs import Stop
 from graphs.orchestrator_v1 import NODES, POLICY, SAMPLES, build_graph
 

@@ -15,8 +15,8 @@ from cinatra_sdk.host.context_file import (
     ContextFileError,
     read_context_file,
 )
-from cinatra_sdk.host.settings import read_settings
-from cinatra_sdk.store.loading import LoadedArtifact
+from cinatra_sdk.host.host_settings import read_settings
+from cinatra_sdk.store.artifacts.artifacts import LoadedArtifact
 from tests.slot_flows import slot
 from tests.wired_flows import artifact, context
 

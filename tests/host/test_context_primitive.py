@@ -8,8 +8,8 @@ import pytest
 
 from cinatra_sdk.context import ContextError
 from cinatra_sdk.host import context_resolve
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 from tests.host.local_world import ANN, REGISTRY, VOICE, fill
 
 SLOT = {

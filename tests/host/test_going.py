@@ -7,10 +7,10 @@ from contextlib import closing
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.host.going import require_going
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.routed import RunOwner
-from cinatra_sdk.routed.call import RouteError
+from cinatra_sdk.host.model_routes import require_going
+from cinatra_sdk.outside.routes import RunOwner
+from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 

@@ -27,9 +27,9 @@ from local_world import (
 
 from cinatra_sdk.context import Actor
 from cinatra_sdk.host import FixedRuns, LocalPlatform, RunScope, local_app
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.plans import ContextPlan
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.selections import ContextPlan
+from cinatra_sdk.store.database import Database
 from cinatra_sdk.testing import drive
 from oas_compiler import check, compile_flow
 

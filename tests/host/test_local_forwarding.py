@@ -12,15 +12,15 @@ from local_world import ANN, REGISTRY, ask, fill, send, served
 
 from cinatra_sdk.context import read_slots
 from cinatra_sdk.host import FixedRuns, RunScope, local_app
-from cinatra_sdk.platform import (
+from cinatra_sdk.outside.platform import (
     HttpPlatform,
     PlatformRefused,
     PlatformResponseError,
     SimulatedPlatform,
 )
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.routed import RouteCall, RoutedPlatform, RouteError
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.outside.routes import RouteCall, RoutedPlatform, RouteError
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.slot_flows import declared

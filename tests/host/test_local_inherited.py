@@ -30,8 +30,8 @@ from cinatra_sdk.host import (
     RunScope,
     local_app,
 )
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 

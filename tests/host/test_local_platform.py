@@ -27,7 +27,7 @@ from local_world import (
 
 from cinatra_sdk.context import ContextError, ResolvedContextRef
 from cinatra_sdk.host import FixedRuns, LocalPlatform, RunScope, local_app
-from cinatra_sdk.platform import (
+from cinatra_sdk.outside.platform import (
     Credentials,
     HttpPlatform,
     Platform,
@@ -37,9 +37,8 @@ from cinatra_sdk.platform import (
     SimulatedPlatform,
     platform_from,
 )
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.loading import LoadedArtifact
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, LoadedArtifact
+from cinatra_sdk.store.database import Database
 from cinatra_sdk.testing import Result, drive
 from oas_compiler import compile_flow
 

@@ -28,7 +28,7 @@ from local_world import (
 )
 
 from cinatra_sdk.context import Actor, read_slots
-from cinatra_sdk.context.errors import STATUS
+from cinatra_sdk.context.selection_errors import STATUS
 from cinatra_sdk.host import (
     BearerIdentity,
     FixedRuns,
@@ -36,9 +36,9 @@ from cinatra_sdk.host import (
     RunScope,
     local_app,
 )
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 
 BRIDGE, KEY, TOKEN = "bridge-token-0123", "attest-key-0123", "run-token-0123"
 BEARER = "eyJhbGciOiJFUzI1NiJ9.e30.c2lnbmF0dXJl"

@@ -10,23 +10,23 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts, RunStore
-from cinatra_sdk.bridge import LlmBridge, Offer, OfferedModel, Toolbox
 from cinatra_sdk.host import standalone
-from cinatra_sdk.host.modelled import (
+from cinatra_sdk.host.bridge import LlmBridge, Offer, OfferedModel, Toolbox
+from cinatra_sdk.host.host_settings import LocalSettings
+from cinatra_sdk.host.model_routes import (
     make_routes,
     modelled,
     owned_by,
     read_models,
     remade_models,
 )
-from cinatra_sdk.host.settings import LocalSettings
-from cinatra_sdk.models import ModelConfig, ScriptedModel, ScriptedReply
-from cinatra_sdk.passthrough.named import NamedCall
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.routed import RoutedPlatform
-from cinatra_sdk.routed.call import RouteError
-from cinatra_sdk.store.saved_objects import SavedObjects
+from cinatra_sdk.host.passthrough.passthrough_route import NamedCall
+from cinatra_sdk.outside.models import ModelConfig, ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.routes import RoutedPlatform
+from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.store.artifacts.object_store import SavedObjects
+from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow
 from tests.bridge.bridge_world import ask, outcome, own
 from tests.flows import api, end, flow_of, port, start

@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from local_world import ask
 
-from cinatra_sdk.bridge import Offer, OfferedModel
 from cinatra_sdk.context import Actor, InstalledExtensions
 from cinatra_sdk.host import FixedRuns, RunScope, local_app
-from cinatra_sdk.host.modelled import make_routes
+from cinatra_sdk.host.bridge import Offer, OfferedModel
+from cinatra_sdk.host.model_routes import make_routes
 from cinatra_sdk.host.openapi import described, make_document
-from cinatra_sdk.models import ModelConfig, ScriptedModel
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.routed import RoutedPlatform, RunOwner
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.outside.models import ModelConfig, ScriptedModel
+from cinatra_sdk.outside.routes import RoutedPlatform, RunOwner
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 
 DOCUMENT: Any = make_document()
 SCHEMAS = DOCUMENT["components"]["schemas"]

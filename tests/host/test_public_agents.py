@@ -11,9 +11,9 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.host import standalone
-from cinatra_sdk.host.modelled import modelled, owned_by, read_models
-from cinatra_sdk.host.settings import LocalSettings
-from cinatra_sdk.store.saved_objects import SavedObjects
+from cinatra_sdk.host.host_settings import LocalSettings
+from cinatra_sdk.host.model_routes import modelled, owned_by, read_models
+from cinatra_sdk.store.artifacts.object_store import SavedObjects
 from oas_compiler import compile_flow
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus" / "cinatra"

@@ -15,13 +15,12 @@ from cinatra_sdk.context import Actor, ContextError
 from cinatra_sdk.errors import StoreError
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.host import FixedRuns, LocalPlatform, ParentSelection
-from cinatra_sdk.host.settings import LocalSettings
+from cinatra_sdk.host.database_runs import StoredRuns
+from cinatra_sdk.host.host_settings import LocalSettings
 from cinatra_sdk.host.standalone_platform import remade, standalone
-from cinatra_sdk.host.stored_runs import StoredRuns
-from cinatra_sdk.platform import HttpPlatform, Platform, SimulatedPlatform
+from cinatra_sdk.outside.platform import HttpPlatform, Platform, SimulatedPlatform
 from cinatra_sdk.store import RunStore
-from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.loading import LoadedArtifact
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, LoadedArtifact
 from oas_compiler import compile_flow
 from tests.flows import end, flow_node, flow_of, gate, port, start
 from tests.slot_flows import agreement, declared, nested, slot, taking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler.ir.printing import print_ir
+from oas_compiler.ir.printout import print_ir
 from oas_compiler.pipeline import compile_ir
 from tests.agents.agent_flows import agent, agent_flow, server_tool
 from tests.flows import port

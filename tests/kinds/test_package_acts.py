@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.effects import Effect, EffectResult, MemoryLedger, aperform, perform
-from cinatra_sdk.engine.runtime_context import context_of, host_context
+from cinatra_sdk.engine.host_context import context_of, host_context
 from cinatra_sdk.errors import KindRefused
-from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.effects import effect_of
+from cinatra_sdk.flow.plan.frame import effect_of
+from cinatra_sdk.flow.plan.node_body import NodeBody
 from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.outside.effects import Effect, EffectResult, MemoryLedger, aperform, perform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.kinds import registry
-from oas_compiler.lower.packages import LoweringSite
+from oas_compiler.lower.node_functions import LoweringSite
 from tests.flows import end, flow_of, node, start
 from tests.governance.small_pack import make_small_pack
 from tests.governance.test_flows import GATED

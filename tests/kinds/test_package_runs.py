@@ -12,19 +12,18 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import host_context
-from cinatra_sdk.effects import Verdict
 from cinatra_sdk.errors import KindRefused, NodeFailed
-from cinatra_sdk.flow.body import NodeBody
-from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.plan.frame import Frame
+from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.outside.effects import Verdict
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import checked_branches
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import Node
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.lower.registry import LoweringSite
+from oas_compiler.lower.node_functions import LoweringSite
 from tests.flows import end, flow_of, node, port, start
 
 

@@ -27,8 +27,8 @@ from oas_compiler.diff import diff
 from oas_compiler.draw import lay_out, svg_text
 from oas_compiler.draw.mermaid import mermaid
 from oas_compiler.explain import explain
-from oas_compiler.ir.exporting import ir_to_json
-from oas_compiler.ir.printing import print_ir
+from oas_compiler.ir.printout import ir_to_json
+from oas_compiler.ir.printout import print_ir
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.schema.dialect import dialect_schema
 

@@ -14,18 +14,23 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import KindRefused
-from cinatra_sdk.flow.body import NodeBody
+from cinatra_sdk.flow.plan.node_body import NodeBody
 from oas_compiler import CompileError, check, compile_ir
-from oas_compiler.component.fields import NODE_FIELDS, SUBFLOW, Field
-from oas_compiler.component.site import Site, common
+from oas_compiler.component.component import NODE_FIELDS, SUBFLOW, Field, Site, common
 from oas_compiler.ir import FlowIR, Node, PluginTemplateNode
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.flow import FLOW
 from oas_compiler.kinds.kind import NodeKind
-from oas_compiler.kinds.packages import refuse
 from oas_compiler.kinds.plugin_template import PLUGIN_TEMPLATE
-from oas_compiler.kinds.registry import BUILT_IN, all_kinds, find_kind, find_refusal, kind_of
-from oas_compiler.lower.registry import PlanSite, load_lowering, plan_work
+from oas_compiler.kinds.registry import (
+    BUILT_IN,
+    all_kinds,
+    find_kind,
+    find_refusal,
+    kind_of,
+    refuse,
+)
+from oas_compiler.lower.node_functions import PlanSite, load_lowering, plan_work
 from tests.flows import api, end, flow_of, gate, node, start, tool
 
 

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts, NotConfigured, PlaceholderRefused, RunStore, host_context
-from cinatra_sdk.effects import Door, MemoryLedger, Verdict
-from cinatra_sdk.lending.host_parts import NO_PARTS, RunIdentity, join_parts
-from cinatra_sdk.lending.lent_context import lend_context
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.platform.protocol import Credentials
-from cinatra_sdk.store.flows import load_flow
+from cinatra_sdk.host_parts.host_parts import NO_PARTS, RunIdentity, join_parts, lend_context
+from cinatra_sdk.outside.effects import Door, MemoryLedger, Verdict
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.protocol import Credentials
+from cinatra_sdk.store.flows.flow_protocol import load_flow
 from oas_compiler import compile_flow
-from oas_compiler.lower.compile import flow_from_store
+from oas_compiler.lower.flow import flow_from_store
 from tests.flows import api, end, flow_of, port, start
 
 FLOW = flow_of(

@@ -17,8 +17,8 @@ from typing import Any
 import psycopg
 
 from cinatra_sdk.context import Actor, InstalledExtensions
-from cinatra_sdk.platform import PlatformCall
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.outside.platform import PlatformCall
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 
 Json = dict[str, Any]
 ORG = "o1"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.flow import casting
-from cinatra_sdk.flow.casting import CastError, cast
+from cinatra_sdk.flow.plan import casts
+from cinatra_sdk.flow.plan.casts import CastError, cast
 from oas_compiler.ir import ANY, STRING, ArrayType, ObjectType, ScalarType, Type, UnionType
 
 NUMBER, INTEGER, BOOLEAN = map(ScalarType, ("number", "integer", "boolean"))
@@ -142,5 +142,5 @@ def test_a_value_too_large_to_be_compared_becomes_the_first_type_of_its_kind(
 ) -> None:
     target = UnionType((ArrayType(ArrayType(STRING)), ArrayType(ArrayType(INTEGER))))
     assert cast([[1]] * 9, target) == [[1]] * 9
-    monkeypatch.setattr(casting, "_MAX_AHEAD", 10)
+    monkeypatch.setattr(casts, "_MAX_AHEAD", 10)
     assert cast([[1]] * 9, target) == [["1"]] * 9

@@ -11,13 +11,13 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.context import read_slots
-from cinatra_sdk.engine.runtime_context import host_context
+from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.host import FixedRuns, LocalPlatform, RunScope
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.postgres.database import Database
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow
 from tests.flows import end, flow_node, flow_of, port, start
 from tests.lower.context_shelf import ANN, ORG, Shelf, Watched, audit, registry

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import PolicyInvalid
-from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.testing import Result, drive, sampled_inputs, simulation
 from oas_compiler import compile_flow

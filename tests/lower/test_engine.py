@@ -14,16 +14,16 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
-from cinatra_sdk.flow.engine import (
+from cinatra_sdk.engine.internals import (
     NeedsATask,
     enter_config,
     make_branch_config,
     node_runnable,
     read_keeper,
 )
-from cinatra_sdk.flow.names import channel_of, node_name
+from cinatra_sdk.flow.plan.channel_names import channel_of, node_name
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start
 

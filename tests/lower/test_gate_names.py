@@ -8,8 +8,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.gates.gate import gates_of
 from oas_compiler import compile_flow
-from oas_compiler.draw.html import html_page
 from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.picture_files import html_page
 from oas_compiler.explain import explain
 from tests.flows import end, flow_node, flow_of, gate, start
 

@@ -15,7 +15,7 @@ import pytest
 import oas_compiler
 from oas_compiler import compile_flow
 from oas_compiler.control.approval import derive_approval
-from oas_compiler.control.steering import steering
+from oas_compiler.control.simulation_answers import steering
 from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
 
 T = TypeVar("T")

@@ -8,10 +8,10 @@ import re
 
 import pytest
 
+from cinatra_sdk.data.patterns import search
+from cinatra_sdk.data.patterns.search import Matcher, SearchStopped
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.testing import adrive, drive
-from cinatra_sdk.values.patterns import searching
-from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow
 from tests.flows import end, flow_of, node, port, start
@@ -65,7 +65,7 @@ def test_text_that_is_no_ascii_comes_back_as_it_was() -> None:
 
 def test_a_search_without_an_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     # A tenth of the usual work: a busy machine gives that much before the process is given up.
-    monkeypatch.setattr(searching, "SECONDS", 0.2)
+    monkeypatch.setattr(search, "SECONDS", 0.2)
     with pytest.raises(SearchStopped, match="more than a tenth of a second of processor time"):
         Matcher(r"(a+)+$").first(HARD)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
-from oas_compiler.lower.compile import flow_from_store
+from oas_compiler.lower.flow import flow_from_store
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.report.diagnostics import CompileError
 from tests.flows import end, flow_node, flow_of, port, start

@@ -17,14 +17,13 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk import host_context
-from cinatra_sdk.effects import MemoryLedger
 from cinatra_sdk.errors import EffectUnknown, NodeFailed
-from cinatra_sdk.mcp.child import Child
-from cinatra_sdk.models import ScriptedModel
-from cinatra_sdk.platform.http import HttpPlatform
-from cinatra_sdk.remote import RemoteBounds
-from cinatra_sdk.remote.exchange import Exchange
-from cinatra_sdk.remote.http import bound_transport
+from cinatra_sdk.outside.effects import MemoryLedger
+from cinatra_sdk.outside.mcp.processes import Child
+from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.remote import RemoteBounds
+from cinatra_sdk.outside.remote.transport import Exchange, bound_transport
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import agent

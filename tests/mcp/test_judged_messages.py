@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.a2a.remote import RemoteAgent
-from cinatra_sdk.mcp.server import McpServer
-from cinatra_sdk.remote.bounds import RemoteBounds
-from cinatra_sdk.remote.exchange import Exchange
-from cinatra_sdk.remote.messages import (
+from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
+from cinatra_sdk.outside.mcp.server import McpServer
+from cinatra_sdk.outside.remote.foreign_answer import (
     BrokenOff,
     EventJudge,
+    RemoteBounds,
     count_values,
     is_foreign,
     is_json,
     judge_answer,
+    plain_text,
 )
-from cinatra_sdk.remote.words import plain_text
+from cinatra_sdk.outside.remote.transport import Exchange
 
 SECRET = "s3cret-of-the-file-5519"
 

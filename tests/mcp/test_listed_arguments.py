@@ -11,9 +11,9 @@ from mcp.server.lowlevel import Server
 from mcp.types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.bridge.toolboxes import BridgeTool, ToolFailed
-from cinatra_sdk.models import ScriptedModel
-from cinatra_sdk.routed.call import RouteCall
+from cinatra_sdk.host.bridge.toolboxes import BridgeTool, ToolFailed
+from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.routes.route_call import RouteCall
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import agent, agent_flow

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from cinatra_sdk import HttpPlatform, RunStore
-from cinatra_sdk.store.work.ledger import RunLedger
+from cinatra_sdk.store.work.run_ledger import RunLedger
 from oas_compiler import compile_flow
 from tests.models.llm_flows import ask_flow
 

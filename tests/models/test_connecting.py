@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts, HttpPlatform, NodeFailed
-from cinatra_sdk.effects import Usage
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.models import ModelConfig, connect_model
+from cinatra_sdk.outside.effects import Usage
+from cinatra_sdk.outside.models import ModelConfig, connect_model
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.flows import port

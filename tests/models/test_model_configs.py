@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.models.reading import read_model_config
+from cinatra_sdk.outside.models.config import read_model_config
 from oas_compiler.ir import LlmNode
 from oas_compiler.pipeline import check, compile_ir
 from tests.models.llm_flows import ask_flow

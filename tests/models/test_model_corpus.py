@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cinatra_sdk.models import ScriptedModel
+from cinatra_sdk.data.schema.samples import sample
+from cinatra_sdk.outside.models import ScriptedModel
 from cinatra_sdk.testing import drive
-from cinatra_sdk.values.schema_sample import sample
 from oas_compiler import compile_flow
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "agentspec"

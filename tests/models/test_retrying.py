@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.models.failures import is_worth_retrying, read_status
-from cinatra_sdk.models.retrying import ask_again
-from cinatra_sdk.values.retry_policy import CallRetryPolicy
+from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.outside.models.attempts import ask_again, is_worth_retrying, read_status
 
 RULES = CallRetryPolicy()
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from cinatra_sdk.models.totals import ModelUsage, NodeUsage, total_usage
-from oas_compiler.cli.tables import usage_table
+from cinatra_sdk.outside.models.totals import ModelUsage, NodeUsage, total_usage
+from oas_compiler.cli.view.tables import usage_table
 
 
 @dataclass

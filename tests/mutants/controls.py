@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 from oas_compiler import Diagnostics, Finding, check
-from oas_compiler.checks.running import run_rules
+from oas_compiler.checks.compile_rules import run_rules
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.scope import Document
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Place
 from oas_compiler.text.source import read_source
 

@@ -2,7 +2,7 @@
 
     document("gate steps")  ->  {"component_type": "Flow", …}   with 10,000 entries in gateSteps
 
-Each is within the bounds of `oas_compiler/text/bounds.py` or just beyond one of them, so that no rule
+Each is within the bounds of `oas_compiler/text/input_bounds.py` or just beyond one of them, so that no rule
 can count on reading having refused it.
 """
 

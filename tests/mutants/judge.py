@@ -27,7 +27,7 @@ from oas_compiler.catalog import all_rules
 from oas_compiler.diff import diff
 from oas_compiler.draw import lay_out, svg_text
 from oas_compiler.draw.mermaid import mermaid
-from oas_compiler.ir.printing import print_ir
+from oas_compiler.ir.printout import print_ir
 from oas_compiler.text.source import read_source
 from tests.mutants.mutations import Mutant
 

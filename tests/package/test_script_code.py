@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler.package.script_code import javascript_code, python_code, shell_code
+from oas_compiler.package.package_programs import javascript_code, python_code, shell_code
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.bridge import Offer
-from cinatra_sdk.host.modelled import make_routes
-from cinatra_sdk.lending.host_parts import HostParts
-from cinatra_sdk.passthrough import NamedCall, NamedTool, Passthrough
-from cinatra_sdk.passthrough.drafts import BUNDLE_TYPE, format_document
-from cinatra_sdk.platform import PlatformResponseError
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.routed import RoutedPlatform
-from cinatra_sdk.store import saved_objects
-from cinatra_sdk.store.saved_objects import SavedObjects
-from cinatra_sdk.text.documents import read_document
+from cinatra_sdk.data.text.documents import read_document
+from cinatra_sdk.host.bridge import Offer
+from cinatra_sdk.host.model_routes import make_routes
+from cinatra_sdk.host.passthrough import NamedCall, NamedTool, Passthrough
+from cinatra_sdk.host.passthrough.host_tools import BUNDLE_TYPE, format_document
+from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.outside.platform import PlatformResponseError
+from cinatra_sdk.outside.routes import RoutedPlatform
+from cinatra_sdk.store.artifacts import object_store
+from cinatra_sdk.store.artifacts.object_store import SavedObjects
+from cinatra_sdk.store.database import Database
 from tests.bridge.bridge_world import WAYS, ask, opened, outcome, own
 
 VECTORS: Any = read_document(
@@ -138,7 +138,7 @@ def test_an_object_is_classified_updated_listed_and_read(database: Database) -> 
 def test_a_list_says_how_many_objects_it_leaves_out(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_objects, "MOST_LISTED_BYTES", 10)
+    monkeypatch.setattr(object_store, "MOST_LISTED_BYTES", 10)
     asked = platform(database)
 
     def use(tool: str, **given: Any) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.passthrough import NamedCall, prompts
-from cinatra_sdk.passthrough.prompts import prompts_tool
-from cinatra_sdk.routed import RunOwner
+from cinatra_sdk.host.passthrough import NamedCall, host_tools
+from cinatra_sdk.host.passthrough.host_tools import prompts_tool
+from cinatra_sdk.outside.routes import RunOwner
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 
@@ -45,7 +45,7 @@ def test_what_the_policy_skipped_is_no_answer_of_a_person(fresh_database: str) -
 def test_of_many_answers_the_last_are_listed_and_the_others_counted(
     fresh_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prompts, "MOST_LISTED", 1)
+    monkeypatch.setattr(host_tools, "MOST_LISTED", 1)
     with RunStore.open(fresh_database) as store:
         answered(store)
         listed = list_prompts(store)

@@ -11,17 +11,17 @@ import httpx2
 import pytest
 from loopback_server import LoopbackServer, Reply
 
-from cinatra_sdk.platform import (
+from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.outside.platform import (
     HttpPlatform,
     PlatformCall,
     PlatformRefused,
     PlatformResponseError,
     PlatformUnreachable,
 )
-from cinatra_sdk.platform.http import MachineServices
-from cinatra_sdk.platform.origin import RefusalError
-from cinatra_sdk.platform.url_allow_list import check_listed, require_listed
-from cinatra_sdk.values.retry_policy import CallRetryPolicy
+from cinatra_sdk.outside.platform.call_addresses import RefusalError
+from cinatra_sdk.outside.platform.http_platform import MachineServices
+from cinatra_sdk.outside.platform.wire_request import check_listed, require_listed
 
 MakeCall = Callable[..., PlatformCall]
 PLAIN = CallRetryPolicy(jitter=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.platform import DeclaredOutput, PlatformOutputError, declared_outputs
+from cinatra_sdk.outside.platform import DeclaredOutput, PlatformOutputError, declared_outputs
 
 ITEMS = {"type": "array", "items": {"type": "object", "required": ["id"],
          "properties": {"id": {"type": "string"}}}}  # fmt: skip

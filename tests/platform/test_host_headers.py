@@ -8,7 +8,12 @@ import threading
 import pytest
 from loopback_server import Reply
 
-from cinatra_sdk.platform import HttpPlatform, PlatformRefused, PlatformResponseError, platform_from
+from cinatra_sdk.outside.platform import (
+    HttpPlatform,
+    PlatformRefused,
+    PlatformResponseError,
+    platform_from,
+)
 
 KEY = "key-of-the-crm-0123"
 HEADERS = {"Authorization": f"Bearer {KEY}", "X-Team": "team-seven"}

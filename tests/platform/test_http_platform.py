@@ -17,7 +17,7 @@ import httpx2
 import pytest
 from loopback_server import ATTEST, BEARER, BRIDGE, CANARIES, RUN_TOKEN, Reply
 
-from cinatra_sdk.platform import (
+from cinatra_sdk.outside.platform import (
     HttpPlatform,
     Platform,
     PlatformError,
@@ -26,10 +26,10 @@ from cinatra_sdk.platform import (
     PlatformResponseError,
     PlatformUnreachable,
 )
-from cinatra_sdk.platform.http import MachineServices
-from cinatra_sdk.platform.protocol import Credentials
-from cinatra_sdk.platform.request import prepare
-from cinatra_sdk.platform.response import Response, judge
+from cinatra_sdk.outside.platform.http_platform import MachineServices
+from cinatra_sdk.outside.platform.protocol import Credentials
+from cinatra_sdk.outside.platform.wire_request import prepare
+from cinatra_sdk.outside.platform.wire_response import Response, judge
 
 NOW = 1_700_000_000.5
 EXPIRY = 1_700_000_300

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.platform import platform_from
-from cinatra_sdk.platform.own_settings import SettingLacking
-from cinatra_sdk.platform.remaking import is_named, is_own
+from cinatra_sdk.outside.platform import platform_from
+from cinatra_sdk.outside.platform.description import SettingLacking, is_named, is_own
 
 OWN = "https://cinatra.example"
 CRM = "https://crm.example/v1"

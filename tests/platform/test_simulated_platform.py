@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from loopback_server import CANARIES
 
-from cinatra_sdk.platform import (
+from cinatra_sdk.outside.platform import (
     DeclaredOutput,
     Platform,
     PlatformError,
@@ -205,7 +205,7 @@ def test_the_async_twin_answers_and_records_the_same(make_call):
 
 KILLED = """
 import os, signal, sys
-from cinatra_sdk.platform import PlatformCall, SimulatedPlatform
+from cinatra_sdk.outside.platform import PlatformCall, SimulatedPlatform
 platform = SimulatedPlatform(record=sys.argv[1])
 platform.call(PlatformCall(node="n", path="n", method="POST", url="/x", body={"a": "\u00fc"}))
 os.kill(os.getpid(), signal.SIGKILL)

@@ -8,11 +8,11 @@ import json
 import pytest
 from loopback_server import LoopbackServer, Reply
 
-from cinatra_sdk.effects import MemoryLedger
-from cinatra_sdk.effects.calls import perform_call
-from cinatra_sdk.effects.door import Door
-from cinatra_sdk.platform import HttpPlatform, PlatformCall
-from cinatra_sdk.platform.used import (
+from cinatra_sdk.outside.effects import MemoryLedger
+from cinatra_sdk.outside.effects.door import Door
+from cinatra_sdk.outside.effects.platform_calls import perform_call
+from cinatra_sdk.outside.platform import HttpPlatform, PlatformCall
+from cinatra_sdk.outside.platform.model_usage import (
     USAGE_HEADER,
     ModelUse,
     collect_use,

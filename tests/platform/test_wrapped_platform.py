@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.platform import (
+from cinatra_sdk.outside.platform import (
     HttpPlatform,
     KeepsArtifacts,
     Platform,
@@ -16,9 +16,9 @@ from cinatra_sdk.platform import (
     SimulatedPlatform,
     WrappedPlatform,
 )
-from cinatra_sdk.platform.protocol import HoldsProofsBack
-from cinatra_sdk.platform.remaking import takes_credentials, unnamed
-from cinatra_sdk.testing.recording import Recorder
+from cinatra_sdk.outside.platform.description import takes_credentials, unnamed
+from cinatra_sdk.outside.platform.protocol import HoldsProofsBack
+from cinatra_sdk.testing.doubles import Recorder
 
 CALL = PlatformCall(node="n", path="n", method="POST", url="{{CINATRA_BASE_URL}}/x")
 

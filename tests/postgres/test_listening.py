@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import StoreUnreachable
-from cinatra_sdk.postgres import listening
-from cinatra_sdk.postgres.listening import Listening
+from cinatra_sdk.postgres import notifications
+from cinatra_sdk.postgres.notifications import Listening
 
 OUTAGES, TRIES = 2, 5
 """Outages one after the other; tries to connect within each that fail."""
@@ -51,8 +51,8 @@ def test_an_outage_is_told_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     database = Restarting()
-    monkeypatch.setattr(listening, "connect", database.connect)
-    monkeypatch.setattr(listening, "_TURN", 0.001)
+    monkeypatch.setattr(notifications, "connect", database.connect)
+    monkeypatch.setattr(notifications, "_TURN", 0.001)
     with caplog.at_level(logging.WARNING, "oasflow.store"):
         news = Listening("")
         with news.subscribe("r1"):

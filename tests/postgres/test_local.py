@@ -16,21 +16,20 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from cinatra_sdk.postgres import binaries as local_binaries
-from cinatra_sdk.postgres import folders as local_folders
-from cinatra_sdk.postgres import process as local_process
-from cinatra_sdk.postgres import server as local
-from cinatra_sdk.postgres.binaries import find_binaries
-from cinatra_sdk.postgres.process import Account, choose_account
-from cinatra_sdk.postgres.server import LocalServer, LocalServerError
+from cinatra_sdk.local_postgres import programs as local_binaries
+from cinatra_sdk.local_postgres import programs as local_process
+from cinatra_sdk.local_postgres import server_folders as local_folders
+from cinatra_sdk.local_postgres import supervisor as local
+from cinatra_sdk.local_postgres.programs import Account, choose_account, find_binaries
+from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = (
-    "postgres/server", "postgres/binaries", "postgres/cluster", "postgres/folders",
-    "postgres/process", "postgres/roles", "text/files",
+    "local_postgres/supervisor", "local_postgres/cluster", "local_postgres/programs",
+    "local_postgres/server_folders", "data/text/author_files",
 )  # fmt: skip
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-START = "import sys; from pathlib import Path; from cinatra_sdk.postgres.server import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"
+START = "import sys; from pathlib import Path; from cinatra_sdk.local_postgres.supervisor import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"
 
 Make = Callable[..., LocalServer]
 
@@ -655,7 +654,7 @@ def test_an_ordinary_user_starts_reuses_and_stops_a_server(place, uid):
     (place / "home").mkdir()
     os.chown(place / "home", uid, uid)
     script = (
-        "from cinatra_sdk.postgres.server import LocalServer as L; a = L().start(); b = L().start()\n"
+        "from cinatra_sdk.local_postgres.supervisor import LocalServer as L; a = L().start(); b = L().start()\n"
         "L().stop(); print(a == b, a.running, L().status().running, a.folder)"
     )
     done = subprocess.run(

@@ -19,18 +19,17 @@ from psycopg.types.json import Json
 from typer.testing import CliRunner
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
-from cinatra_sdk.advancing import advance
-from cinatra_sdk.engine.checkpoints import STRICT
+from cinatra_sdk.activations import advance
+from cinatra_sdk.engine.serializer import STRICT
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.postgres import cluster as local_cluster
-from cinatra_sdk.postgres import migrating, standing
-from cinatra_sdk.postgres import server as local
-from cinatra_sdk.postgres.connection import connect
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.postgres.migrating import migrate
-from cinatra_sdk.postgres.queries import migrations, rights
-from cinatra_sdk.postgres.server import LocalServer, LocalServerError
-from cinatra_sdk.postgres.standing import look
+from cinatra_sdk.local_postgres import cluster as local_cluster
+from cinatra_sdk.local_postgres import supervisor as local
+from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
+from cinatra_sdk.postgres import migration, role_rights
+from cinatra_sdk.postgres.connection import connect, migrations, rights
+from cinatra_sdk.postgres.migration import migrate
+from cinatra_sdk.postgres.role_rights import look
+from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app_for
 from tests.databases import Databases
@@ -161,9 +160,9 @@ def at_004(empty: str, role: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert text.count(today) == 1, today
         text = text.replace(today, then)
     with monkeypatch.context() as before:
-        for module in (migrating, standing):
+        for module in (migration, role_rights):
             before.setattr(module, "migrations", lambda: migrations()[:4])
-        before.setattr(migrating, "rights", lambda: text)
+        before.setattr(migration, "rights", lambda: text)
         assert migrate(empty, app_role=role).applied[:-1] == EVERYTHING[:4]
 
 
@@ -311,7 +310,7 @@ def test_processes_that_open_an_empty_database_at_once_make_its_tables_once(
 def test_somebody_who_holds_the_lock_of_the_setup_does_not_hold_it_up_for_ever(
     empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrating, "PATIENCE", 0.0)
+    monkeypatch.setattr(migration, "PATIENCE", 0.0)
     with psycopg.connect(empty, autocommit=True) as holder:
         holder.execute("select pg_advisory_lock(hashtextextended('oasflow:setup', 0))")
         with pytest.raises(StoreError, match="another process has been setting up"):
@@ -320,7 +319,7 @@ def test_somebody_who_holds_the_lock_of_the_setup_does_not_hold_it_up_for_ever(
 
 
 def test_every_table_of_the_schema_says_what_an_app_role_may_write(owner_database: str) -> None:
-    written = migrating.rights_of("x").as_string()
+    written = migration.rights_of("x").as_string()
     with psycopg.connect(owner_database) as connection:
         rows = connection.execute("select tablename from pg_tables where schemaname = 'oasflow'")
         tables = {name for (name,) in rows} - {"schema_versions", "checkpoint_migrations"}
@@ -381,7 +380,7 @@ def test_a_right_that_no_migration_gives_is_said_as_the_server_says_it(
 
 
 def test_the_name_of_a_role_is_quoted(owner_database: str) -> None:
-    text = migrating.rights_of('x"; drop schema oasflow; --').as_string()
+    text = migration.rights_of('x"; drop schema oasflow; --').as_string()
     assert 'to "x""; drop schema oasflow; --";' in text
 
 
@@ -467,22 +466,22 @@ def test_a_server_of_before_that_still_runs_is_told_to_be_stopped(
         server.start()
     (server.folder / "control" / "unfinished").unlink(missing_ok=True)
     try:
-        migrating._TOLD.clear()
+        migration._TOLD.clear()
         with caplog.at_level(logging.WARNING, "oasflow.store"):
             Database.open().close()
         (told,) = [record.getMessage() for record in caplog.records]
         assert "the role 'oasflow' could change what is append-only" in told
         assert "it is a superuser" in told
-        assert told.endswith(migrating.RESTART)
-        assert migrating.RESTART in oasflow_db("status").stdout
+        assert told.endswith(migration.RESTART)
+        assert migration.RESTART in oasflow_db("status").stdout
         refused = oasflow_db("migrate")
         assert "Run `oasflow db stop`, then `oasflow db start`." in refused.stderr
         caplog.clear()
         server.stop()
-        migrating._TOLD.clear()
+        migration._TOLD.clear()
         Database.open().close()
         assert caplog.records == []
-        assert migrating.RESTART not in oasflow_db("status").stdout
+        assert migration.RESTART not in oasflow_db("status").stdout
         assert "  the role 'oasflow' has rows only\n" in oasflow_db("migrate").stdout
     finally:
         server.stop()

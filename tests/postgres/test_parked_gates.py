@@ -13,12 +13,11 @@ from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Json
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
-from cinatra_sdk.advancing import advance
-from cinatra_sdk.engine.checkpoints import STRICT
-from cinatra_sdk.postgres import migrating, parked_gates, standing
-from cinatra_sdk.postgres.connection import Rows, connect
-from cinatra_sdk.postgres.migrating import migrate
-from cinatra_sdk.postgres.queries import migrations
+from cinatra_sdk.activations import advance
+from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.postgres import migration, role_rights
+from cinatra_sdk.postgres.connection import Rows, connect, migrations
+from cinatra_sdk.postgres.migration import migrate
 from oas_compiler import compile_flow
 from tests.databases import Databases
 from tests.flows import api, end, flow_of, gate, start
@@ -38,7 +37,7 @@ def at_009(databases: Databases, monkeypatch: pytest.MonkeyPatch) -> Any:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("drop schema oasflow cascade")
     with monkeypatch.context() as before:
-        for module in (migrating, standing):
+        for module in (migration, role_rights):
             before.setattr(module, "migrations", lambda: migrations()[:9])
         migrate(dsn)
     with connect(dsn) as connection:
@@ -153,7 +152,7 @@ def test_a_migration_that_is_interrupted_leaves_the_database_as_it_was(
         raise RuntimeError("broken off")
 
     with monkeypatch.context() as patch:
-        patch.setattr(parked_gates, "_build_row", break_off)
+        patch.setattr(migration, "_build_row", break_off)
         with pytest.raises(RuntimeError):
             migrate(at_009)
     assert _fetch(at_009, "select to_regclass('oasflow.gates') is null") == [(True,)]

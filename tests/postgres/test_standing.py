@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from cinatra_sdk.postgres.connection import connect
-from cinatra_sdk.postgres.standing import APPEND_ONLY, look
+from cinatra_sdk.postgres.role_rights import APPEND_ONLY, look
 
 REFUSED = """
     select c.relname from pg_trigger t join pg_class c on c.oid = t.tgrelid

@@ -9,7 +9,7 @@ import pytest
 
 from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import Place
-from oas_compiler.report.github import github
+from oas_compiler.report.formats import github
 
 
 def finding(**more: Any) -> Finding:

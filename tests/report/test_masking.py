@@ -10,9 +10,8 @@ import pytest
 from oas_compiler import Diagnostics, check
 from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import Place
-from oas_compiler.report.masking import masked
-from oas_compiler.report.source_text import SourceTexts
-from oas_compiler.text.secrets import pointer_without_secrets, without_secrets
+from oas_compiler.report.source_text import SourceTexts, masked
+from oas_compiler.text.safe_text import pointer_without_secrets, without_secrets
 from tests.flows import api, end, flow_of, start
 
 RANDOM = "q7Rk2Zp9Xv4Lm8Nw3Tb6Yc1Hd5Jf0GsA"

@@ -14,7 +14,7 @@ from sarif_constraints import LOG
 from oas_compiler import Diagnostics, check
 from oas_compiler.findings.finding import Edit, Finding
 from oas_compiler.ir import Json, Place
-from oas_compiler.report.sarif import FINGERPRINT, sarif
+from oas_compiler.report.formats import FINGERPRINT, sarif
 from tests.flows import end, flow_of, gate, port, start
 
 PUBLISHED = Path(

@@ -6,7 +6,7 @@ import pytest
 
 from oas_compiler.catalog import all_rules
 from oas_compiler.findings.finding import Finding
-from oas_compiler.report.selection import Selection, UnknownRule
+from oas_compiler.report.rule_cards import Selection, UnknownRule
 
 
 def wanted(codes: str, *, select: list[str] | None = None, ignore: list[str] | None = None) -> str:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from oas_compiler import CompileError, check, compile_ir
-from oas_compiler.report.yaml_hints import write_as_yaml
+from oas_compiler.report.diagnostics import write_as_yaml
 from tests.flows import api, end, flow_of, gate, port, start
 
 

@@ -9,23 +9,23 @@ import pytest
 
 PROGRAM = """
 import asyncio, os, signal, sys
-from cinatra_sdk.routed import own_loop
+from cinatra_sdk.outside.routes import route_platform
 
 async def double(number):
     await asyncio.sleep(0)
     return 2 * number
 
-assert own_loop.finish(double(1)) == 2
+assert route_platform.finish(double(1)) == 2
 if sys.argv[1] == "held":
-    own_loop._Turns.lock.acquire()  # as another thread may at the moment of the fork
+    route_platform._Turns.lock.acquire()  # as another thread may at the moment of the fork
 child = os.fork()
 if child == 0:
     signal.alarm(60)  # ends the child where it would wait for ever
-    os._exit(own_loop.finish(double(3)) + asyncio.run(own_loop.afinish(double(4))))
+    os._exit(route_platform.finish(double(3)) + asyncio.run(route_platform.afinish(double(4))))
 status = os.waitpid(child, 0)[1]
 if sys.argv[1] == "held":
-    own_loop._Turns.lock.release()
-print(os.waitstatus_to_exitcode(status), own_loop.finish(double(5)))
+    route_platform._Turns.lock.release()
+print(os.waitstatus_to_exitcode(status), route_platform.finish(double(5)))
 """
 
 

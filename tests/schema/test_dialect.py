@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from oas_compiler.document.types import all_fields, known_types, words_of
+from oas_compiler.document.component_types import all_fields, known_types, words_of
 from oas_compiler.findings.finding import Findings
 from oas_compiler.pipeline import check
+from oas_compiler.schema.dialect import CINATRA as CINATRA_WORDS
 from oas_compiler.schema.dialect import dialect_schema
-from oas_compiler.schema.words import CINATRA as CINATRA_WORDS
 from oas_compiler.text.source import read_source
 from tests.samples import AGENTSPEC, CINATRA, needs_corpus, small
 

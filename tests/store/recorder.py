@@ -17,8 +17,8 @@ import sys
 from typing import Any
 
 from cinatra_sdk.context import Actor, AgentContextSlot, InstalledExtensions
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store import artifacts, selections
+from cinatra_sdk.store.artifacts import artifacts, selections
+from cinatra_sdk.store.database import Database
 
 SLOT = AgentContextSlot(
     slotId="voice", acceptedArtifactExtensions=("@x/voice",), selectionMode="interactive",

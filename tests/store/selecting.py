@@ -27,10 +27,10 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.context import AgentContextSlot
 from cinatra_sdk.host import FixedRuns, LocalPlatform, RunScope
-from cinatra_sdk.platform import HttpPlatform, Platform, PlatformCall, SimulatedPlatform
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store import selections as store_module
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.outside.platform import HttpPlatform, Platform, PlatformCall, SimulatedPlatform
+from cinatra_sdk.store.artifacts import selections as store_module
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow
 from tests.lower.context_shelf import ANN, ORG, registry
 from tests.store.recorder import stop_before

@@ -17,7 +17,7 @@ import pytest
 
 from cinatra_sdk import Decision, RunEnded, RunNotFound, RunStore, SimulatedPlatform
 from cinatra_sdk.errors import AnswerInvalid, GateClosed, InputInvalid, RunBusy, RunNotEnded
-from cinatra_sdk.store.archiving import Archived
+from cinatra_sdk.store.runs.upkeep import Archived
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
 

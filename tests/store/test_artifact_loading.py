@@ -12,9 +12,8 @@ import pytest
 
 from cinatra_sdk.context import Actor, AgentContextSlot, ContextError, InstalledExtensions
 from cinatra_sdk.postgres.connection import connect
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.loading import LoadedArtifact, load
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, LoadedArtifact, load
+from cinatra_sdk.store.database import Database
 
 KIND = "@cinatra-ai/artifact:object"
 VOICE = LoadedArtifact(

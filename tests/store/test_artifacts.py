@@ -18,10 +18,10 @@ from cinatra_sdk.context import (
 )
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.postgres.connection import Rows, connect, run
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store import selections
-from cinatra_sdk.store.artifacts import ArtifactStore, Choice
-from cinatra_sdk.store.paging import write_cursor
+from cinatra_sdk.store.artifacts import selections
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, Choice
+from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.pages import write_cursor
 
 VOICE = "@x/voice"
 ANN = Actor(

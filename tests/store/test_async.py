@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
-from cinatra_sdk.store.in_thread import Threads
+from cinatra_sdk.store.async_twins import Threads
 from oas_compiler import compile_flow
 from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, start

@@ -23,11 +23,11 @@ from cinatra_sdk.attachments import (
     resolve_attachments,
 )
 from cinatra_sdk.errors import FlowError, InputInvalid, StoreError
-from cinatra_sdk.models.uploads import FileToUpload
+from cinatra_sdk.outside.models.uploads import FileToUpload
 from cinatra_sdk.postgres.connection import connect
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.attachment_rows import AttachmentUnreadable
-from cinatra_sdk.store.attachments import PIECE, AttachmentStore, StoredParent
+from cinatra_sdk.store.artifacts.attachment_rows import AttachmentUnreadable
+from cinatra_sdk.store.artifacts.attachment_store import PIECE, AttachmentStore, StoredParent
+from cinatra_sdk.store.database import Database
 
 MIB = 1024 * 1024
 HOUR = timedelta(hours=1)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import AnswerInvalid, Decision, FlowError, InputInvalid, RunStore, StoreError
-from cinatra_sdk.store.memory import MemoryProposals
-from cinatra_sdk.store.records import DecisionRecords
-from cinatra_sdk.text.people import MAX_NAME, MAX_REASON
+from cinatra_sdk.data.text.person_texts import MAX_NAME, MAX_REASON
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from langgraph.checkpoint.postgres import PostgresSaver
 
-from cinatra_sdk.postgres import checkpoint_steps
+from cinatra_sdk.postgres import role_rights
 
 LATEST = len(PostgresSaver.MIGRATIONS) - 1
 
 
 def test_the_count_is_the_installed_versions_and_loads_nothing() -> None:
     program = (
-        "import sys; from cinatra_sdk.postgres.checkpoint_steps import latest_step; "
+        "import sys; from cinatra_sdk.postgres.role_rights import latest_step; "
         "print(latest_step(), 'langgraph' in sys.modules)"
     )
     ran = subprocess.run(
@@ -45,8 +45,8 @@ def test_what_cannot_be_counted_is_asked_of_the_package(
         file.parent.mkdir(parents=True)
         file.write_text(source)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert checkpoint_steps._count_steps_in_source() is None
-    assert checkpoint_steps.latest_step() == LATEST
+    assert role_rights._count_steps_in_source() is None
+    assert role_rights.latest_step() == LATEST
 
 
 def test_the_first_package_on_the_path_counts(
@@ -56,4 +56,4 @@ def test_the_first_package_on_the_path_counts(
     file.parent.mkdir(parents=True)
     file.write_text("MIGRATIONS = ['a', 'b', 'c']")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    assert checkpoint_steps._count_steps_in_source() == 2
+    assert role_rights._count_steps_in_source() == 2

@@ -11,8 +11,8 @@ from contextlib import ExitStack
 import psycopg
 import pytest
 
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 from tests.warm import Process, begin
 
 PROGRAM = (sys.executable, "-m", "tests.store.recorder")

@@ -16,8 +16,8 @@ import pytest
 
 from cinatra_sdk import RunStore
 from cinatra_sdk.host import local_app
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 from tests.host.local_world import served
 from tests.lower.context_shelf import Shelf, audit, registry
 from tests.slot_flows import declared

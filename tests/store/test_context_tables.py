@@ -8,9 +8,9 @@ import psycopg
 import pytest
 
 from benchmarks import context
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.postgres.queries import QUERIES
-from cinatra_sdk.store.artifacts import ArtifactStore
+from cinatra_sdk.postgres.connection import QUERIES
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.database import Database
 
 ID = "0" * 64
 OBJECTS = """

@@ -14,10 +14,10 @@ import psycopg
 import pytest
 
 from cinatra_sdk.context import Actor, AgentContextSlot, InstalledExtensions
-from cinatra_sdk.context.resolution import ContextResolution
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.plans import ContextPlan
+from cinatra_sdk.context.candidates import ContextResolution
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+from cinatra_sdk.store.artifacts.selections import ContextPlan
+from cinatra_sdk.store.database import Database
 from tests.store.context_model import RULES, Pin, Question, World, expected, expected_selection
 from tests.store.context_worlds import ARTIFACT, load, without_foreign_keys, world
 

@@ -17,10 +17,9 @@ import pytest
 
 from benchmarks import context
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.postgres.queries import migrations
-from cinatra_sdk.store.artifacts import ARTIFACT_TYPE, ArtifactStore
-from cinatra_sdk.store.loading import LoadedArtifact
+from cinatra_sdk.postgres.connection import migrations
+from cinatra_sdk.store.artifacts.artifacts import ARTIFACT_TYPE, ArtifactStore, LoadedArtifact
+from cinatra_sdk.store.database import Database
 
 SEED = int(os.environ.get("OASFLOW_SEED", random.SystemRandom().randrange(2**32)))
 SCHEMA = "-c search_path=oasflow"

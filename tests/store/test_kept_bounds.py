@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import RunStore
-from cinatra_sdk.context.errors import ContextError
+from cinatra_sdk.context.selection_errors import ContextError
+from cinatra_sdk.data.text.person_texts import BOUNDS, describe_fault, find_fault
 from cinatra_sdk.errors import FlowError, InputInvalid, StoreError, StoreUnreachable, ValueRefused
-from cinatra_sdk.governance.refusals import GovernanceRefused
-from cinatra_sdk.store.artifacts import ArtifactStore
-from cinatra_sdk.store.attachments import AttachmentStore
-from cinatra_sdk.store.loading import LoadedArtifact
-from cinatra_sdk.store.memory import MemoryProposals
-from cinatra_sdk.store.packs import StoredPacks
-from cinatra_sdk.store.saved_objects import ObjectContent, SavedObjects
-from cinatra_sdk.text.bounds import BOUNDS, describe_fault, find_fault
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, LoadedArtifact
+from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
+from cinatra_sdk.store.artifacts.object_store import ObjectContent, SavedObjects
+from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
+from cinatra_sdk.store.evidence.pack_store import StoredPacks
 from oas_compiler import compile_flow
 from tests.databases import Databases
 from tests.flows import end, flow_of, start

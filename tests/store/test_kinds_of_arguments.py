@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, FlowError, InputInvalid, RunStore
-from cinatra_sdk.store.creating import NewRun
-from cinatra_sdk.store.memory import MemoryProposals
-from cinatra_sdk.store.reading import GateFilter, NeedFilter, RunFilter
-from cinatra_sdk.store.records import DecisionRecords
-from cinatra_sdk.store.sweeping import SweepOptions
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
+from cinatra_sdk.store.runs.creation import NewRun
+from cinatra_sdk.store.runs.lists import GateFilter, NeedFilter, RunFilter
+from cinatra_sdk.store.runs.retries import SweepOptions
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 from cinatra_sdk import AnswerInvalid, Decision, RunStore
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.postgres.queries import QUERIES
-from cinatra_sdk.store.reading import RunFilter
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.postgres.connection import QUERIES
+from cinatra_sdk.store.runs.lists import RunFilter
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 

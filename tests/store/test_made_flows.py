@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, HttpPlatform, RunStore, SimulatedPlatform
-from cinatra_sdk.store import made_flows
-from cinatra_sdk.store.made_flows import MadeFlows
-from cinatra_sdk.store.recent import Recent
-from cinatra_sdk.store.rows import load_row
+from cinatra_sdk.store.runs import flow_cache
+from cinatra_sdk.store.runs.flow_cache import MadeFlows, Recent
+from cinatra_sdk.store.runs.run_rows import load_row
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start
 
@@ -26,13 +25,13 @@ ANN = Decision.approve(by="ann")
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The digest of each file that is compiled from stored bytes, as often as it is."""
     digests: list[str] = []
-    load = made_flows.load_flow
+    load = flow_cache.load_flow
 
     def count(source: bytes, *, digest: str, **how: Any) -> Any:
         digests.append(digest)
         return load(source, digest=digest, **how)
 
-    monkeypatch.setattr(made_flows, "load_flow", count)
+    monkeypatch.setattr(flow_cache, "load_flow", count)
     return digests
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, InputInvalid, RunStore
-from cinatra_sdk.store.examining import examine
+from cinatra_sdk.store.health import examine
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, port, start, tool
 

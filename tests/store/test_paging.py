@@ -13,8 +13,8 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.store.paging import read_cursor, write_cursor
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.store.pages import read_cursor, write_cursor
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, start
 from tests.store.damage import PROBLEM, UNREADABLE, damage_gates

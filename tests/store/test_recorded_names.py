@@ -8,19 +8,18 @@ import pytest
 from psycopg.types.json import Json
 
 from cinatra_sdk import AnswerInvalid, Decision, GateClosed, InputInvalid, RunStore
+from cinatra_sdk.data.text.person_texts import MAX_NAME, person_name, recorded_name
 from cinatra_sdk.gates.answers import has_words, said_name
-from cinatra_sdk.host.settings import ActorSettings
-from cinatra_sdk.mcp.listing import require_bounded
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.host.host_settings import ActorSettings
+from cinatra_sdk.outside.mcp.client import require_bounded
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.remote.foreign_answer import BrokenOff, RemoteBounds
 from cinatra_sdk.postgres.connection import clock, run
-from cinatra_sdk.remote.bounds import RemoteBounds
-from cinatra_sdk.remote.messages import BrokenOff
-from cinatra_sdk.store.decisions import decision_row
-from cinatra_sdk.store.rows import checked_run_id, load_row
-from cinatra_sdk.store.work.columns import list_event_columns
-from cinatra_sdk.text.people import MAX_NAME, person_name, recorded_name
+from cinatra_sdk.store.runs.decision_rows import decision_row
+from cinatra_sdk.store.runs.run_rows import checked_run_id, load_row
+from cinatra_sdk.store.work.event_rows import list_event_columns
 from oas_compiler import compile_flow
-from oas_compiler.text.visible import visible
+from oas_compiler.text.safe_text import visible
 from tests.flows import api, end, flow_of, gate, start
 
 OLD = "ann\u200b"

@@ -10,12 +10,12 @@ import pytest
 
 from cinatra_sdk import HostParts, RunStore
 from cinatra_sdk.attachments import CachedFile
-from cinatra_sdk.lending.host_parts import RunIdentity
-from cinatra_sdk.models import ScriptedModel
-from cinatra_sdk.models.config import ModelConfig
-from cinatra_sdk.models.uploads import FileToUpload
-from cinatra_sdk.store.attachment_lending import lend_stored_files
-from cinatra_sdk.store.attachments import AttachmentStore
+from cinatra_sdk.host_parts.host_parts import RunIdentity
+from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.config import ModelConfig
+from cinatra_sdk.outside.models.uploads import FileToUpload
+from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
+from cinatra_sdk.store.runs.flow_cache import lend_stored_files
 from oas_compiler import compile_flow
 from tests.flow.test_attaching import FILE, llm_flow
 

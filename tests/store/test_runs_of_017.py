@@ -17,11 +17,11 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.platform import SimulatedPlatform
-from cinatra_sdk.postgres import migrating, standing
-from cinatra_sdk.postgres.migrating import migrate
-from cinatra_sdk.postgres.queries import migrations, rights
-from cinatra_sdk.store.effect_record import EffectRecord
+from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.postgres import migration, role_rights
+from cinatra_sdk.postgres.connection import migrations, rights
+from cinatra_sdk.postgres.migration import migrate
+from cinatra_sdk.store.runs.run_events import EffectRecord
 from oas_compiler import compile_flow
 from tests.databases import Databases
 from tests.flows import api, end, flow_of, gate, start
@@ -47,9 +47,9 @@ class Before:
     @contextmanager
     def version(self) -> Iterator[None]:
         with self.patch.context() as patch:
-            for module in (migrating, standing):
+            for module in (migration, role_rights):
                 patch.setattr(module, "migrations", lambda: migrations()[:17])
-            patch.setattr(migrating, "rights", lambda: rights().replace(OF_018, ""))
+            patch.setattr(migration, "rights", lambda: rights().replace(OF_018, ""))
             yield
 
     def open(self) -> RunStore:

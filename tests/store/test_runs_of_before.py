@@ -18,9 +18,9 @@ from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import GateClosed
-from cinatra_sdk.postgres import migrating, standing
-from cinatra_sdk.postgres.migrating import migrate
-from cinatra_sdk.postgres.queries import migrations
+from cinatra_sdk.postgres import migration, role_rights
+from cinatra_sdk.postgres.connection import migrations
+from cinatra_sdk.postgres.migration import migrate
 from tests.databases import Databases
 
 ROWS = Path(__file__).with_name("parked_at_009.jsonl")
@@ -34,7 +34,7 @@ def migrated(databases: Databases, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("drop schema oasflow cascade")
     with monkeypatch.context() as before:
-        for module in (migrating, standing):
+        for module in (migration, role_rights):
             before.setattr(module, "migrations", lambda: migrations()[:9])
         migrate(dsn)
     with psycopg.connect(dsn, autocommit=True) as connection:

@@ -9,9 +9,14 @@ import psycopg
 import pytest
 
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store import saved_objects
-from cinatra_sdk.store.saved_objects import MOST_BYTES, KeyReused, ObjectContent, SavedObjects
+from cinatra_sdk.store.artifacts import object_store
+from cinatra_sdk.store.artifacts.object_store import (
+    MOST_BYTES,
+    KeyReused,
+    ObjectContent,
+    SavedObjects,
+)
+from cinatra_sdk.store.database import Database
 
 NOTE = ObjectContent.of_json("@x/note", {"b": 1, "a": [True, None]})
 
@@ -116,7 +121,7 @@ def test_an_object_that_was_saved_again_is_the_last_saved(objects: SavedObjects)
 def test_a_list_has_a_bound_of_bytes_and_keeps_the_last_saved(
     objects: SavedObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_objects, "MOST_LISTED_BYTES", 10)
+    monkeypatch.setattr(object_store, "MOST_LISTED_BYTES", 10)
     made = [
         objects.save(
             ObjectContent(type="@x/a", mime="text/plain", content=b"x" * size),

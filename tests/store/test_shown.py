@@ -13,7 +13,7 @@ from langgraph.types import Command
 from cinatra_sdk import AnswerInvalid, Decision, GateClosed, HostParts, RunStore
 from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store import deciding
+from cinatra_sdk.store.runs import decision_entry
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
@@ -132,13 +132,13 @@ def test_a_gate_that_is_asked_again_while_a_decision_is_recorded_does_not_take_i
 ) -> None:
     begun = store.start(flow, {}, "r1")
     seen = find(begun, "draft")
-    original = deciding.refuse_withdrawn
+    original = decision_entry.refuse_withdrawn
 
     def moved_on(*args: Any) -> None:
-        monkeypatch.setattr(deciding, "refuse_withdrawn", original)
+        monkeypatch.setattr(decision_entry, "refuse_withdrawn", original)
         store.answer("r1", "plain", Decision.approve(by="ann"))
 
-    monkeypatch.setattr(deciding, "refuse_withdrawn", moved_on)
+    monkeypatch.setattr(decision_entry, "refuse_withdrawn", moved_on)
     decision = Decision.approve(by="ben", shown=seen.shown if says else "")
     with pytest.raises(GateClosed, match="shows something else"):
         store.answer("r1", "draft", decision)

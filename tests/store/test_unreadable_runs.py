@@ -12,7 +12,7 @@ from psycopg.types.json import Json
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import GateUnreadable
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start
@@ -171,7 +171,7 @@ def test_a_run_whose_checkpoint_holds_a_gate_of_another_form_fails_and_says_why(
         raise GateUnreadable('it has no "innerSchema"')
 
     with monkeypatch.context() as newer:
-        newer.setattr("cinatra_sdk.advancing.gates_of", other)
+        newer.setattr("cinatra_sdk.activations.gates_of", other)
         run = store.resume("r1")
     assert run.status == "failed"
     assert run.error == {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.templates.language import TemplateError
-from cinatra_sdk.templates.reading import read
-from cinatra_sdk.values.patterns.reading import flaw as pattern_flaw
+from cinatra_sdk.data.patterns.syntax import flaw as pattern_flaw
+from cinatra_sdk.data.templates.language import TemplateError
+from cinatra_sdk.data.templates.parser import read
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.templates.rendering import TemplateError, compile_template
+from cinatra_sdk.data.templates.flow_templates import TemplateError, compile_template
 from cinatra_sdk.testing import drive
 from oas_compiler import check, compile_flow
-from oas_compiler.templates.plain_language import write_templates
+from oas_compiler.templates import write_templates
 from tests.flows import end, flow_of, message, node, plain, port, start
 
 TEXTS = [

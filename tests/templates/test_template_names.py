@@ -10,10 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cinatra_sdk.templates import language as template_language
-from cinatra_sdk.templates.reading import measured
-from oas_compiler.templates.names import FILTERS, common
-from oas_compiler.templates.reading import TemplateInvalid, _names_by_jinja, strings
+from cinatra_sdk.data.templates import language as template_language
+from cinatra_sdk.data.templates.parser import measured
+from oas_compiler.templates import FILTERS, TemplateInvalid, _names_by_jinja, common, strings
 from tests.effort import tries
 from tests.samples import CINATRA, needs_corpus
 

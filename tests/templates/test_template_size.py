@@ -8,9 +8,9 @@ from __future__ import annotations
 import jinja2.optimizer
 import pytest
 
-from cinatra_sdk.templates.language import MAX_DEPTH, MAX_LOOPS
-from cinatra_sdk.templates.reading import MAX_BRACKETS, MAX_SIZE, measured, read
-from cinatra_sdk.templates.rendering import Renderer, TemplateError, compile_template
+from cinatra_sdk.data.templates.flow_templates import Renderer, TemplateError, compile_template
+from cinatra_sdk.data.templates.language import MAX_DEPTH, MAX_LOOPS
+from cinatra_sdk.data.templates.parser import MAX_BRACKETS, MAX_SIZE, measured, read
 from tests.counting import calls_of
 from tests.effort import tries
 

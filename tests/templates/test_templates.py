@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import pytest
 
-from cinatra_sdk.templates.rendering import (
+from cinatra_sdk.data.templates.flow_templates import (
     MAX_OUTPUT,
     Renderer,
     TemplateError,

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.templates.environment import fill_environment
-from cinatra_sdk.templates.language import MAX_OUTPUT
+from cinatra_sdk.data.templates.environment_names import fill_environment
+from cinatra_sdk.data.templates.language import MAX_OUTPUT
 from oas_compiler.pipeline import compile_ir
-from oas_compiler.templates.reading import (
-    TemplateInvalid,
-    TemplateReader,
-    placeholders,
-    strings,
-)
-from oas_compiler.text.bounds import MAX_TEMPLATE, MAX_TEMPLATES
+from oas_compiler.templates import TemplateInvalid, TemplateReader, placeholders, strings
+from oas_compiler.text.input_bounds import MAX_TEMPLATE, MAX_TEMPLATES
 from tests.samples import errors, only, small
 
 

@@ -7,10 +7,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from cinatra_sdk.platform.origin import RefusalError, read_url
-from cinatra_sdk.templates.language import TemplateError
-from cinatra_sdk.templates.rendering import Renderer
-from cinatra_sdk.templates.urls import render_url
+from cinatra_sdk.data.templates.flow_templates import Renderer
+from cinatra_sdk.data.templates.language import TemplateError
+from cinatra_sdk.data.templates.urls import render_url
+from cinatra_sdk.outside.platform.call_addresses import RefusalError, read_url
 
 BASE = "https://crm.example.com/people/"
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed, ValueRefused
-from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.platform import SimulatedPlatform, platform_from
+from cinatra_sdk.outside.platform import SimulatedPlatform, platform_from
 from cinatra_sdk.testing import Result, adrive, drive, simulation
-from cinatra_sdk.values.json_schema import first_problem
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow
 from tests.flows import (

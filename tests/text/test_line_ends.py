@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from cinatra_sdk.text import line_ends, unlinked
-from cinatra_sdk.text.line_ends import lines_backward, lines_forward, without_end
+from cinatra_sdk.data.text import folders
+from cinatra_sdk.data.text.folders import lines_backward, lines_forward, without_end
 
 
 @dataclass
@@ -64,7 +64,7 @@ def test_a_line_that_is_too_long_is_left_out_from_both_ends() -> None:
 
 
 def test_looking_back_ends_after_so_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(line_ends, "BLOCK", 4)
+    monkeypatch.setattr(folders, "BLOCK", 4)
     assert backward(b"1\n2\n3\n4\n5\n6\n", most=4) == ([b"", b"6"], 0, 1)
     assert backward(b"5\n6\n", most=4) == ([b"", b"6", b"5"], 0, 0)
 
@@ -77,8 +77,8 @@ def test_small_blocks_and_letters_of_several_bytes_change_nothing(
     chance = random.Random(seed)
     for _ in range(300):
         block = chance.choice([1, 2, 3, 7, 64])
-        monkeypatch.setattr(line_ends, "BLOCK", block)
-        monkeypatch.setattr(unlinked, "BLOCK", block)
+        monkeypatch.setattr(folders, "BLOCK", block)
+        monkeypatch.setattr(folders, "BLOCK", block)
         words = [chance.choice(["a", "ü", "語", "\n", "\r\n", "\u2028", "xx"]) for _ in range(40)]
         text, longest = "".join(words), chance.choice([3, 5, 1000])
         lines = text.split("\n")

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cinatra_sdk.text.rewriting import LOCK, rewrite_file
-from cinatra_sdk.text.unlinked import UnlinkedFolder
+from cinatra_sdk.data.text.folders import LOCK, UnlinkedFolder, rewrite_file
 
 MOST = 100_000
 

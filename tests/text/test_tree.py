@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from oas_compiler.text.files import require_no_link_out
-from oas_compiler.text.tree import flows_of, is_agent_spec
+from oas_compiler.text.file_access import require_no_link_out
+from oas_compiler.text.flow_files import flows_of, is_agent_spec
 
 FLOW = '{"component_type": "Flow"}'
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from cinatra_sdk.text import unlinked
-from cinatra_sdk.text.files import open_folder
-from cinatra_sdk.text.unlinked import UnlinkedFolder, read_beginning
+from cinatra_sdk.data.text import folders
+from cinatra_sdk.data.text.author_files import open_folder
+from cinatra_sdk.data.text.folders import UnlinkedFolder, read_beginning
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_folder_that_becomes_a_link_after_it_was_entered_leads_nowhere_else(
             (work / "img").symlink_to("../outside")
         return descriptor
 
-    monkeypatch.setattr(unlinked, "open_folder", entered)
+    monkeypatch.setattr(folders, "open_folder", entered)
     assert read(work, "img/notes.md") == b"mine"
     with pytest.raises(OSError):
         read(work, "img/notes.md")

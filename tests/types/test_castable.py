@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.component.ports import PortReader
+from oas_compiler.component.port_reader import PortReader
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import ANY, STRING, ArrayType, Json, ObjectType, Port, UnionType
-from oas_compiler.ir.type_names import brief, shown
+from oas_compiler.ir.printout import brief, shown
+from oas_compiler.port_types import breadth, castable, choices_meet, choices_of, fits, type_of
 from oas_compiler.text.marks import Marks
 from oas_compiler.text.source import Source
-from oas_compiler.types.casting import breadth, castable, fits, type_of
-from oas_compiler.types.choices import choices_meet, choices_of
 from tests.samples import codes, found_in, small, text
 
 Schema = dict[str, Any]

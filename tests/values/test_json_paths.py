@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.values.json_paths import PathError, parse_path, take_path
+from cinatra_sdk.data.json_paths import PathError, parse_path, take_path
 
 VALUE = {"a": [{"n": 1, "my key": "x"}, {"n": None}], "t": "text", "none": None}
 

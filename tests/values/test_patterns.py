@@ -13,12 +13,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.values.patterns.apart import spoken
-from cinatra_sdk.values.patterns.automaton import automaton_of
-from cinatra_sdk.values.patterns.reading import MAX_PATTERN, flaw, read
-from cinatra_sdk.values.patterns.searching import Matcher, SearchStopped
-from cinatra_sdk.values.patterns.steps import most_steps
-from cinatra_sdk.values.work import TooMuchWork, Work
+from cinatra_sdk.data.patterns.automaton import automaton_of
+from cinatra_sdk.data.patterns.search import Matcher, SearchStopped, most_steps, spoken
+from cinatra_sdk.data.patterns.syntax import MAX_PATTERN, flaw, read
+from cinatra_sdk.data.work_budget import TooMuchWork, Work
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus"
 ATOMS = ["a", "b", "A", "1", "é", "\n", " ", "_", ".", "\\d", "\\w", "\\s", "\\D", "\\W", "\\S",

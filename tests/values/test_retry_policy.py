@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.values.retry_policy import CallRetryPolicy, read_retry_policy
+from cinatra_sdk.data.retry_policy import CallRetryPolicy, read_retry_policy
 
 
 def read(**fields: Any) -> CallRetryPolicy:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from cinatra_sdk.values.pattern_sample import matching
-from cinatra_sdk.values.schema_sample import sample
+from cinatra_sdk.data.schema.samples import matching, sample
 
 NODE = {
     "type": "object",

@@ -15,10 +15,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from referencing import Registry
 
-from cinatra_sdk.values.json_schema import first_problem
-from cinatra_sdk.values.schema_sample import sample
-from cinatra_sdk.values.validation.checker import SchemaBroken, checker_of
-from cinatra_sdk.values.work import TooMuchWork, Work
+from cinatra_sdk.data.schema.checker import SchemaBroken, checker_of
+from cinatra_sdk.data.schema.problems import first_problem
+from cinatra_sdk.data.schema.samples import sample
+from cinatra_sdk.data.work_budget import TooMuchWork, Work
 
 CORPUS = Path(__file__).resolve().parents[2].parent / "shared" / "corpus"
 NAMES = ["a", "b", "c"]
@@ -234,7 +234,7 @@ def test_a_check_that_takes_too_many_steps_names_the_place_and_the_rule() -> Non
 
 def test_a_schema_without_references_is_checked_without_the_library() -> None:
     code = (
-        "import sys; from cinatra_sdk.values.json_schema import first_problem; "
+        "import sys; from cinatra_sdk.data.schema.problems import first_problem; "
         'assert not first_problem(\'{"type": "object"}\', {}); '
         "print('jsonschema' in sys.modules)"
     )

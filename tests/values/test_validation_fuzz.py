@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.values.json_schema import first_problem
-from cinatra_sdk.values.schema_sample import sample
-from cinatra_sdk.values.validation.keywords import KEYWORDS
-from cinatra_sdk.values.validation.vocabulary import _SHAPES, _SUBSCHEMAS
-from cinatra_sdk.values.work import Work
+from cinatra_sdk.data.schema.keywords import KEYWORDS
+from cinatra_sdk.data.schema.problems import first_problem
+from cinatra_sdk.data.schema.samples import sample
+from cinatra_sdk.data.schema.vocabulary import _SHAPES, _SUBSCHEMAS
+from cinatra_sdk.data.work_budget import Work
 from oas_compiler import check
 from tests.counting import calls_of
 from tests.effort import tries

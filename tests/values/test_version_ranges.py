@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from cinatra_sdk.values.version_ranges import (
+from cinatra_sdk.data.version_ranges import (
     MAX_LENGTH,
     highest,
     in_order,
@@ -166,7 +166,7 @@ def test_no_text_makes_the_library_raise() -> None:
 
 def test_the_library_is_loaded_at_the_first_question() -> None:
     code = (
-        "import sys, oas_compiler.deps, cinatra_sdk.values.version_ranges as r; "
+        "import sys, oas_compiler.deps, cinatra_sdk.data.version_ranges as r; "
         "assert 'nodesemver' not in sys.modules; r.is_range('^1'); "
         "assert 'nodesemver' in sys.modules"
     )

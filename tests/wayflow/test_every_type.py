@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.document.extended import list_extended
-from oas_compiler.document.types import is_known
+from oas_compiler.document.component_types import is_known
+from oas_compiler.document.wayflow_nodes import list_extended
 from oas_compiler.pipeline import check
 from tests.flows import plain
 from tests.wayflow.nodes import PLUGIN

@@ -10,19 +10,29 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from cinatra_sdk.governance.contracts.calls import ToolCallEnvelope, ToolResultEnvelope
-from cinatra_sdk.governance.contracts.compiled import CompiledContext
-from cinatra_sdk.governance.contracts.contract import Contract
-from cinatra_sdk.governance.contracts.critics import CriticReport
-from cinatra_sdk.governance.contracts.decisions import DecisionOutput, DecisionSpec, Plan
-from cinatra_sdk.governance.contracts.identity import AgentIdentity, IdentityClaim
-from cinatra_sdk.governance.contracts.invoke import InvokeAgent, TraceContext
-from cinatra_sdk.governance.contracts.memory import MemoryProposal, MemoryReview
-from cinatra_sdk.governance.contracts.packs import ContextPack, DecisionCatalog
-from cinatra_sdk.governance.contracts.records import DecisionRecord
-from cinatra_sdk.governance.contracts.replays import ReplayPacket
-from cinatra_sdk.governance.contracts.rules import PolicyDecision
-from cinatra_sdk.governance.contracts.run_context import RunContext
+from cinatra_sdk.governance.contracts.context_pack import (
+    ContextPack,
+    DecisionCatalog,
+    PolicyDecision,
+)
+from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.decision_record import (
+    DecisionRecord,
+    MemoryProposal,
+    MemoryReview,
+    ReplayPacket,
+)
+from cinatra_sdk.governance.contracts.invocation import (
+    AgentIdentity,
+    IdentityClaim,
+    InvokeAgent,
+    RunContext,
+    ToolCallEnvelope,
+    ToolResultEnvelope,
+    TraceContext,
+)
+from cinatra_sdk.governance.contracts.plans import CriticReport, DecisionOutput, DecisionSpec, Plan
+from cinatra_sdk.governance.contracts.record_format import Contract
 
 VERSION: Final = "1"
 CONTRACTS: Final[dict[str, type[Contract]]] = {

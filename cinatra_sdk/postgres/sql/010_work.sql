@@ -1,7 +1,7 @@
 -- What a run stands on while it is worked on: who works on it, its gates, its events, its effects.
 -- `runs.waiting` and `runs.fence` are no longer used: gates are rows, and the fence is in `work`.
 -- The gates that runs of before wait at come from `runs.waiting`, in the same transaction
--- (cinatra_sdk/postgres/parked_gates.py), because what was shown is hashed there.
+-- (cinatra_sdk/postgres/migration.py), because what was shown is hashed there.
 
 alter table runs
     add column owner text not null default '',           -- whose run it is; empty: nobody said

@@ -12,23 +12,206 @@ fence alone.  Every write compares the fence, so whoever was overtaken writes no
 from __future__ import annotations
 
 import logging
+import math
 import os
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import psycopg
 
-from cinatra_sdk.errors import FenceLost, RunBusy, RunNotFound
+from cinatra_sdk.errors import FenceLost, RunBusy, RunNotFound, StoreError
 from cinatra_sdk.postgres.connection import Row, Rows, one, run
-from cinatra_sdk.postgres.database import Database
-from cinatra_sdk.store.work.flushing import Flushing
-from cinatra_sdk.store.work.heartbeat import Heart
+from cinatra_sdk.store.database import Database
+
+# ----------------------------------------------------------------------------
+# The heartbeat of the runs that a store works on: one thread, one statement for all of them.
+#
+#     `heart = Heart(database, lease=30.0)`
+#     with heart.beating("r1", fence=7): …     # the lease of run r1 is renewed every 10 seconds
+#
+# Without it everything stays right, because writes compare the fence: an activation that takes longer
+# than its lease may then be taken over by another worker.
+
 
 log = logging.getLogger("oasflow.store")
+
+BEATS: Final = 3
+"""Times that a lease is renewed before it would run out."""
+
+
+class Heart:
+    """Safe to share between threads."""
+
+    def __init__(self, database: Database, *, lease: float) -> None:
+        self._database = database
+        self._lease = lease
+        self._process = os.getpid()
+        self._held: dict[str, int] = {}
+        """Run → fence of the runs that are worked on."""
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._closed = threading.Event()
+
+    @contextmanager
+    def beating(self, run_id: str, *, fence: int) -> Iterator[None]:
+        if self._process != os.getpid():
+            # A fork: the runs are its parent's, and so is the lock, perhaps in the hands of a thread
+            # that did not come along.
+            self._process, self._held, self._lock = os.getpid(), {}, threading.Lock()
+        with self._lock:
+            self._held[run_id] = fence
+            self._start_thread()
+        try:
+            yield
+        finally:
+            with self._lock:
+                if self._held.get(run_id) == fence:
+                    del self._held[run_id]
+
+    def close(self) -> None:
+        self._closed.set()
+
+    def beat(self) -> None:
+        """Renew the lease of every run that is worked on here."""
+        with self._lock:
+            held = dict(self._held)
+        if not held:
+            return
+        with self._database.connection() as connection:
+            run(
+                connection,
+                "beat",
+                {"run_ids": list(held), "fences": list(held.values()), "lease": self._lease},
+            )
+
+    def _start_thread(self) -> None:
+        # Not alive any more in a process that was forked since.
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._beat_on, name="oasflow-heart", daemon=True)
+            self._thread.start()
+
+    def _beat_on(self) -> None:
+        while not self._closed.wait(self._lease / BEATS):
+            try:
+                self.beat()
+            except StoreError as error:
+                log.warning("the leases of runs were not renewed: %s", error)
+
+
+PAUSE: Final = 0.2
+"""Seconds between two looks at a saver."""
+THREADS: Final = 3
+
+
+class Flushed(Protocol):
+    """What is flushed: `cinatra_sdk.store.work.saver.RunSaver`."""
+
+    @property
+    def run_id(self) -> str: ...
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Flushing:
+    """Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._begin_empty()
+        self._is_closed = False
+
+    def _begin_empty(self) -> None:
+        self._process = os.getpid()
+        self._due: dict[Flushed, float] = {}
+        """Saver → when it is looked at next."""
+        self._busy: set[Flushed] = set()
+        self._changed = threading.Condition()
+        self._wakes: dict[int, float] = {}
+        """Sleeping thread → when it wakes by itself."""
+        self._threads: list[threading.Thread] = []
+
+    @contextmanager
+    def watching(self, saver: Flushed) -> Iterator[None]:
+        if self._process != os.getpid():
+            self._begin_empty()  # a fork: neither its parent's threads nor its runs came along
+        with self._changed:
+            due = self._due[saver] = time.monotonic() + PAUSE
+            if len(self._threads) < min(THREADS, len(self._due)):
+                self._start_thread()
+            # Most activations end before their saver is due: no thread is woken for each of them.
+            if all(wakes > due for wakes in self._wakes.values()):
+                self._changed.notify()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._due.pop(saver, None)
+            saver.close()
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+
+    def _start_thread(self) -> None:
+        thread = threading.Thread(target=self._flush_on, name="oasflow-flushing", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _flush_on(self) -> None:
+        while (saver := self._take_due()) is not None:
+            _flush(saver)
+            self._give_back(saver)
+
+    def _take_due(self) -> Flushed | None:
+        """The saver whose time has come; None: the thread ends."""
+        with self._changed:
+            was_idle = False
+            while not self._is_closed:
+                free = [saver for saver in self._due if saver not in self._busy]
+                saver = min(free, key=self._due.__getitem__, default=None)
+                if saver is not None:
+                    wait = self._due[saver] - time.monotonic()
+                    if wait <= 0:
+                        self._busy.add(saver)
+                        return saver
+                    was_idle = False
+                    self._sleep(wait)
+                else:
+                    # Once more soon: where activations follow each other, nobody has to wake it.
+                    self._sleep(math.inf if was_idle else PAUSE)
+                    was_idle = True
+        return None
+
+    def _sleep(self, seconds: float) -> None:
+        own = threading.get_ident()
+        self._wakes[own] = time.monotonic() + seconds
+        self._changed.wait(None if seconds == math.inf else seconds)
+        del self._wakes[own]
+
+    def _give_back(self, saver: Flushed) -> None:
+        with self._changed:
+            self._busy.discard(saver)
+            if saver in self._due:
+                self._due[saver] = time.monotonic() + PAUSE
+
+
+def _flush(saver: Flushed) -> None:
+    try:
+        saver.flush()
+    except (FenceLost, psycopg.Error):
+        # The activation meets the same with its next write, and says so.
+        log.debug("a flush of run '%s' was refused", saver.run_id)
+    except Exception:
+        # The threads store for every run of the process, and go on for the others.
+        log.exception("a flush of run '%s' failed", saver.run_id)
+
 
 LEASE_SECONDS: Final = 30.0
 """How long a worker that gives no sign of life keeps a run from others."""

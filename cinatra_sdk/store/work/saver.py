@@ -31,15 +31,19 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.serde.types import INTERRUPT
 
 from cinatra_sdk.engine.checkpoint_ids import CheckpointLink, fetch_links, fetch_namespaces
-from cinatra_sdk.engine.checkpoints import STRICT
+from cinatra_sdk.engine.serializer import STRICT
 from cinatra_sdk.errors import GateUnreadable
 from cinatra_sdk.gates.gate import Gate, gate_of
 from cinatra_sdk.postgres.connection import Row, Rows, one
+from cinatra_sdk.store.work.checkpoint_cache import LINE, NewestCheckpoints
 from cinatra_sdk.store.work.claims import build_fence_error
-from cinatra_sdk.store.work.columns import list_event_columns, list_gate_columns
-from cinatra_sdk.store.work.events import EventBuffer, list_opened
-from cinatra_sdk.store.work.gathered import Gathered
-from cinatra_sdk.store.work.newest import LINE, NewestCheckpoints
+from cinatra_sdk.store.work.event_rows import (
+    EventBuffer,
+    list_event_columns,
+    list_gate_columns,
+    list_opened,
+)
+from cinatra_sdk.store.work.statement import Gathered
 
 MOST_BYTES: Final = 1_000_000
 """That wait for a flush."""

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oas_compiler.component.fields import NODE_FIELDS, Field
+from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
 from oas_compiler.component.inference import exactly_one, next_only, template_inputs
-from oas_compiler.component.site import Site, common
 from oas_compiler.ir import STRING, Node, Port
 from oas_compiler.kinds.kind import NodeKind
 

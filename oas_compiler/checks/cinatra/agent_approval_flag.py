@@ -6,8 +6,8 @@ metadata.cinatra.requiresApproval: "yes"   ->   OAS110
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
-from oas_compiler.text.descriptions import describe
+from oas_compiler.findings.finding import describe
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -6,8 +6,8 @@ metadata.cinatra.hitlOwnedBy: "child"   ->   OAS108 did you mean "childAgent"?
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
-from oas_compiler.text.descriptions import describe
+from oas_compiler.findings.finding import describe
+from oas_compiler.findings.rule import Report, rule
 
 OWNERS = ("childAgent", "self")
 

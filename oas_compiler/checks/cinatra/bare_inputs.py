@@ -14,17 +14,12 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from cinatra_sdk.text.spelling import nearest_name
-from oas_compiler.checks.cinatra.bare_placeholders import (
-    PARSED,
-    bare_names,
-    templates,
-    used_names,
-)
+from cinatra_sdk.data.text.nearest_name import nearest_name
+from oas_compiler.checks.lookup.api_calls import PARSED, bare_names, templates, used_names
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.document.unread import Unread
-from oas_compiler.findings.rules import Report, rule
-from oas_compiler.templates.reading import TemplateReader, is_environment_name
+from oas_compiler.document.scope import Unread
+from oas_compiler.findings.rule import Report, rule
+from oas_compiler.templates import TemplateReader, is_environment_name
 
 Texts: TypeAlias = list[tuple[str, str]]
 WORD = re.compile(r"\w+")

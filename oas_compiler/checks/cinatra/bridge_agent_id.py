@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.checks.cinatra.bridge_nodes import BODIES, BRIDGE, bridge_nodes
+from oas_compiler.checks.lookup.api_calls import BODIES, BRIDGE, bridge_nodes
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 
 

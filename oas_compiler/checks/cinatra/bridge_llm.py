@@ -8,9 +8,9 @@ The runtime reads the file as it is, so settings that are only in the metadata n
 
 from __future__ import annotations
 
-from oas_compiler.checks.cinatra.bridge_nodes import Addition, bridge_nodes, lacks, misspelt_key
+from oas_compiler.checks.lookup.api_calls import Addition, bridge_nodes, lacks, misspelt_key
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -8,9 +8,9 @@ input of the same name that both the flow and its StartNode list.
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.gaps import Gaps
+from oas_compiler.checks.lookup.edges import Gaps
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, StartNode
 
 

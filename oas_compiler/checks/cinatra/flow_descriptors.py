@@ -11,10 +11,10 @@ Errors of Agent Spec too (no list, no title, an unknown type) are OAS022, OAS029
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.document.unread import Unread
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.scope import Unread
+from oas_compiler.findings.finding import describe
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.text.descriptions import describe
 
 CATEGORIES = ("profile", "content", "project", "idea", "report")
 

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.document.unread import Unread
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.scope import Unread
+from oas_compiler.findings.rule import Report, rule
 
 HOST_VERSION = "26.1.0"
 

@@ -8,9 +8,9 @@ An address that leads elsewhere is OAS207, whatever its path.
 
 from __future__ import annotations
 
-from oas_compiler.checks.addresses import is_internal
+from oas_compiler.checks.lookup.api_calls import is_internal
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

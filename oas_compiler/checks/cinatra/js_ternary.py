@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.document.unread import Unread
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.scope import Unread
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

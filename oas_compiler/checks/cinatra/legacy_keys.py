@@ -13,7 +13,7 @@ from typing import Final
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.finding import Edit
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 
 REMOVE: Final = "remove it"

@@ -7,10 +7,10 @@ Without a preferred provider the host chooses a provider itself, so there is no 
 
 from __future__ import annotations
 
-from oas_compiler.checks.addresses import VALUES
 from oas_compiler.checks.cinatra.llm_metadata import llm_text
+from oas_compiler.checks.lookup.api_calls import VALUES
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

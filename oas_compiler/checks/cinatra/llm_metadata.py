@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.addresses import VALUES
+from oas_compiler.checks.lookup.api_calls import VALUES
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
-from oas_compiler.text.descriptions import describe
+from oas_compiler.findings.finding import describe
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -14,7 +14,7 @@ from typing import Final
 
 from oas_compiler.checks.cinatra.llm_metadata import llm_text
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 FAMILIES: Final[dict[str, tuple[re.Pattern[str], str]]] = {
     "openai": (

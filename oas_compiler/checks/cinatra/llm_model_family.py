@@ -11,7 +11,7 @@ from __future__ import annotations
 from oas_compiler.checks.cinatra.llm_metadata import llm_text
 from oas_compiler.checks.cinatra.llm_model import FAMILIES, provider_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

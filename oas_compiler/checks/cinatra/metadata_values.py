@@ -5,7 +5,7 @@
     "gateSteps": [{"gateCout": 2}]                               ->   OAS135 did you mean "gateCount"?
     "gateSteps": [{"hitlOwnedBy": "parent"}]                     ->   OAS135 childAgent, self
 
-The forms are those of the dialect (`schema/cinatra.py`); keys with a rule of their own are that
+The forms are those of the dialect (`schema/dialect.py`); keys with a rule of their own are that
 rule's.
 """
 
@@ -14,15 +14,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from cinatra_sdk.text.spelling import did_you_mean
-from oas_compiler.checks.cinatra.metadata_keys import known_keys, misspelt_keys
-from oas_compiler.checks.flaws import Flaw, has_block, misspelt, tell
+from cinatra_sdk.data.text.nearest_name import did_you_mean
+from oas_compiler.checks.lookup.value_flaws import (
+    Flaw,
+    has_block,
+    known_keys,
+    misspelt,
+    misspelt_keys,
+    tell,
+)
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.document.unread import Unread
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.scope import Unread
+from oas_compiler.findings.finding import describe
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.schema.cinatra import gate_step, keys_of
-from oas_compiler.text.descriptions import describe
+from oas_compiler.schema.dialect import gate_step, keys_of
 from oas_compiler.text.marks import child
 
 _TOLD: Final = frozenset(

@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 from oas_compiler.checks.cinatra.legacy_keys import LEGACY
-from oas_compiler.checks.cinatra.metadata_keys import components_with_slips
-from oas_compiler.checks.flaws import misspelt, tell
+from oas_compiler.checks.lookup.value_flaws import components_with_slips, misspelt, tell
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -7,10 +7,10 @@ In plain Agent Spec files this is valid: OAS028 warns of it.
 
 from __future__ import annotations
 
-from cinatra_sdk.values.references import REFERENCE
+from cinatra_sdk.data.ports import REFERENCE
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.finding import Edit
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

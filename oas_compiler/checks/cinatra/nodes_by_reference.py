@@ -7,11 +7,10 @@ An entry that is no component at all is OAS014 or OAS022.
 
 from __future__ import annotations
 
-from cinatra_sdk.values.references import REFERENCE
+from cinatra_sdk.data.ports import REFERENCE
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.document.scope import is_reference
-from oas_compiler.document.unread import Unread
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.scope import Unread, is_reference
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -9,7 +9,7 @@ The host's runtime reads a whole number as an integer and refuses it as a number
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 
 

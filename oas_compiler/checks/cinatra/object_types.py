@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
-from oas_compiler.text.descriptions import describe
+from oas_compiler.findings.finding import describe
+from oas_compiler.findings.rule import Report, rule
 
 _OBJECT_TYPE = re.compile(r"@[^/:@\s]+/[^/:@\s]+:[^/:@\s]+")
 

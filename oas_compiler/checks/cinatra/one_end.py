@@ -7,10 +7,10 @@ Agent Spec allows several, and so do the subflows of a Cinatra file.
 
 from __future__ import annotations
 
-from cinatra_sdk.values.references import REFERENCE
+from cinatra_sdk.data.ports import REFERENCE
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.scope import DEFINITIONS
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.flaws import misspelt_members
+from oas_compiler.checks.lookup.value_flaws import misspelt_members
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

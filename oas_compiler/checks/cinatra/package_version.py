@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.finding import Edit
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Json
-from oas_compiler.package.ranges import is_version
+from oas_compiler.package.dependencies import is_version
 
 
 @rule(

@@ -38,7 +38,7 @@ from oas_compiler.checks.cinatra.root_is_flow import root_is_flow
 from oas_compiler.checks.cinatra.run_id_source import run_id_source
 from oas_compiler.checks.cinatra.start_input_roles import start_input_roles
 from oas_compiler.checks.cinatra.surface_override import surface_override
-from oas_compiler.findings.rules import CheckRule
+from oas_compiler.findings.rule import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
     host_version,

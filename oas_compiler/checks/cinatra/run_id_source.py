@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from oas_compiler.checks.addresses import GIVEN, RUN_ID, TRIGGER_TOOL
-from oas_compiler.checks.cinatra.bare_placeholders import bare_names, templates
-from oas_compiler.checks.structure.gaps import Gaps
+from oas_compiler.checks.lookup.api_calls import GIVEN, RUN_ID, TRIGGER_TOOL, bare_names, templates
+from oas_compiler.checks.lookup.edges import Gaps
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import DataEdge, FlowIR, StartNode
 
 

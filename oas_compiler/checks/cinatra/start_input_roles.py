@@ -13,10 +13,10 @@ from collections.abc import Collection
 from typing import Final
 
 from cinatra_sdk.contract import GOVERNED_KEYS
-from cinatra_sdk.text.spelling import did_you_mean
-from oas_compiler.checks.cinatra.metadata_keys import meant_keys
+from cinatra_sdk.data.text.nearest_name import did_you_mean
+from oas_compiler.checks.lookup.value_flaws import meant_keys
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 _MOST_PAIRS: Final = 20_000
 """Names that are compared with each other."""

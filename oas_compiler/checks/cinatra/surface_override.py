@@ -7,7 +7,7 @@ hitlOwnedBy "childAgent", a2uiSurfaceIdOverride "main"   ->   fine
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

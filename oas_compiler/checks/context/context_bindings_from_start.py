@@ -10,8 +10,8 @@ by agreement (`parentSatisfiedContextSlots`).
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import BINDINGS, REFS, SlotFlow
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import BINDINGS, REFS, SlotFlow
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import DataEdge, EndNode
 
 

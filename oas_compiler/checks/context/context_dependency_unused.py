@@ -6,15 +6,15 @@ the entry in the package of the child agent that declares the slots
 
 from __future__ import annotations
 
-from oas_compiler.checks.cinatra.metadata_keys import meant_keys
+from oas_compiler.checks.lookup.value_flaws import meant_keys
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import (
+from oas_compiler.control.context_slots import (
     KEY,
     SELECTION_AGENT,
     dependency_pointers,
     is_selection_agent,
 )
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -9,8 +9,8 @@ The loader looks for this mark to know that a slot is wired already.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import SlotFlow, marked_slot
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import SlotFlow, marked_slot
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowNode
 
 _MOST_NAMED = 3

@@ -9,7 +9,7 @@ A host reads a package again only when its version changes.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -10,8 +10,8 @@ The parent's own subflows, which name no package of their own, may share; so may
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import Slot, SlotFlow, handed_on, package_of
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import Slot, SlotFlow, handed_on, package_of
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import DataEdge, FlowNode
 
 

@@ -9,8 +9,8 @@ A host that sees both cannot say where the selection belongs, and refuses the fl
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import BINDINGS
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import BINDINGS
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode, StartNode
 
 

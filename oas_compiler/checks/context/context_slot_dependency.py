@@ -8,11 +8,14 @@ The newer list `cinatra.dependencies` with `{packageName, versionConstraint: {ra
 
 from __future__ import annotations
 
-from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
-from oas_compiler.checks.flaws import KEYS
+from oas_compiler.checks.lookup.value_flaws import KEYS, misspelt_keys
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import SELECTION_AGENT, dependency_pointers, is_selection_agent
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import (
+    SELECTION_AGENT,
+    dependency_pointers,
+    is_selection_agent,
+)
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.checks.child_agents import own_names
+from oas_compiler.checks.lookup.child_agents import own_names
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import Slot
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import Slot
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowIR, FlowNode, Port, StartNode
 from oas_compiler.text.marks import child
 

@@ -7,8 +7,8 @@ edges into parentRunId, parentPackageName, slotId and projectId
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import SELECTION_INPUTS
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import SELECTION_INPUTS
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -9,7 +9,7 @@ The order of `nodes` does not decide the order of running, but the host's confor
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

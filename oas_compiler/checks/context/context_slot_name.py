@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import KEY
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import KEY
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -8,8 +8,8 @@ start → context_brand → write
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import Slot
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import Slot
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowIR
 
 

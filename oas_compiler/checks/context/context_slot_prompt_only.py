@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import BINDINGS, SlotFlow
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import BINDINGS, SlotFlow
+from oas_compiler.findings.rule import Report, rule
 
 _MEMBER_OF = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*[.\[]")
 

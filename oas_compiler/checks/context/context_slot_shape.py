@@ -14,8 +14,8 @@ from difflib import get_close_matches
 
 from cinatra_sdk.contract import RESOLUTION_MODES, SELECTION_MODES
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import KEY
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import KEY
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from oas_compiler.checks.context.context_slot_prompt_only import prompt_references
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import BINDINGS, SlotFlow
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import BINDINGS, SlotFlow
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode, StartNode
 
 

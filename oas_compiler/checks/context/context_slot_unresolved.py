@@ -9,8 +9,8 @@ Where the parent fills the slot by agreement (`parentSatisfiedContextSlots`), th
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import MARKERS, RESOLVE, Slot, SlotFlow
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import MARKERS, RESOLVE, Slot, SlotFlow
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

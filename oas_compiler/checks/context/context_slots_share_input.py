@@ -10,8 +10,8 @@ The plain name stands for the only slot of a flow; with several each has `<slotI
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import Slot
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.context_slots import Slot
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -20,7 +20,7 @@ from oas_compiler.checks.context.context_slot_shape import context_slot_shape
 from oas_compiler.checks.context.context_slot_unbound import context_slot_unbound
 from oas_compiler.checks.context.context_slot_unresolved import context_slot_unresolved
 from oas_compiler.checks.context.context_slots_share_input import context_slots_share_input
-from oas_compiler.findings.rules import CheckRule
+from oas_compiler.findings.rule import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
     context_slot_shape,

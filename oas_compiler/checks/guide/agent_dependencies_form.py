@@ -12,11 +12,10 @@ from itertools import islice
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.package.declared import LIST, MAP, wanted
+from oas_compiler.package.dependencies import LIST, MAP, refusal, wanted
 from oas_compiler.package.package import Package
-from oas_compiler.package.ranges import refusal
 from oas_compiler.text.marks import child
 
 _NAME: Final = re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*")

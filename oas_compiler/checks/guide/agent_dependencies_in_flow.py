@@ -6,7 +6,7 @@ metadata.cinatra.agentDependencies {"@x/mail-agent": "^1.0.0"} in oas.json   -> 
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

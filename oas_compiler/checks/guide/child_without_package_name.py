@@ -7,9 +7,9 @@ a FlowNode whose subflow is the copy of another package, without it   ->   OAS19
 
 from __future__ import annotations
 
-from oas_compiler.checks.child_agents import Called, called_agents, own_names
+from oas_compiler.checks.lookup.child_agents import Called, called_agents, own_names
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

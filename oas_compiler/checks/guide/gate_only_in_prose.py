@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from oas_compiler.checks.child_agents import gates
+from oas_compiler.checks.lookup.child_agents import gates
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Place
 
 _WHO: Final = r"(?:users?|humans?|persons?|people|operators?|reviewers?|somebody|someone)"

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from oas_compiler.checks.cinatra.metadata_keys import meant_keys
-from oas_compiler.checks.flaws import has_block
+from oas_compiler.checks.lookup.value_flaws import has_block, meant_keys
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.control.questions import is_read, takes_text
-from oas_compiler.control.risk import READ, weight
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.gates import is_read, takes_text
+from oas_compiler.control.risk_classes import READ, weight
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Node
 
 _KEY: Final = "riskClass"

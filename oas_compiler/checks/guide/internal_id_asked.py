@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 
 _MADE_BY_A_STAGE: Final = re.compile(

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
-from cinatra_sdk.text.spelling import did_you_mean
-from oas_compiler.checks.flaws import misspelt_members
+from cinatra_sdk.data.text.nearest_name import did_you_mean
+from oas_compiler.checks.lookup.value_flaws import misspelt_members
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.finding import describe
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.package.package import Package
-from oas_compiler.text.descriptions import describe
 
 _KINDS: Final = ("agent", "skill", "artifact", "connector")
 _API: Final = "cinatra.ai/v1"

@@ -6,10 +6,15 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
-from oas_compiler.checks.flaws import KEYS, misspelt, misspelt_members, tell
+from oas_compiler.checks.lookup.value_flaws import (
+    KEYS,
+    misspelt,
+    misspelt_keys,
+    misspelt_members,
+    tell,
+)
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.text.marks import child
 
 

@@ -7,9 +7,9 @@ package.json {"name": "@x/mail-agent", "version": "1.0.0"}   ->   fine; the flow
 from __future__ import annotations
 
 from oas_compiler.checks.context.context_package_version import lacks_slot_version
-from oas_compiler.checks.flaws import misspelt_members
+from oas_compiler.checks.lookup.value_flaws import misspelt_members
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -6,7 +6,7 @@ packageName "@x/mail-agent" beside package.json name "@x/email-agent"   ->   OAS
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

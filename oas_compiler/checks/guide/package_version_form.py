@@ -14,10 +14,10 @@ from typing import Final
 
 from oas_compiler.checks.context.context_package_version import lacks_slot_version
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.finding import describe
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.package.ranges import is_version
-from oas_compiler.text.descriptions import describe
+from oas_compiler.package.dependencies import is_version
 
 _NUMBERS: Final = re.compile(r"v?([0-9]{1,9})(?:\.([0-9]{1,9}))?", re.ASCII)
 

@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.renderers import is_renderer_id, named_renderers
+from oas_compiler.checks.lookup.renderers import is_renderer_id, named_renderers
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 
 

@@ -9,18 +9,17 @@ A host that does not know the screen shows its plain form instead.
 
 from __future__ import annotations
 
-from oas_compiler.checks.child_agents import own_names
-from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
-from oas_compiler.checks.flaws import KEYS
 from oas_compiler.checks.guide.manifest_values import has_renderers
-from oas_compiler.checks.renderers import (
+from oas_compiler.checks.lookup.child_agents import own_names
+from oas_compiler.checks.lookup.renderers import (
     is_renderer_id,
     meant_screen,
     named_renderers,
     registered_screens,
 )
+from oas_compiler.checks.lookup.value_flaws import KEYS, misspelt_keys
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

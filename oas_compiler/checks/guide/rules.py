@@ -34,7 +34,7 @@ from oas_compiler.checks.guide.two_interrupts import two_interrupts
 from oas_compiler.checks.guide.undeclared_child_agent import undeclared_child_agent
 from oas_compiler.checks.guide.unlisted_hitl_screen import unlisted_hitl_screen
 from oas_compiler.checks.guide.unlisted_mcp_tool import unlisted_mcp_tool
-from oas_compiler.findings.rules import CheckRule
+from oas_compiler.findings.rule import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
     package_name_and_version,

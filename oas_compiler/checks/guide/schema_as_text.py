@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject, Text
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 
 SCHEMAS = ("inputSchema", "outputSchema", "formSchema")

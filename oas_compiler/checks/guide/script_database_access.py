@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.script_calls import WantedCalls, uses, words
+from oas_compiler.checks.lookup.program_calls import WantedCalls, uses, words
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 _DATABASES: Final = WantedCalls(
     python=words(

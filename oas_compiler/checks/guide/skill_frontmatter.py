@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Place
 
 HINT: Final = "begin the file with ---, name: …, description: …, ---"

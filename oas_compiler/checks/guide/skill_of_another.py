@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Place
 from oas_compiler.package.package import Package
 from oas_compiler.package.skill import Skill

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.package.package import Package
 
 _MOST = 200

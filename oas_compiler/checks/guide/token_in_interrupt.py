@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from oas_compiler.checks.interrupt_calls import Pause, gate_builds, interrupts
+from oas_compiler.checks.lookup.program_calls import Pause, gate_builds, interrupts
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
-from oas_compiler.package.scripts import Script
+from oas_compiler.findings.rule import Report, rule
+from oas_compiler.package.package_programs import Script
 
 _TOKENS = frozenset({"bearer_token", "a2a_bearer_token"})
 _GOVERNED = _TOKENS | {"approval_policy", "rejected_at"}

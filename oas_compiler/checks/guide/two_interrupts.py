@@ -10,9 +10,9 @@ An interrupt in a loop counts as several; a gate of build_hitl_gate counts as an
 
 from __future__ import annotations
 
-from oas_compiler.checks.interrupt_calls import Pause, gates_run, in_a_loop, interrupts
+from oas_compiler.checks.lookup.program_calls import Pause, gates_run, in_a_loop, interrupts
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

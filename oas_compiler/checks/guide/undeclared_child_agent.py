@@ -6,10 +6,10 @@ a FlowNode with packageName "@x/mail-agent", agentDependencies {}   ->   OAS189
 
 from __future__ import annotations
 
-from oas_compiler.checks.child_agents import called_agents, own_names
+from oas_compiler.checks.lookup.child_agents import called_agents, own_names
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
-from oas_compiler.package.declared import wanted
+from oas_compiler.findings.rule import Report, rule
+from oas_compiler.package.dependencies import wanted
 from oas_compiler.package.package import Package
 
 

@@ -8,17 +8,17 @@ An invalid renderer id is OAS178, a misspelt hitlScreens OAS133.
 
 from __future__ import annotations
 
-from oas_compiler.checks.cinatra.metadata_keys import meant_keys
-from oas_compiler.checks.renderers import (
+from oas_compiler.checks.lookup.renderers import (
     Named,
     is_renderer_id,
     meant_screen,
     named_renderers,
     registered_screens,
 )
+from oas_compiler.checks.lookup.value_flaws import meant_keys
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.finding import Edit
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Json
 
 _OF_THE_HOST = ("@cinatra-ai/agent-builder:", "@cinatra/agent-builder:")

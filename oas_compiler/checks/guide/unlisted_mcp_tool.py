@@ -11,7 +11,7 @@ from typing import Final
 
 from oas_compiler.checks.guide.skill_retrieval_section import TITLE, retrieval_heading
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 _PASSTHROUGH: Final = "/api/agents/passthrough"
 _WORD: Final = re.compile(r"\w+(?:[.-]+\w+)*")

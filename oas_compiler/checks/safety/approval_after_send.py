@@ -14,14 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.approval import derive_approval, waived_gates
+from oas_compiler.control.approval import (
+    derive_approval,
+    find_gates_before,
+    find_targets_ahead,
+    waived_gates,
+)
 from oas_compiler.control.gates import GateSpec
-from oas_compiler.control.guards import find_gates_before, find_targets_ahead
-from oas_compiler.control.open_sends import find_open_sends
-from oas_compiler.control.openings import asks_a_person
-from oas_compiler.control.risk import APPROVAL, WRITE, is_send, weight
-from oas_compiler.control.risk_words import means_send
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.openings import asks_a_person, find_open_sends
+from oas_compiler.control.risk_classes import APPROVAL, WRITE, is_send, means_send, weight
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Node, Path, StartNode, walk
 
 

@@ -12,9 +12,8 @@ question, to which a yes is no answer, is none.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.gates import is_selector
-from oas_compiler.control.questions import list_readers, takes_text
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.gates import is_selector, list_readers, takes_text
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import InputMessageNode
 
 _MOST_NAMED = 3

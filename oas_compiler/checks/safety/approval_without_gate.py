@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import waived_gates
-from oas_compiler.control.open_sends import OpenNode, open_nodes
-from oas_compiler.control.openings import Openings, asks_a_person
-from oas_compiler.control.risk import WRITE, weight
-from oas_compiler.control.risk_words import counted_class, may_send
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.openings import Openings, OpenNode, asks_a_person, open_nodes
+from oas_compiler.control.risk_classes import WRITE, counted_class, may_send, weight
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.kinds.registry import find_kind, type_of
 from oas_compiler.text.marks import child

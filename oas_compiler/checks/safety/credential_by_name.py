@@ -12,17 +12,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.credential_names import is_credential_name, looks_written, stands_under
-from oas_compiler.checks.credentials import (
+from oas_compiler.checks.lookup.credentials import (
     credential,
+    find_argument_credentials,
+    is_credential_name,
     is_stand_in,
     known_credential,
+    looks_written,
     random_text,
+    stands_under,
 )
-from oas_compiler.checks.program_arguments import find_argument_credentials
 from oas_compiler.checks.safety.literal_credential import is_sent
 from oas_compiler.checks.subject import Subject, Text
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 _HEADERS: Final = frozenset({"headers", "sensitive_headers"})
 _SENT_TOO: Final = frozenset({"query_params", "sensitive_headers"})

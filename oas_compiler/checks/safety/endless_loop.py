@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import waived_gates
-from oas_compiler.control.loops import Loop, find_loops, walk_flows
-from oas_compiler.control.openings import Openings, asks_a_person
-from oas_compiler.control.risk_words import counted_class, may_send
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.openings import Loop, Openings, asks_a_person, find_loops, walk_flows
+from oas_compiler.control.risk_classes import counted_class, may_send
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Place
 
 

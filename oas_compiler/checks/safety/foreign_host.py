@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.addresses import CALLERS, TRANSPORTS, addresses
+from oas_compiler.checks.lookup.api_calls import CALLERS, TRANSPORTS, addresses
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

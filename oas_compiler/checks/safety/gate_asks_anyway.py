@@ -9,7 +9,7 @@ Only an entry of gateSteps at the outer FlowNode, or the host's policy, waives a
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.gates import is_selector
+from oas_compiler.control.gates import is_read, is_selector
 from oas_compiler.control.graph import link_level
-from oas_compiler.control.questions import is_read
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Node
 from oas_compiler.kinds.registry import kind_of
 

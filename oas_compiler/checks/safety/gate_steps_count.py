@@ -8,10 +8,10 @@ These gates stand directly in the FlowNode's subflow; a context selection does n
 
 from __future__ import annotations
 
-from cinatra_sdk.text.counting import say_number
+from cinatra_sdk.data.text.plurals import say_number
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.gates import entry_gates
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowNode
 from oas_compiler.text.marks import child
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.checks.cinatra.metadata_keys import meant_keys
+from oas_compiler.checks.lookup.value_flaws import meant_keys
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.loops import find_loops, walk_flows
-from oas_compiler.control.openings import Openings, has_limit
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.openings import Openings, find_loops, has_limit, walk_flows
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import InputMessageNode, Node
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from oas_compiler.checks.safety.packaged_credential import shown
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Place
 from oas_compiler.package.package import Package
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from cinatra_sdk.templates.environment import ENVIRONMENT_PLACEHOLDER
-from oas_compiler.checks.addresses import CALLERS
+from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
+from oas_compiler.checks.lookup.api_calls import CALLERS
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 _SENT: Final = ("url", "headers", "sensitive_headers", "query_params", "data", "url_allow_list")
 """Members of an ApiNode that make up its request."""

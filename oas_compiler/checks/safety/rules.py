@@ -29,7 +29,7 @@ from oas_compiler.checks.safety.ungated_loop import ungated_loop
 from oas_compiler.checks.safety.ungated_send import ungated_send
 from oas_compiler.checks.safety.unknown_risk_class import unknown_risk_class
 from oas_compiler.checks.safety.untrusted_url import untrusted_url
-from oas_compiler.findings.rules import CheckRule
+from oas_compiler.findings.rule import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
     ungated_send,

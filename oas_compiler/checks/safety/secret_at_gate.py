@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, Node, OutputMessageNode, Place
 
 SECRET_NAMES = frozenset(

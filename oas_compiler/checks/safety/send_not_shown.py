@@ -18,11 +18,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.digraph import Digraph
-from oas_compiler.control.graph import link_level
-from oas_compiler.control.risk import is_send
-from oas_compiler.control.shown import shown_at, trace_origin, values_at, values_into
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.gates import shown_at, trace_origin, values_at, values_into
+from oas_compiler.control.graph import Digraph, link_level
+from oas_compiler.control.risk_classes import is_send
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import DataEdge, FlowIR, InputMessageNode, Node, StartNode, walk
 
 

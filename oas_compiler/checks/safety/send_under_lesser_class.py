@@ -16,14 +16,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from cinatra_sdk.contract import SAFE_METHODS
-from cinatra_sdk.text.spelling import did_you_mean
-from cinatra_sdk.values.references import REFERENCE
-from oas_compiler.checks.cinatra.metadata_keys import meant_keys
+from cinatra_sdk.data.ports import REFERENCE
+from cinatra_sdk.data.text.nearest_name import did_you_mean
+from oas_compiler.checks.lookup.value_flaws import meant_keys
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.control.risk import READ, weight
-from oas_compiler.control.risk_words import is_known, means_send
+from oas_compiler.control.risk_classes import READ, is_known, means_send, weight
 from oas_compiler.document.scope import DEFINITIONS
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 
 _ENDING: Final = {

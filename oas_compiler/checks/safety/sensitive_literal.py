@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from oas_compiler.checks.credentials import is_stand_in
+from oas_compiler.checks.lookup.credentials import is_stand_in
 from oas_compiler.checks.safety.credential_by_name import is_told
 from oas_compiler.checks.safety.literal_credential import safe_name
 from oas_compiler.checks.subject import Subject
-from oas_compiler.document.sensitive import SENSITIVE_FIELDS
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.scope import SENSITIVE_FIELDS
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from oas_compiler.checks.safety.endless_loop import described
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.loops import find_loops, walk_flows
-from oas_compiler.control.openings import Openings, asks_a_person
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.openings import Openings, asks_a_person, find_loops, walk_flows
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

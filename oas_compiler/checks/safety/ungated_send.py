@@ -4,17 +4,16 @@
     start → draft → gate → send
     start → check ─yes→ gate → send, check ─no→ send         ->  OAS200: start → check → send
 
-`control/open_sends.py` defines sends and the ways to them.
+`control/openings.py` defines sends and the ways to them.
 """
 
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import waived_gates
-from oas_compiler.control.open_sends import OpenNode, find_open_sends
-from oas_compiler.control.openings import asks_a_person
-from oas_compiler.control.risk_words import counted_class
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.openings import OpenNode, asks_a_person, find_open_sends
+from oas_compiler.control.risk_classes import counted_class
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

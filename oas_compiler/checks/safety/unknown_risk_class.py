@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.control.risk_words import is_known, means_send, meant, nearby
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.risk_classes import is_known, means_send, meant, nearby
+from oas_compiler.findings.rule import Report, rule
 
 _KEY = "riskClass"
 _BESIDE = (_KEY, "risk_class", "riskclass", "risk-class")

@@ -9,9 +9,9 @@ An agent of the host itself, also by another name of it ("http://localhost/…")
 
 from __future__ import annotations
 
-from oas_compiler.checks.addresses import addresses, is_internal
+from oas_compiler.checks.lookup.api_calls import addresses, is_internal
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

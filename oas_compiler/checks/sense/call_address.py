@@ -13,10 +13,10 @@ import re
 from typing import Final
 
 from cinatra_sdk.contract import BASE_URL_MARK
-from oas_compiler.checks.addresses import CALLERS, addresses
+from oas_compiler.checks.lookup.api_calls import CALLERS, addresses
 from oas_compiler.checks.sense.platform_address import ROUTES
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 _PLACEHOLDER: Final = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")

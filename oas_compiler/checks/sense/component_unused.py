@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from cinatra_sdk.values.references import REFERENCE
+from cinatra_sdk.data.ports import REFERENCE
 from oas_compiler.checks.subject import Subject
-from oas_compiler.document.scope import DEFINITIONS
-from oas_compiler.document.unread import Unread
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.scope import DEFINITIONS, Unread
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 

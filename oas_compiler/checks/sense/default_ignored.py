@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.context.context_slot_given import wrong_defaults
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Json, JsonValue
 from oas_compiler.text.marks import child
 

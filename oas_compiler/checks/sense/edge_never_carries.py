@@ -8,9 +8,9 @@ Where the input has neither a default nor another edge, OAS235 says so.
 
 from __future__ import annotations
 
-from oas_compiler.checks.late_sources import late_inputs
+from oas_compiler.checks.lookup.edges import late_inputs
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import StartNode
 from oas_compiler.kinds.plugin_variable import is_carrier
 

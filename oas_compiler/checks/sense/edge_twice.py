@@ -7,7 +7,7 @@ write.subject → send.body and write.body → send.subject ->   OAS249: crossed
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import DataEdge, FlowIR
 
 

@@ -6,9 +6,9 @@ write → send → write (a loop)                                            -> 
 
 from __future__ import annotations
 
-from oas_compiler.checks.late_sources import late_inputs
+from oas_compiler.checks.lookup.edges import late_inputs
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

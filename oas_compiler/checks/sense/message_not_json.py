@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import (
     ArrayType,
     InputMessageNode,
@@ -27,8 +27,8 @@ from oas_compiler.ir import (
     ScalarType,
     Type,
 )
-from oas_compiler.templates.reading import TemplateInvalid, placeholders
-from oas_compiler.text.json_flaws import flaw_at
+from oas_compiler.templates import TemplateInvalid, placeholders
+from oas_compiler.text.json_text import flaw_at
 from oas_compiler.text.marks import child
 
 _PLACEHOLDER: Final = re.compile(r"\{\{-?\s*(\w+)([^{}]*?)-?\}\}")

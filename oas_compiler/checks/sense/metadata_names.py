@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
-from cinatra_sdk.text.spelling import did_you_mean
-from oas_compiler.checks.cinatra.metadata_keys import misspelt_keys
-from oas_compiler.checks.flaws import misspelt, tell
+from cinatra_sdk.data.text.nearest_name import did_you_mean
+from oas_compiler.checks.lookup.value_flaws import misspelt, misspelt_keys, tell
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.text.marks import child
 
 _FROM: Final = ("contentFrom", "titleFrom")

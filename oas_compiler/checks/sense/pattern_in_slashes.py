@@ -14,7 +14,7 @@ import re
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 _FORM: Final = re.compile(r"/(?P<body>(?:[^/\\\n]|\\.)+)/(?P<flags>[gim]*)")
 """A pattern of JavaScript with its usual flags: a slash within it has a backslash."""

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from cinatra_sdk.contract import BASE_URL, BASE_URL_MARK
-from cinatra_sdk.text.spelling import did_you_mean
+from cinatra_sdk.data.text.nearest_name import did_you_mean
 from oas_compiler.checks.sense.platform_placeholder import (
     LONGEST,
     NAME,
@@ -23,9 +23,9 @@ from oas_compiler.checks.sense.platform_placeholder import (
     meant_placeholder,
 )
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.slots import RESOLVE
-from oas_compiler.findings.rules import Report, rule
-from oas_compiler.templates.reading import is_environment_name
+from oas_compiler.control.context_slots import RESOLVE
+from oas_compiler.findings.rule import Report, rule
+from oas_compiler.templates import is_environment_name
 
 _BASE_FORM: Final = re.compile(
     rf"{BASE_URL_MARK}/{{2,}}"  # a slash too many

@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from cinatra_sdk.text.spelling import LONGEST_COMPARED, plain
-from oas_compiler.checks.addresses import RUN_ID
-from oas_compiler.checks.cinatra.bridge_nodes import BRIDGE
-from oas_compiler.checks.flaws import misspelt, tell
+from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED, plain
+from oas_compiler.checks.lookup.api_calls import BRIDGE, RUN_ID
+from oas_compiler.checks.lookup.value_flaws import misspelt, tell
 from oas_compiler.checks.sense.run_id_unbound import NAMES as RUN_NAMES
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "/api/llm-bridge": ("user",),

@@ -17,9 +17,9 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from cinatra_sdk.contract import BASE_URL
-from cinatra_sdk.text.spelling import plain
+from cinatra_sdk.data.text.nearest_name import plain
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 _OWN: Final = "CINATRA_"
 """What the names of the runtime begin with."""

@@ -13,15 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from cinatra_sdk.contract import HTTP_METHODS
-from cinatra_sdk.text.spelling import did_you_mean, nearest_name
-from oas_compiler.checks.addresses import VALUES
-from oas_compiler.checks.cinatra.bridge_nodes import BRIDGE
-from oas_compiler.checks.flaws import Flaw, misspelt, tell
+from cinatra_sdk.data.text.nearest_name import did_you_mean, nearest_name
+from oas_compiler.checks.lookup.api_calls import BRIDGE, VALUES
+from oas_compiler.checks.lookup.value_flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.platform_address import ROUTES
 from oas_compiler.checks.subject import Subject, Written
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.finding import describe
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
-from oas_compiler.text.descriptions import describe
 from oas_compiler.text.marks import child
 
 _MOST_STEPS: Final = 20

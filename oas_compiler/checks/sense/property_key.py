@@ -11,9 +11,9 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Final
 
-from oas_compiler.checks.flaws import misspelt, tell
+from oas_compiler.checks.lookup.value_flaws import misspelt, tell
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
 

@@ -20,7 +20,7 @@ from oas_compiler.checks.sense.property_key import property_key
 from oas_compiler.checks.sense.run_id_unbound import run_id_unbound
 from oas_compiler.checks.sense.schema_contradiction import schema_contradiction
 from oas_compiler.checks.sense.schema_required_unknown import schema_required_unknown
-from oas_compiler.findings.rules import CheckRule
+from oas_compiler.findings.rule import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
     input_fed_too_late,

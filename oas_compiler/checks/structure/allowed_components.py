@@ -6,8 +6,8 @@ an MCPTool over a StdioTransport     ->   OAS094, unless the host unblocks Stdio
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.document.used import list_used
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.survey import list_used
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import (
     ArrayType,
     InputMessageNode,
@@ -19,11 +19,11 @@ from oas_compiler.ir import (
     Type,
     UnionType,
 )
+from oas_compiler.port_types import UNREADABLE
 from oas_compiler.text.marks import child
-from oas_compiler.types.casting import UNREADABLE
 
 if TYPE_CHECKING:
-    from oas_compiler.checks.schema_flaws import Path, SchemaFlaw
+    from oas_compiler.checks.lookup.value_flaws import Path, SchemaFlaw
 
 
 @rule(
@@ -100,12 +100,12 @@ def is_readable(kind: Type) -> bool:
 
 def find_schema_flaw(schema: JsonValue) -> SchemaFlaw | None:
     # Imported by a flow that has such a schema: the table of keywords is the SDK's.
-    from oas_compiler.checks.schema_flaws import Unusual, first_flaw
+    from oas_compiler.checks.lookup.value_flaws import Unusual, first_flaw
 
     try:
         return first_flaw(schema)
     except Unusual:
-        from oas_compiler.checks.schema_library import flaw_by_library
+        from oas_compiler.checks.lookup.value_flaws import flaw_by_library
 
         return flaw_by_library(schema) if isinstance(schema, (dict, bool)) else None
 
@@ -117,7 +117,7 @@ def _suggest_type(schema: JsonValue, path: Path, report: Report) -> str:
             schema = schema.get(str(key))
         elif isinstance(schema, list):
             schema = schema[int(key)]
-    from oas_compiler.checks.schema_flaws import TYPES
+    from oas_compiler.checks.lookup.value_flaws import TYPES
 
     is_type = path[-1:] == ("type",) and isinstance(schema, str)
     return report.nearest(str(schema), TYPES) if is_type else ""

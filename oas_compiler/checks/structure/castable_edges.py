@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.structure.edges import input_of
-from oas_compiler.checks.structure.ports_of import Titles
+from oas_compiler.checks.lookup.edges import Titles, input_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import ANY, ArrayType, Port, UnionType
-from oas_compiler.ir.type_names import brief, contrast
-from oas_compiler.types.casting import Pairs, breadth, castable
-from oas_compiler.types.choices import Choices, choices_meet, choices_of
+from oas_compiler.ir.printout import brief, contrast
+from oas_compiler.port_types import Choices, Pairs, breadth, castable, choices_meet, choices_of
 
 _MOST_WORK: Final = 1_000_000
 """Parts of types that are compared in one document; beyond, edges are cast unchecked at run time.

@@ -6,10 +6,9 @@ an edge from a node that `nodes` does not list   ->   OAS060, once; where a cont
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.edges import part_of
-from oas_compiler.checks.structure.gaps import unlisted
+from oas_compiler.checks.lookup.edges import part_of, unlisted
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

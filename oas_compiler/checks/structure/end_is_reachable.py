@@ -8,10 +8,10 @@ not reported again.
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.reach import Reach, names_of
+from oas_compiler.checks.lookup.edges import Reach, names_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.digraph import Digraph
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.graph import Digraph
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by, unlisted
-from oas_compiler.checks.structure.turned import Turned
+from oas_compiler.checks.lookup.edges import Gaps, Turned, is_vague, meant_by, unlisted
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node
 
 _UNNAMED: Final = "next"

@@ -6,9 +6,9 @@ a StartNode input "bearer_token", or a data edge into "approval_policy"   ->   O
 from __future__ import annotations
 
 from cinatra_sdk.contract import GOVERNED_KEYS
-from oas_compiler.checks.structure.edges import input_of
+from oas_compiler.checks.lookup.edges import input_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import StartNode
 
 

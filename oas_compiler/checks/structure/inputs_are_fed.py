@@ -4,7 +4,7 @@ an ApiNode input "topic" without default and edge   ->   OAS063
 
 A StartNode is fed by whoever starts the flow.  An EndNode's value may also come from the
 default of the flow's output of that name, and in a file of Cinatra from the StartNode's input of
-that name (build/flows.py makes that edge).
+that name (build.py makes that edge).
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from oas_compiler.checks.structure.gaps import Gaps, is_vague, meant_by
-from oas_compiler.checks.structure.turned import Turned
+from oas_compiler.checks.lookup.edges import Gaps, Turned, is_vague, meant_by
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node, Port, StartNode
 
 _RUN: Final = frozenset({"subflow", "subflows", "tool", "agent"})

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from oas_compiler.checks.structure.edges import part_of
-from oas_compiler.checks.structure.gaps import is_vague
+from oas_compiler.checks.lookup.edges import is_vague, part_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode, FlowIR, Node
 
 _MOST_SHOWN: Final = 10

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from cinatra_sdk.contract import HTTP_METHODS
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import ApiNode
 
 

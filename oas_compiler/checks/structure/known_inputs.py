@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.edges import part_of
-from oas_compiler.checks.structure.gaps import Gaps
-from oas_compiler.checks.structure.ports_of import Titles, instead
-from oas_compiler.checks.structure.turned import Turned
+from oas_compiler.checks.lookup.edges import Gaps, Titles, Turned, instead, part_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 
 
 @rule(

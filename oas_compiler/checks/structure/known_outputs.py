@@ -5,13 +5,10 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.edges import part_of
-from oas_compiler.checks.structure.gaps import Gaps
-from oas_compiler.checks.structure.ports_of import Titles, instead
-from oas_compiler.checks.structure.turned import Turned
+from oas_compiler.checks.lookup.edges import Gaps, Titles, Turned, instead, part_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.document.unread import Unread
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.scope import Unread
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowIR
 
 

@@ -5,10 +5,9 @@ an edge with "to_node": start   ->   OAS046
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.edges import part_of
-from oas_compiler.checks.structure.turned import Turned
+from oas_compiler.checks.lookup.edges import Turned, part_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import StartNode
 
 

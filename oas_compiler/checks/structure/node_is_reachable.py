@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.checks.structure.reach import Reach, names_of
+from oas_compiler.checks.lookup.edges import Reach, names_of
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.digraph import reach_from
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.control.graph import reach_from
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowIR, Node, StartNode
 
 

@@ -5,10 +5,9 @@ two edges from the branch "next" of "write"   ->   OAS044 at the second
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.gaps import is_vague
-from oas_compiler.checks.structure.turned import Turned
+from oas_compiler.checks.lookup.edges import Turned, is_vague
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import StartNode
 
 

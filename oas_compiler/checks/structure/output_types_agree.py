@@ -6,10 +6,10 @@ flow output "count": integer, EndNode output "count": string   ->   OAS069
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode
-from oas_compiler.ir.type_names import contrast
-from oas_compiler.types.casting import castable
+from oas_compiler.ir.printout import contrast
+from oas_compiler.port_types import castable
 
 
 @rule(

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from oas_compiler.checks.structure.gaps import Gaps, unlisted
+from oas_compiler.checks.lookup.edges import Gaps, unlisted
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode
 
 

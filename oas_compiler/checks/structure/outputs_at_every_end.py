@@ -9,9 +9,9 @@ from collections import Counter
 from itertools import islice
 from typing import Final
 
-from oas_compiler.checks.structure.gaps import Gaps
+from oas_compiler.checks.lookup.edges import Gaps
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode
 
 _MOST_SHOWN: Final = 5

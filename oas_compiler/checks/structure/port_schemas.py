@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 from oas_compiler.checks.structure.answer_schemas import find_schema_flaw, is_readable
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import FlowIR, InputMessageNode, JsonValue, Port
+from oas_compiler.port_types import definition
 from oas_compiler.text.marks import child
-from oas_compiler.types.local_refs import definition
 
 _SIMPLE: Final = frozenset({"type", "title", "description"})
 """Keys of a schema of which no more can be wrong than the readers of types say."""

@@ -32,7 +32,7 @@ from oas_compiler.checks.structure.start_node_is_listed import start_node_is_lis
 from oas_compiler.checks.structure.supported_kinds import supported_kinds
 from oas_compiler.checks.structure.tools_are_registered import tools_are_registered
 from oas_compiler.checks.structure.unique_node_ids import unique_node_ids
-from oas_compiler.findings.rules import CheckRule
+from oas_compiler.findings.rule import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
     supported_kinds,

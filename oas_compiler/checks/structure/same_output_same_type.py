@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import EndNode, Port
-from oas_compiler.ir.type_names import contrast
+from oas_compiler.ir.printout import contrast
 
 
 @rule(

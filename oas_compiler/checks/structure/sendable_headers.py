@@ -11,12 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.checks.addresses import read_address
+from oas_compiler.checks.lookup.api_calls import read_address
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import ApiNode
-from oas_compiler.text.header_names import refusal
 from oas_compiler.text.marks import child
+
+# ----------------------------------------------------------------------------
+# Which headers an author may set: the runtime's own list.
+#
+# The SDK is loaded where the first header is looked at: checking a flow without any needs none of it.
+
+
+def refusal(name: str, value: str, *, to_platform: bool) -> str:
+    """Why an author's header cannot be sent; an empty string where it is sent as declared."""
+    from cinatra_sdk.data.text import header_names
+
+    return header_names.refusal(name, value, to_platform=to_platform)
 
 
 # An error, because the call would be refused when it is made; nothing is left out in silence.

@@ -12,15 +12,18 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.document.extended import list_differences
-from oas_compiler.document.node_types import can_stand_alone
+from oas_compiler.document.component_types import (
+    can_stand_alone,
+    fields_of,
+    is_known,
+    is_plugin_type,
+)
 from oas_compiler.document.scope import Located
-from oas_compiler.document.types import fields_of, is_known, is_plugin_type
-from oas_compiler.document.used import list_used
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.document.survey import list_used
+from oas_compiler.document.wayflow_nodes import list_differences
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import JsonValue, Place
-from oas_compiler.kinds.no_nodes import FOREIGN_REASONS, REASONS, RUNNERS
-from oas_compiler.kinds.registry import find_kind, find_refusal
+from oas_compiler.kinds.registry import FOREIGN_REASONS, REASONS, RUNNERS, find_kind, find_refusal
 
 _PART: Final = " (a part of flows and agents, which does nothing by itself)"
 

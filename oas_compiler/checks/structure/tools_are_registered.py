@@ -8,7 +8,7 @@ Skipped where the host's tools are not known.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import ToolNode
 
 

@@ -6,7 +6,7 @@ two nodes with id "end"   ->   OAS027 at the second
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.findings.rules import Report, rule
+from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Node
 
 

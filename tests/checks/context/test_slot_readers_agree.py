@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from cinatra_sdk.context import ContextError, read_slots
-from oas_compiler.schema.cinatra import context_slot
+from oas_compiler.schema.dialect import context_slot
 from tests.checks.rule_case import found
 from tests.flows import end, flow_of, start
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from oas_compiler.package import package as package_module
-from oas_compiler.package import scripts
+from oas_compiler.package import package_programs
 from tests.checks.guide.guide_case import agent, only, script, told
 
 CODE = "OAS187"
@@ -33,13 +33,13 @@ def test_a_script_that_is_no_utf_8_is_told(tmp_path):
 
 
 def test_what_is_too_much_to_read_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(scripts, "MAX_SCRIPT_CHARACTERS", 20)
+    monkeypatch.setattr(package_programs, "MAX_SCRIPT_CHARACTERS", 20)
     files = {"a.js": "let aaaaaaaaaaaa = 1", "b.js": "let b"}
     assert told(agent(tmp_path, files=files), CODE) == [("b.js", 1, 1)]
 
 
 def test_python_that_is_too_much_to_parse_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(scripts, "MAX_PYTHON_CHARACTERS", 6)
+    monkeypatch.setattr(package_programs, "MAX_PYTHON_CHARACTERS", 6)
     files = {"a.py": "a = 1\n", "b.py": "b = 2\n"}
     package = agent(tmp_path, files=files)
     assert told(package, CODE) == [("b.py", 1, 1)]

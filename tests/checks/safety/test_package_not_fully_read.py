@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from oas_compiler.package import files as package_files
+from oas_compiler.package import package as package_files
 from oas_compiler.package import package as package_module
 from tests.checks.rule_case import findings, package_of
 from tests.flows import end, flow_of, start

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler.package import files as package_files
+from oas_compiler.package import package as package_files
 from tests.checks.rule_case import findings, package_of
 from tests.checks.safety.secret_samples import KNOWN, RANDOM
 from tests.flows import end, flow_of, start

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.governed.secrets import SECRET_KEYS
+from cinatra_sdk.governed.secret_values import SECRET_KEYS
 from oas_compiler.checks.safety.secret_at_gate import is_secret_name
 from tests.checks.rule_case import findings, found
 from tests.flows import end, flow_of, gate, message, port, start

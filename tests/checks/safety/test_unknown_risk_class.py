@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler.control.risk_words import KNOWN, is_known, means_send, meant
+from oas_compiler.control.risk_classes import KNOWN, is_known, means_send, meant
 from tests.checks.rule_case import findings, found
 from tests.flows import api, end, flow_node, flow_of, gate, node, start
 

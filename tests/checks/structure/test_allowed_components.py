@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from oas_compiler.document.policy import LoaderPolicy
+from oas_compiler.document.component_types import LoaderPolicy
 from oas_compiler.pipeline import Loading, check
 from tests.samples import errors, with_node
 

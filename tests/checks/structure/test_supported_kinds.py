@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from oas_compiler.checks.running import READING
+from oas_compiler.checks.compile_rules import READING
 from oas_compiler.pipeline import check, compile_ir
 from oas_compiler.report.diagnostics import CompileError
 from tests.samples import as_bytes, errors, found_in, only, ref, small, with_node

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.forms.approval import ApprovalForm
+from cinatra_sdk.gates.forms.approval_forms import ApprovalForm
 
 COUNT = ApprovalForm(output="count", output_schema={"type": "integer"})
 

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from recorded_cases import selector_of
 
-from cinatra_sdk.gates.forms.approval import ApprovalForm
-from cinatra_sdk.gates.forms.choosing import form_of
-from cinatra_sdk.gates.forms.schema import SchemaForm
-from cinatra_sdk.gates.forms.selection import SelectionForm
-from cinatra_sdk.gates.forms.text import TextForm
+from cinatra_sdk.gates.forms.approval_forms import ApprovalForm, TextForm
+from cinatra_sdk.gates.forms.form_choice import form_of
+from cinatra_sdk.gates.forms.schema_form import SchemaForm
+from cinatra_sdk.gates.forms.selection_form import SelectionForm
 
 KINDS: list[tuple[dict[str, Any], type]] = [
     ({}, TextForm),

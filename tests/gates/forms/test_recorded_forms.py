@@ -20,9 +20,9 @@ from recorded_cases import ANSWERS, FORMS, selector_of
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import has_words
 from cinatra_sdk.gates.decisions import UNSET
-from cinatra_sdk.gates.forms.choosing import form_of
-from cinatra_sdk.gates.forms.form import AnswerForm
-from cinatra_sdk.gates.forms.selection import SelectionForm
+from cinatra_sdk.gates.forms.answer_form import AnswerForm
+from cinatra_sdk.gates.forms.form_choice import form_of
+from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.gates.gate import read_answer
 
 RECORDED: Final[dict[str, Any]] = json.loads(

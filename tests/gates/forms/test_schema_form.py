@@ -8,7 +8,7 @@ import pytest
 
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.decisions import UNSET, Decision
-from cinatra_sdk.gates.forms.schema import SchemaForm
+from cinatra_sdk.gates.forms.schema_form import SchemaForm
 
 DOCUMENT = SchemaForm(
     output="setupJson",

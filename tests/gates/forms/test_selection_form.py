@@ -8,11 +8,10 @@ import pytest
 from recorded_cases import chosen, selector_of
 
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.forms.approval import ApprovalForm
-from cinatra_sdk.gates.forms.form import AnswerForm
-from cinatra_sdk.gates.forms.schema import SchemaForm
-from cinatra_sdk.gates.forms.selection import SelectionForm
-from cinatra_sdk.gates.forms.text import TextForm
+from cinatra_sdk.gates.forms.answer_form import AnswerForm
+from cinatra_sdk.gates.forms.approval_forms import ApprovalForm, TextForm
+from cinatra_sdk.gates.forms.schema_form import SchemaForm
+from cinatra_sdk.gates.forms.selection_form import SelectionForm
 
 TITLED = SchemaForm(
     output="pick",

@@ -8,8 +8,8 @@ import pytest
 
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.decisions import UNSET
-from cinatra_sdk.gates.forms.schema import SchemaForm
-from cinatra_sdk.gates.forms.text import TextForm
+from cinatra_sdk.gates.forms.approval_forms import TextForm
+from cinatra_sdk.gates.forms.schema_form import SchemaForm
 
 APPROVAL = TextForm(output="userResponse")
 DOCUMENT = TextForm(

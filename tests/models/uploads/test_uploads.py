@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.attachments import CachedFile
-from cinatra_sdk.models.uploads import (
+from cinatra_sdk.outside.models.uploads import (
     AnthropicFiles,
     FileToUpload,
     GeminiFiles,

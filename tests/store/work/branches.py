@@ -20,10 +20,10 @@ from langgraph.types import interrupt
 from pydantic import JsonValue
 
 from cinatra_sdk import HostContext, SimulatedPlatform
-from cinatra_sdk.effects import Effect, admit
-from cinatra_sdk.engine.runtime_context import context_of
+from cinatra_sdk.engine.host_context import context_of
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA
-from cinatra_sdk.lending.host_parts import HostParts
+from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.outside.effects import Effect, admit
 
 
 def both(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -56,8 +56,8 @@ class Steps(Branches):
         from langgraph.runtime import get_runtime
 
         from cinatra_sdk import HostContext
-        from cinatra_sdk.effects import admit
-        from cinatra_sdk.engine.runtime_context import context_of
+        from cinatra_sdk.engine.host_context import context_of
+        from cinatra_sdk.outside.effects import admit
         from tests.store.work.branches import State, effect_of, finish
 
         def act(name: str) -> Any:
@@ -79,7 +79,7 @@ class Steps(Branches):
 def _take_the_fence_away() -> None:
     """The control: this process writes and acts with the fence of whoever has the run."""
     from cinatra_sdk.store.work import saver
-    from cinatra_sdk.store.work.ledger import RunLedger
+    from cinatra_sdk.store.work.run_ledger import RunLedger
 
     class Unfenced(saver.RunSaver):
         @property

@@ -17,7 +17,7 @@ import pytest
 
 from cinatra_sdk import RunStore
 from cinatra_sdk.errors import RunNotFound
-from cinatra_sdk.flow.frame import Frame
+from cinatra_sdk.flow.plan.frame import Frame
 from oas_compiler import Flow
 from tests.agents.agent_flows import TEXT, agent, agent_flow
 from tests.effort import tries

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cinatra_sdk import HostParts, RunStore
-from cinatra_sdk.effects.current import current_key
+from cinatra_sdk.outside.effects.door import current_key
 from oas_compiler import Flow, compile_flow
 from tests.flow.containers import around, mapped
 from tests.flows import end, flow_of, port, start, tool

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.postgres.cluster import Postmaster
-from cinatra_sdk.postgres.server import LocalServer
+from cinatra_sdk.local_postgres.cluster import Postmaster
+from cinatra_sdk.local_postgres.supervisor import LocalServer
 from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, port, start
 from tests.postgres.test_local import short_folder

@@ -14,8 +14,8 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import StoreUnreachable
-from cinatra_sdk.platform.protocol import PlatformResponseError, PlatformUnreachable
-from cinatra_sdk.store.retrying import RetryPolicy
+from cinatra_sdk.outside.platform.protocol import PlatformResponseError, PlatformUnreachable
+from cinatra_sdk.store.runs.retries import RetryPolicy
 from tests.store.work.branches import Branches
 from tests.store.work.stopped_worker import PATIENCE, Steps
 from tests.warm import FORKED

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 from cinatra_sdk import RunEnded, RunStore
-from cinatra_sdk.effects import Begun, EffectResult, Ledger, Stored, Usage, current_key
 from cinatra_sdk.errors import AnswerInvalid, EffectSettled, FenceLost
-from cinatra_sdk.store.work.ledger import RunLedger
+from cinatra_sdk.outside.effects import Begun, EffectResult, Ledger, Stored, Usage, current_key
+from cinatra_sdk.store.work.run_ledger import RunLedger
 from oas_compiler import compile_flow
 from tests.effects.ledger_contract import Bench, LedgerContract
 from tests.effects.samples import effect, result

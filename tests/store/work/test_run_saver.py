@@ -19,15 +19,15 @@ from langgraph.types import Interrupt, Send
 
 from cinatra_sdk import RunStore, SimulatedPlatform
 from cinatra_sdk.engine.checkpoint_ids import read_links
-from cinatra_sdk.engine.checkpoints import STRICT
+from cinatra_sdk.engine.serializer import STRICT
 from cinatra_sdk.errors import EngineUnsupported, FenceLost, ValueRefused
-from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.events import RunEvent
 from cinatra_sdk.postgres.connection import Rows
-from cinatra_sdk.store.work import newest, saver
-from cinatra_sdk.store.work.events import EventBuffer
-from cinatra_sdk.store.work.flushing import PAUSE, Flushing
-from cinatra_sdk.store.work.gathered import Gathered
+from cinatra_sdk.store.work import checkpoint_cache, saver
+from cinatra_sdk.store.work.claims import PAUSE, Flushing
+from cinatra_sdk.store.work.event_rows import EventBuffer
 from cinatra_sdk.store.work.saver import RunSaver
+from cinatra_sdk.store.work.statement import Gathered
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.effort import tries
@@ -151,8 +151,10 @@ def test_a_worker_reads_what_waits_as_if_it_were_stored(
     place: Place, seed: int, forgets: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if forgets:
-        monkeypatch.setattr(newest, "MOST_BYTES", random.Random(seed).choice((0, 5_000, 30_000)))
-        monkeypatch.setattr(newest, "MOST_GRAPHS", 0)
+        monkeypatch.setattr(
+            checkpoint_cache, "MOST_BYTES", random.Random(seed).choice((0, 5_000, 30_000))
+        )
+        monkeypatch.setattr(checkpoint_cache, "MOST_GRAPHS", 0)
     script = Script(seed)
     namespace = "" if seed % 3 else "sub:1|inner:2"
     seen = 0
@@ -322,7 +324,7 @@ def test_values_of_graphs_that_have_ended_do_not_pile_up(place: Place) -> None:
         tuples.append((about, checkpoint["id"]))
     kept = place.saver._known._graphs.values()
     known = sum(len(blob or b"") for graph in kept for _, _, blob in graph.blobs.values())
-    assert known < newest.MOST_BYTES + (newest.MOST_GRAPHS + 1) * 400_100
+    assert known < checkpoint_cache.MOST_BYTES + (checkpoint_cache.MOST_GRAPHS + 1) * 400_100
     for about, own in tuples:
         found = place.saver.get_tuple(about)
         assert found is not None

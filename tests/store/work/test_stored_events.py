@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunNotFound, RunStore, SimulatedPlatform, host_context
-from cinatra_sdk.events.event import RunEvent
+from cinatra_sdk.events import RunEvent
 from oas_compiler import compile_flow
 from tests.flows import end, flow_node, flow_of, gate, start
 from tests.store.work.branches import Branches
@@ -160,7 +160,7 @@ def answer_elsewhere(dsn: str) -> None:
 def test_news_of_another_process_wakes_a_follower(
     store: RunStore, fresh_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cinatra_sdk.store.following.POLL", 3600.0)
+    monkeypatch.setattr("cinatra_sdk.store.runs.run_events.POLL", 3600.0)
     store.start(FLOW, run_id="r1")
     seen: list[RunEvent] = []
     follower = threading.Thread(target=lambda: seen.extend(store.events("r1", follow=True)))

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 from cinatra_sdk import Decision, HostContext, RunStore, SimulatedPlatform, host_context
-from cinatra_sdk.platform.protocol import PlatformUnreachable
+from cinatra_sdk.outside.platform.protocol import PlatformUnreachable
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store.examining import examine
+from cinatra_sdk.store.health import examine
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
 from tests.store.work.test_retries import dying

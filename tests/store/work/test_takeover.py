@@ -16,9 +16,7 @@ import pytest
 
 from cinatra_sdk import RunBusy, RunStore
 from cinatra_sdk.postgres.connection import connect
-from cinatra_sdk.store.work.claims import Claims
-from cinatra_sdk.store.work.flushing import Flushing
-from cinatra_sdk.store.work.heartbeat import Heart
+from cinatra_sdk.store.work.claims import Claims, Flushing, Heart
 from tests.effort import tries
 from tests.store.work.branches import Branches
 from tests.store.work.stopped_worker import LEASE, PATIENCE, Steps, work_slowly
@@ -191,7 +189,7 @@ def test_without_a_heartbeat_a_slow_worker_is_overtaken(
     store: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The control of the test before: it is the heartbeat that keeps the run.
-    monkeypatch.setattr("cinatra_sdk.store.work.heartbeat.Heart.beat", lambda _self: None)
+    monkeypatch.setattr("cinatra_sdk.store.work.claims.Heart.beat", lambda _self: None)
     monkeypatch.setattr("cinatra_sdk.store.work.claims._take_over", lambda *_: None)
     store.create(Steps(), run_id="r1")
     other = Claims(store.database, lease=LEASE)

@@ -15,9 +15,9 @@ from psycopg.types.json import Json
 from cinatra_sdk import Decision, RunEnded, RunStore
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.postgres.connection import Rows, connect, one
-from cinatra_sdk.store import deciding
-from cinatra_sdk.store.work.events import EventBuffer
-from cinatra_sdk.store.work.ledger import RunLedger
+from cinatra_sdk.store.runs import decision_entry
+from cinatra_sdk.store.work.event_rows import EventBuffer
+from cinatra_sdk.store.work.run_ledger import RunLedger
 from cinatra_sdk.store.work.saver import RunSaver
 from tests.effects.samples import effect
 from tests.store.work.branches import Branches
@@ -89,7 +89,7 @@ class Beside:
 def reject(place: Place, rows: Rows) -> None:
     row = one(rows, "load_run", {"run_id": "r1", "tenant": None})
     assert row is not None
-    deciding._record(rows, row, [], {"a": Decision.reject(by="ann")}, made=FLOW, signer=None)
+    decision_entry._record(rows, row, [], {"a": Decision.reject(by="ann")}, made=FLOW, signer=None)
 
 
 def test_no_call_begins_that_waited_for_a_rejection(place: Place) -> None:

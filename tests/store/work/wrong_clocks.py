@@ -80,9 +80,9 @@ def _read_last_moment(store: RunStore) -> float:
 
 def _take_the_heed_away() -> None:
     """The control: ids come from the clock alone, and nobody looks at clocks."""
-    from cinatra_sdk.engine import id_clock, lineage, own_thread
+    from cinatra_sdk.engine import checkpoint_ids, lineage, thread_owner
 
     nothing: Any = lambda *_: True  # noqa: E731 - three places
-    id_clock.move_ids_beyond = nothing
+    checkpoint_ids.move_ids_beyond = nothing
     lineage.move_ids_beyond = nothing
-    own_thread.move_ids_beyond = nothing
+    thread_owner.move_ids_beyond = nothing

@@ -1,0 +1,69 @@
+"""What a host lends to governed runs, in one record; `Governance` adds what is made of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+from cinatra_sdk.governance.contracts.invocation import AgentIdentity, UserClaims
+from cinatra_sdk.governance.gateway.admission import HostWord
+from cinatra_sdk.governance.gateway.planners import Planner
+from cinatra_sdk.governance.packs.pack_registry import PackRegistry
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
+
+WordFor: TypeAlias = Callable[[Mapping[str, Any]], HostWord]
+"""From the identity of a run (`run_id`, `tenant`) to what the host knows about it."""
+UserFor: TypeAlias = Callable[[Mapping[str, Any]], UserClaims]
+"""From the identity of a run (`run_id`, `tenant`, `started_by`) to the person for whom it acts."""
+_BLANK: Final = re.compile(r"\s+")
+"""A name in a record has none."""
+LOCAL_TENANT = "local"
+"""Of runs without a tenant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GovernanceParts:
+    """Safe to share between threads and runs."""
+
+    registry: PackRegistry
+    planner: Planner | None = field(default=None, repr=False)
+    """Makes the plans of the loop (`graphs.governed_run`); compiled flows need none."""
+    ports: GovernancePorts = field(default_factory=GovernancePorts)
+    word_for: WordFor | None = field(default=None, repr=False)
+    """None: the tenant of the run, and what its packs say."""
+    pack_refs: tuple[str, ...] = ()
+    """The packs of every flow of the host; empty: flows have none, and requests of the loop name theirs."""
+    intent: str = ""
+    """Of compiled flows; empty: the name of the flow."""
+    agent: AgentIdentity | None = None
+    """None: of compiled flows one with the name of the flow, of the loop the one that its claim names."""
+    agents: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Compiled flows that the loop may call, by their names: `agent:acme/billing@1.0.0`."""
+    user_for: UserFor | None = field(default=None, repr=False)
+    """None: whoever started the run, with no role and no scopes."""
+
+    @property
+    def governs_flows(self) -> bool:
+        """Whether every flow of the host stands under its packs; the loop's requests name their own."""
+        return bool(self.pack_refs)
+
+    def read_word(self, run: Mapping[str, Any]) -> HostWord:
+        """What the host says of a run; a run that has an id keeps it, so that its records bear it."""
+        known = str(run.get("run_id") or "")
+        tenant = str(run.get("tenant") or LOCAL_TENANT)
+        word = HostWord(tenant=tenant) if self.word_for is None else self.word_for(run)
+        by = str(run.get("started_by") or "")
+        return replace(
+            word,
+            run_id=known or word.run_id,
+            started_by=by,
+            user=word.user or self._name_user(run, by),
+            agent=word.agent or self.agent,
+        )
+
+    def _name_user(self, run: Mapping[str, Any], by: str) -> UserClaims | None:
+        if self.user_for is not None:
+            return self.user_for(run)
+        return UserClaims.read({"user_id": _BLANK.sub("_", by)}) if by else None

@@ -1,0 +1,279 @@
+"""The conversation of one bridge call: steps with tools, then the answer, mended once.
+
+    answer = await talk(Talk(model=…, system=…, user=…, tools=…, steps=6, schema=None, …), call)
+    answer.value      {"draft": "Dear Ann …"}       answer.usage     Usage(calls=2, …)
+
+Without a schema, an answer that is JSON as a whole is that value, and any other is `{"output": text}`.
+With a schema, an answer that does not fit is sent back once, with what is wrong; a second one is an
+error that names the place and the rule, and never quotes the answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from pydantic import JsonValue
+
+from cinatra_sdk.data.json_values import NotStrictJson, read_json
+from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.data.schema.problems import first_problem
+from cinatra_sdk.governed.secret_values import redact
+from cinatra_sdk.host.bridge.toolboxes import BridgeTool, ToolFailed
+from cinatra_sdk.outside.effects.effect import Usage, hash_json
+from cinatra_sdk.outside.models.attempts import aask_again
+from cinatra_sdk.outside.models.question import add_usage, atalk
+from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use
+from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError, RunOwner
+from cinatra_sdk.threads import call_beside
+
+log = logging.getLogger("oasflow.bridge")
+
+OUTPUT: Final = "output"
+"""Of an answer that is text."""
+ANSWER: Final = "answer"
+"""Name of a schema that has none: providers show it to the model."""
+_LONGEST: Final = 300
+
+
+MayGoOn: TypeAlias = Callable[[RunOwner], None]
+"""Raises `RouteError` where the run has ended; may wait, and is called beside the event loop."""
+MOST_CALLS: Final = 100
+"""Calls of tools in one conversation: `max_steps` bounds questions, and one answer may ask for many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """What a model is asked, and with what."""
+
+    model: Any = field(repr=False)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What goes along with every request beside the messages."""
+    name: str = ""
+    """`provider/model`, for what it uses up."""
+    system: str = field(default="", repr=False)
+    user: str | list[str | dict[str, Any]] = field(repr=False)
+    tools: Mapping[str, BridgeTool] = field(default_factory=dict)
+    steps: int
+    """How often the model may be asked; the try to mend an answer comes on top."""
+    schema: Mapping[str, JsonValue] | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    rules: CallRetryPolicy = field(default_factory=CallRetryPolicy)
+    may_go_on: MayGoOn = field(default=lambda _owner: None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkAnswer:
+    value: JsonValue
+    usage: Usage
+
+
+async def talk(asked: Talk, call: RouteCall) -> TalkAnswer:
+    """Raises: `RouteError` 500; the errors of the model's client.
+
+    What the model used up is told in any case, also where no answer came of it.
+    """
+    conversation = _Conversation(asked, call)
+    try:
+        return TalkAnswer(value=await conversation.go(), usage=conversation.usage)
+    finally:
+        used = conversation.usage
+        if used.calls:
+            tell_use(
+                ModelUse(
+                    model=asked.name,
+                    calls=used.calls,
+                    input_tokens=used.input_tokens,
+                    output_tokens=used.output_tokens,
+                )
+            )
+
+
+class _Conversation:
+    """One conversation, while it is held."""
+
+    def __init__(self, asked: Talk, call: RouteCall) -> None:
+        self._asked, self._call = asked, call
+        system = "\n\n".join(
+            part for part in (asked.system, _describe_schema(asked.schema)) if part
+        )
+        self._said: list[BaseMessage] = [
+            *([SystemMessage(system)] if system else []),
+            HumanMessage(asked.user),
+        ]
+        self._heard: list[AIMessage | None] = []
+        self._calls: Counter[str] = Counter()
+        """Times that each call was made, by its name and arguments."""
+
+    @property
+    def usage(self) -> Usage:
+        return add_usage(self._heard)
+
+    async def go(self) -> JsonValue:
+        text = await self._ask_until_text()
+        if self._asked.schema is None and not text.strip():
+            raise _fail("the model gave no answer")
+        value, problem = read_answer(text, self._asked.schema)
+        if problem:
+            value, problem = read_answer(await self._ask_to_mend(text, problem), self._asked.schema)
+        if problem:
+            raise _fail(f"the model did not answer as asked, twice: {problem}")
+        return value
+
+    async def _ask_until_text(self) -> str:
+        tools = [tool.describe() for tool in self._asked.tools.values()]
+        model, more = self._asked.model, self._asked.arguments
+        if tools:
+            model = model.bind_tools(tools, **more)
+        elif more:
+            model = model.bind(**more)
+        for _ in range(self._asked.steps):
+            message = await self._ask(model)
+            if not message.tool_calls and not message.invalid_tool_calls:
+                return _read_end(message)
+            self._said.append(message)
+            for broken in message.invalid_tool_calls:
+                self._said.append(_answer_broken(broken))
+            for made in message.tool_calls:
+                self._said.append(await self._run(made))
+        raise _fail(
+            f"the model called tools for {self._asked.steps} steps and gave no answer; "
+            "raise max_steps (at most 20), or ask for less"
+        )
+
+    async def _ask(self, model: Any) -> AIMessage:
+        await self._require_going()
+        message, _ = await atalk(model, self._said, self._asked.rules)
+        self._heard.append(message)
+        return message
+
+    async def _require_going(self) -> None:
+        """Raises: `RouteError` where the run was rejected, stopped or has ended meanwhile."""
+        await call_beside(self._asked.may_go_on, self._call.owner)
+
+    async def _run(self, made: Mapping[str, Any]) -> ToolMessage:
+        name, failed = str(made["name"]), True
+        await self._require_going()
+        if self._calls.total() >= MOST_CALLS:
+            raise _fail(f"the model called tools more than {MOST_CALLS} times; ask for less")
+        tool = self._asked.tools.get(name)
+        if tool is None:
+            text = f"there is no tool {name[:80]}; the tools are: {', '.join(self._asked.tools)}"
+        else:
+            try:
+                text = await tool.call(self._key_call(name, made.get("args")), made.get("args"))
+                failed = False
+            except (ToolFailed, RouteError) as error:
+                text = getattr(error, "message", None) or str(error)
+            except Exception as error:  # noqa: BLE001 - a host's tool; the model goes on
+                log.warning("the tool %s failed: %s", name, type(error).__name__)
+                text = f"the tool failed with {type(error).__name__}"
+        return ToolMessage(
+            redact(text, self._asked.secrets),
+            tool_call_id=str(made.get("id") or name),
+            name=name,
+            status="error" if failed else "success",
+        )
+
+    def _key_call(self, name: str, arguments: JsonValue) -> RouteCall:
+        """The bridge's call under a key of its own for each call of a tool: the same when the bridge is
+        asked again and the model calls the same, and another for other arguments.
+        """
+        about = hash_json([name, arguments])
+        self._calls[about] += 1
+        key = self._call.idempotency_key
+        if not key:
+            return self._call
+        made = hashlib.sha256(f"{key}\n{about}\n{self._calls[about]}".encode()).hexdigest()
+        return replace(self._call, idempotency_key=made)
+
+    async def _ask_to_mend(self, text: str, problem: str) -> str:
+        wanted = f"This answer cannot be used: {problem}. Answer again, with everything as asked."
+        self._said += [AIMessage(text or "(no answer)"), HumanMessage(wanted)]
+        model = self._asked.model
+        try:
+            structured = model.with_structured_output(
+                _name(self._asked.schema), include_raw=True, **self._asked.arguments
+            )
+        except (NotImplementedError, ValueError, TypeError):
+            return str((await self._ask(model)).text)
+        return await self._ask_structured(structured)
+
+    async def _ask_structured(self, structured: Any) -> str:
+        """The object that the provider makes by the schema, as text."""
+        await self._require_going()
+        found = await aask_again(
+            self._asked.rules, partial(structured.ainvoke, self._said), between=lambda: None
+        )
+        raw, value = found.get("raw"), found.get("parsed")
+        self._heard.append(raw if isinstance(raw, AIMessage) else None)
+        if value is None:
+            return "" if raw is None else str(raw.text)
+        return json.dumps(value, ensure_ascii=False)
+
+
+def _read_end(message: AIMessage) -> str:
+    """The text of the last answer.  Raises: `RouteError` for one that was cut off."""
+    text = str(message.text)
+    why = message.response_metadata.get("finish_reason") or message.response_metadata.get(
+        "stop_reason"
+    )
+    if why in ("length", "max_tokens", "MAX_TOKENS"):
+        raise _fail("the model's answer was cut off: raise its max_tokens, or ask for less")
+    return text
+
+
+def _answer_broken(broken: Mapping[str, Any]) -> ToolMessage:
+    name = str(broken.get("name") or "")
+    return ToolMessage(
+        "the arguments of this call are no JSON; call it again",
+        tool_call_id=str(broken.get("id") or name or "call"),
+        name=name or None,
+        status="error",
+    )
+
+
+def read_answer(text: str, schema: Mapping[str, JsonValue] | None) -> tuple[JsonValue, str]:
+    """The value of an answer, and what is wrong with it; empty where it fits."""
+    try:
+        value = read_json(_without_fence(text))
+    except NotStrictJson as error:
+        return ({OUTPUT: text}, "") if schema is None else (None, f"it is no JSON ({error})")
+    if schema is None:
+        return value, ""
+    return value, first_problem(dict(schema), value)
+
+
+def _without_fence(text: str) -> str:
+    """The text inside of a fence of Markdown, where the whole answer is one."""
+    bare = text.strip()
+    if not (bare.startswith("```") and bare.endswith("```") and bare.count("```") == 2):
+        return bare
+    return bare.partition("\n")[2].removesuffix("```")
+
+
+def _describe_schema(schema: Mapping[str, JsonValue] | None) -> str:
+    if schema is None:
+        return ""
+    wanted = json.dumps(schema, ensure_ascii=False)
+    return f"Answer with one JSON value by this JSON Schema, and nothing else: {wanted}"
+
+
+def _name(schema: Mapping[str, JsonValue] | None) -> dict[str, Any]:
+    """The schema with a name, as clients of providers want it."""
+    return {
+        "title": ANSWER,
+        "description": "The answer, with every part that is asked for.",
+        **(schema or {}),
+    }
+
+
+def _fail(detail: str) -> RouteError:
+    return RouteError(500, "MODEL_FAILED", detail[:_LONGEST], more={"detail": detail[:_LONGEST]})

@@ -1,0 +1,255 @@
+"""One request to an MCP server: a call is made once, and what the server answered counts.
+
+await acall(link, "search", {"query": "bees"}, key="9f…")    {"content": […], "isError": False}
+await alist(link)                                            [{"name": "search", …}]
+
+Until the server can be asked, nothing was done, and its policy says how often that is tried.  A call that
+was put to it is never put again here: the ledger of the run says what comes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Generic, TypeVar
+
+from pydantic import JsonValue
+
+from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.outside.effects.effect import NotMade, surely_refused
+from cinatra_sdk.outside.mcp.client import connect, read_list
+from cinatra_sdk.outside.mcp.server import McpServer
+from cinatra_sdk.outside.models.attempts import aask_again, is_lost
+from cinatra_sdk.outside.remote.foreign_answer import USUAL, BrokenOff, RemoteBounds, tell_problem
+from cinatra_sdk.outside.remote.transport import Exchange, read_origin, unlogged
+
+KEY: Final = "oasflow/idempotency-key"
+"""Of a request's `_meta`: names the effect for good, so that a server can tell a repetition."""
+_CLOSED: Final = frozenset({-32000, -32001})
+"""Codes of the package for a connection that was closed, and an answer that took too long."""
+_LIST_ANSWERS: Final = 5
+"""A list of tools takes as long as so many answers, whatever number of pages it has."""
+_GRACE_SECONDS: Final = 1.0
+"""The package's own clock comes first: it tells which request took too long."""
+_CLOSE_SECONDS: Final = 10.0
+_NOT_NOW: Final = 429
+_T = TypeVar("_T")
+
+
+class RequestFailed(Exception):
+    """What went wrong with a request, in one line without the client's own groups of errors."""
+
+    held: tuple[str, ...] = ()
+    """Secrets that came up on the way, and must not be shown."""
+
+
+class ConnectionLost(RequestFailed, ConnectionError):
+    """The connection was lost, or the answer took too long: a later try may help."""
+
+
+class RequestRefused(RequestFailed, NotMade):
+    """The request was surely not made, and will not be."""
+
+
+class ServerUnreachable(ConnectionLost, NotMade):
+    """The request was surely not made; a later try may help."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerLink:
+    """A server, and how this process reaches it."""
+
+    server: McpServer
+    lent: Any = field(default=None, repr=False)
+    """What the host lends in its place."""
+    rules: CallRetryPolicy
+    may_call: Callable[[str], bool] = field(default=lambda _address: False, repr=False)
+    """Whether the operator opens an address, to which a login or a redirect leads."""
+    bounds: RemoteBounds = USUAL
+
+    def opens(self, address: str) -> bool:
+        """Whether a request may go to the address."""
+        if isinstance(self.lent, str):
+            return read_origin(address) == read_origin(self.lent) or self.may_call(address)
+        # The protocol of the transport names the address for messages on the way, within the origin.
+        is_own = address == self.server.url or (
+            self.server.transport == "sse" and address.startswith(f"{self.server.origin}/")
+        )
+        return is_own or self.may_call(address)
+
+
+async def acall(
+    link: ServerLink, tool: str, arguments: Mapping[str, JsonValue], key: str
+) -> dict[str, JsonValue]:
+    """The result as MCP has it; `isError`: the tool itself says that it failed.
+
+    Raises: `NotConfigured`, `RequestFailed`.
+    """
+
+    async def ask(client: Any) -> dict[str, JsonValue]:
+        return await _call_tool(client.session, tool, dict(arguments), key)
+
+    async def attempt() -> dict[str, JsonValue] | Exception:
+        one = _Attempt(link=link, ask=ask, seconds=link.server.read_timeout)
+        try:
+            return await one.run()
+        except (RequestFailed, NotConfigured) as error:
+            if not one.asked:
+                raise
+            return error  # it may have been done: not to be tried again
+
+    rules = replace(link.rules, request_timeout=None)
+    outcome = await aask_again(rules, attempt, between=_nothing)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+async def alist(link: ServerLink) -> list[dict[str, JsonValue]]:
+    """The tools of the server, of all pages.
+
+    Raises: `NotConfigured`, `RequestFailed`.
+    """
+
+    async def ask(client: Any) -> list[dict[str, JsonValue]]:
+        return await read_list(client, link.bounds)
+
+    async def attempt() -> list[dict[str, JsonValue]]:
+        seconds = _LIST_ANSWERS * link.server.read_timeout
+        return await _Attempt(link=link, ask=ask, seconds=seconds).run()
+
+    rules = replace(link.rules, request_timeout=None)
+    return await aask_again(rules, attempt, between=_nothing)
+
+
+async def _call_tool(
+    session: Any, tool: str, arguments: dict[str, JsonValue], key: str
+) -> dict[str, JsonValue]:
+    # The package's own `call_tool` asks for the list of tools after the answer, and judges the answer
+    # by a schema of the server's: the answer would be lost with the list.
+    from mcp_types import CallToolRequest, CallToolRequestParams, CallToolResult
+
+    told = {"name": tool, "arguments": arguments, "_meta": {KEY: key}}
+    parameters = CallToolRequestParams.model_validate(told)
+    made = await session.send_request(CallToolRequest(params=parameters), CallToolResult)
+    found: dict[str, JsonValue] = made.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if made.structured_content is not None:
+        # As it came: the package makes null of a number that is not finite.
+        found["structuredContent"] = made.structured_content
+    return found
+
+
+@dataclass(slots=True, kw_only=True)
+class _Attempt(Generic[_T]):
+    """One connection, and one question."""
+
+    link: ServerLink
+    ask: Callable[[Any], Awaitable[_T]]
+    seconds: float
+    """That the answer may take."""
+    asked: bool = False
+    """Whether the question may have been put: until then nothing was done."""
+    exchange: Exchange = field(init=False)
+
+    def __post_init__(self) -> None:
+        bounds = self.link.bounds
+        self.exchange = Exchange(
+            bounds=bounds, may_call=self.link.opens, most_requests=bounds.requests
+        )
+
+    async def run(self) -> _T:
+        """Raises: `NotConfigured`, `RequestFailed`."""
+        answers: list[_T] = []
+        problem: Exception = TimeoutError()
+        try:
+            with unlogged():
+                await self._exchange_words(answers)
+        except BaseExceptionGroup as group:
+            problem = _find_cause(group)
+        except Exception as error:  # noqa: BLE001 - the package raises anything
+            problem = error
+        if answers:
+            # Whatever went wrong after the answer changes nothing of it.
+            return cut_out(answers[0], self.exchange.held)  # type: ignore[arg-type, return-value] # JSON goes in and comes out
+        # Out here: the package's groups would be dragged along, with the request in them.
+        raise self._describe(problem)
+
+    async def _exchange_words(self, answers: list[_T]) -> None:
+        from anyio import CancelScope, current_time
+
+        link = self.link
+        most = link.rules.request_timeout or float("inf")
+        connect_seconds = min(link.bounds.connect_seconds, most)
+        with CancelScope(deadline=current_time() + connect_seconds) as scope:
+            async with connect(link.server, link.lent, self.exchange) as client:
+                scope.deadline = current_time() + min(self.seconds + _GRACE_SECONDS, most)
+                self.asked = True
+                self.exchange.begin_question()
+                answers.append(await self.ask(client))
+                scope.deadline = current_time() + _CLOSE_SECONDS
+
+    def _describe(self, error: Exception) -> Exception:
+        found = self._find_words(error)
+        if isinstance(found, RequestFailed):
+            found.held = tuple(self.exchange.held)
+        return found
+
+    def _find_words(self, error: Exception) -> Exception:
+        exchange, label = self.exchange, self.link.server.label
+        if exchange.closed:
+            return NotConfigured(
+                f"the MCP server '{label}' leads to {exchange.closed}, which this process does not open",
+                hint="add it to `allow` (--allow at the command line)",
+            )
+        if isinstance(error, (NotConfigured, RequestFailed)):
+            return error
+        if exchange.broken or isinstance(error, BrokenOff):
+            return self._fail(exchange.broken or str(error))
+        if isinstance(error, TimeoutError) or getattr(error, "code", None) == -32001:
+            return self._fail(self._describe_wait(), is_lost=True)
+        if exchange.status:
+            return self._describe_status(error)
+        if is_lost(error) or getattr(error, "code", None) in _CLOSED:
+            return self._fail(f"{type(error).__name__}: {error}", is_lost=True)
+        if isinstance(error, OSError):
+            named = f" '{error.filename}'" if error.filename else ""
+            return self._fail(f"{type(error).__name__}: {error.strerror or error}{named}")
+        if type(error).__name__ == "ValidationError":
+            return self._fail("what it answered is no answer of the protocol")
+        return self._fail(str(error) or type(error).__name__)
+
+    def _describe_wait(self) -> str:
+        if not self.asked:
+            within = self.link.bounds.describe("connect_seconds", "within {} seconds")
+            return f"it cannot be asked {within}"
+        return f"no answer within {self.seconds:g} seconds (read_timeout_seconds of its transport)"
+
+    def _describe_status(self, error: Exception) -> Exception:
+        status, text = self.exchange.status, str(error)
+        words = f"status {status}: {text}" if text else f"status {status}"
+        lost = status == _NOT_NOW or status >= 500
+        return self._fail(words, is_lost=lost, surely_not=surely_refused(status))
+
+    def _fail(self, words: str, *, is_lost: bool = False, surely_not: bool = False) -> Exception:
+        words = tell_problem(words, (*self.link.server.secrets, *self.exchange.held))
+        if self.asked and not surely_not:
+            return ConnectionLost(words) if is_lost else RequestFailed(words)
+        return ServerUnreachable(words) if is_lost else RequestRefused(words)
+
+
+def _nothing() -> None:
+    """Nobody watches the tries of a request."""
+
+
+def _find_cause(group: BaseExceptionGroup[BaseException]) -> Exception:
+    """The first error of nested groups; a cancellation and the like go on as they are."""
+    for one in group.exceptions:
+        if isinstance(one, BaseExceptionGroup):
+            return _find_cause(one)
+        if not isinstance(one, Exception):
+            raise one
+    found = group.exceptions[0]
+    assert isinstance(found, Exception)
+    return found

@@ -1,0 +1,111 @@
+"""The seam to the outside: every HTTP call of a flow goes through one `Platform`.
+
+call_addresses.py    the addresses that may be called (pure, but for the look-up)
+call_headers.py      headers that a host sets on calls to one origin; the trace that a call
+                     belongs to, as headers
+description.py       a stored description -> the rebuilt platform; the addresses and secrets that
+                     this process lends to platforms
+http_exchange.py     one request on the wire, one response read within bounds; keeps the HTTP
+                     client's records of calls out of a host's log
+http_platform.py     `HttpPlatform`: the loop of sending and waiting; at a foreign address
+model_usage.py       what a platform used up of a model, told to whoever made the call
+opaque_responses.py  limits what is kept of responses that may contain credentials (pure)
+protocol.py          a node's call (`PlatformCall`), and the errors of calls; a platform that
+                     refuses every call; `WrappedPlatform`: the base of a platform around another
+                     one
+response_outputs.py  a response -> the node's declared outputs (pure); the schema of an answer,
+                     from declared outputs
+simulation.py        `SimulatedPlatform`, the shipped double; responses that you write
+wire_request.py      a call -> the request that is sent (pure); addresses that an author lets one
+                     node call (pure)
+wire_response.py     a response -> a value, a wait or an error (pure)
+
+Each name is imported on first use: a simulation starts without an HTTP library, and reading stored
+runs needs neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+    from cinatra_sdk.outside.platform.protocol import (
+        BASE_URL_PLACEHOLDER,
+        Credentials,
+        DeclaredOutput,
+        KeepsArtifacts,
+        Platform,
+        PlatformCall,
+        PlatformError,
+        PlatformOutputError,
+        PlatformRefused,
+        PlatformResponseError,
+        PlatformUnreachable,
+        WrappedPlatform,
+    )
+    from cinatra_sdk.outside.platform.response_outputs import declared_outputs
+    from cinatra_sdk.outside.platform.simulation import RecordedCall, SimulatedPlatform, StubError
+
+__all__ = [
+    "Platform",
+    "PlatformCall",
+    "DeclaredOutput",
+    "KeepsArtifacts",
+    "Credentials",
+    "HttpPlatform",
+    "SimulatedPlatform",
+    "WrappedPlatform",
+    "RecordedCall",
+    "platform_from",
+    "declared_outputs",
+    "BASE_URL_PLACEHOLDER",
+    "PlatformError",
+    "PlatformRefused",
+    "PlatformUnreachable",
+    "PlatformResponseError",
+    "PlatformOutputError",
+    "StubError",
+]
+
+
+_LATER: Final = {
+    "HttpPlatform": "http_platform",
+    "declared_outputs": "response_outputs",
+    "RecordedCall": "simulation",
+    "SimulatedPlatform": "simulation",
+    "StubError": "simulation",
+    "WrappedPlatform": "protocol",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _LATER.get(name, "protocol")
+    return getattr(import_module(f"cinatra_sdk.outside.platform.{module}"), name)
+
+
+def platform_from(
+    description: Mapping[str, Any],
+    *,
+    env: Mapping[str, str],
+    record: str | None = None,
+    allow: Sequence[str] = (),
+) -> Platform:
+    """The platform that `describe()` described, as far as this process allows; see `remaking.py`.
+
+    env:    the settings of this process.  `CINATRA_BASE_URL` is the only address that gets its
+            secrets (`CINATRA_BRIDGE_TOKEN`, `CINATRA_CONTEXT_ATTEST_KEY`) and the tokens of a run;
+            it is also the `base_url` of a description that names none.  `OASFLOW_ALLOW` limits
+            the other addresses.  `OASFLOW_OPAQUE` names the origins of whose responses no text is kept.
+    record: the file to which this process appends simulated calls.
+    allow:  further addresses that this process opens to the platform.
+
+    Raises: `ValueError`, which says what is wrong with the description, or what this process lacks.
+    """
+    from cinatra_sdk.outside.platform.description import OwnSettings, remake
+
+    return remake(description, OwnSettings.of(env, record=record, opened=allow))

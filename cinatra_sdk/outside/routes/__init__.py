@@ -1,0 +1,13 @@
+"""A platform made of functions: named routes, answered in this process and over HTTP alike.
+
+route_call.py      what a route gets (`RouteCall`), and how it fails (`RouteError`)
+route_platform.py  `RoutedPlatform`: a call -> its route -> the answer that an `HttpPlatform`
+                   would give; the event loop of routes that await
+"""
+
+from __future__ import annotations
+
+from cinatra_sdk.outside.routes.route_call import Handler, RouteCall, RouteError, RunOwner
+from cinatra_sdk.outside.routes.route_platform import RoutedPlatform
+
+__all__ = ["RoutedPlatform", "RouteCall", "RouteError", "RunOwner", "Handler"]

@@ -1,0 +1,55 @@
+"""Turns psycopg's errors into errors of this project, which name the database and the remedy."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import psycopg
+
+from cinatra_sdk.errors import StoreError
+from cinatra_sdk.postgres.connection import plain_error, read_options
+from cinatra_sdk.postgres.dsn import shown_detail, shown_name
+from cinatra_sdk.postgres.role_rights import lacking, look
+
+_ARGUMENTS: Final = (
+    psycopg.errors.NotNullViolation,
+    psycopg.errors.CheckViolation,
+    psycopg.errors.UndefinedFunction,
+    psycopg.errors.DatatypeMismatch,
+)
+"""What a value of another kind than its column comes to."""
+
+
+def store_error(dsn: str, error: Exception) -> StoreError:
+    """`error` as ours: the database and the cause, never the password."""
+    if isinstance(error, psycopg.errors.InsufficientPrivilege):
+        return _build_denied_error(dsn, error)
+    if isinstance(error, psycopg.errors.ProgramLimitExceeded):
+        return StoreError("a name or id is longer than a database can look up")
+    if isinstance(error, psycopg.DataError) and error.sqlstate is None:  # the driver's: NUL
+        return StoreError("a name or id holds characters that no database takes")
+    if isinstance(error, _ARGUMENTS):
+        cause = f"{type(error).__name__} {error.sqlstate or ''}".strip()
+        return StoreError(
+            f"the database {shown_name(dsn)} refuses a value that it was given: {cause}",
+            hint="a name or an id is missing, or is no text",
+        )
+    return plain_error(dsn, error)
+
+
+def _build_denied_error(dsn: str, error: psycopg.Error) -> StoreError:
+    """The error for a missing right, which the database's owner can grant."""
+    role, owner, rights = "NAME", "the owner of its tables", ""
+    try:
+        with psycopg.connect(dsn, **read_options(dsn)) as connection:
+            standing = look(connection)
+            role, owner = standing.role, f"'{standing.owner}', who owns its tables"
+            rights = ", ".join(lacking(connection))
+    except psycopg.Error:
+        pass  # what is known of the refusal itself is said all the same
+    who = "the role of this address" if role == "NAME" else f"the role '{role}'"
+    what = rights or shown_detail(dsn, str(error)) or type(error).__name__
+    return StoreError(
+        f"{who} lacks a right in the database {shown_name(dsn)}: {what}",
+        hint=f"oasflow db migrate --app-role {role} grants it, with the address of {owner}",
+    )

@@ -1,0 +1,275 @@
+"""Attached files on Postgres: their bytes, in and out, for one tenant at a time.
+
+    attachments = AttachmentStore(Database.open())
+    ref = attachments.add("acme", [b"%PDF…"], mime="application/pdf", filename="plan.pdf",
+                          created_by="ann", max_bytes=32 * 1024 * 1024)
+    attachments.tombstone("acme", ref.artifact_id)
+    ports = attachments.ports("acme", {"openai": OpenAiFiles(api_key)})
+
+Every statement names the tenant, so a ref of another tenant's file finds nothing here.  A host with
+artifacts of its own makes its own ports instead (`cinatra_sdk.attachments.uploads`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from cinatra_sdk.attachments.attachment_refs import AttachmentRef, OriginKind, read_ref
+from cinatra_sdk.attachments.provider_capabilities import CapabilityRule
+from cinatra_sdk.attachments.uploads import AttachmentPorts, CachedFile
+from cinatra_sdk.data.text.person_texts import describe_fault
+from cinatra_sdk.errors import InputInvalid, StoreError
+from cinatra_sdk.outside.models.uploads.upload_request import FileToUpload, ProviderFiles
+from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
+from cinatra_sdk.store.artifacts.attachment_rows import (
+    AttachmentFiles,
+    AttachmentUnreadable,
+    AttachmentUploads,
+    check_tenant,
+)
+from cinatra_sdk.store.database import Database
+
+# ----------------------------------------------------------------------------
+# The resolver's ports over the store, for ONE tenant.
+#
+#     `ports = store.ports("acme", {"openai": OpenAiFiles(api_key)})`
+#     `resolve_attachments(refs, "openai", "gpt-5", ports)`
+#
+# A ref is a caller's word.  What it says is compared with the row before any byte is read, and the row's
+# type and size are what counts.  The texts of the refusals reach a model's system prompt, so they name no
+# tenant.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantAttachmentPorts:
+    """`AttachmentPorts` of one tenant; made by `AttachmentStore.ports`."""
+
+    tenant: str
+    files: AttachmentFiles = field(repr=False)
+    uploads: AttachmentUploads = field(repr=False)
+    providers: Mapping[str, ProviderFiles] = field(repr=False)
+
+    def cache_get(self, ref: AttachmentRef, provider: str) -> CachedFile | None:
+        return self.uploads.get(self.tenant, ref, provider)
+
+    def provider_upload(
+        self, ref: AttachmentRef, provider: str, capability: CapabilityRule
+    ) -> CachedFile:
+        """Raises: `AttachmentUnreadable`, before a byte is read where it can be known; what the
+        provider's files raise.
+        """
+        row = self._find(ref, capability)
+        lent = self.providers.get(provider)
+        if lent is None:
+            raise AttachmentUnreadable(f"this process uploads no files to {provider}")
+        return lent.upload(
+            FileToUpload(
+                name=ref.file_name,
+                mime=row["mime"],
+                size=row["size"],
+                # Counts its bytes, and gives no more than the size that was compared.
+                chunks=self.files.read_pieces(self.tenant, row),
+            )
+        )
+
+    def cache_put(
+        self, ref: AttachmentRef, provider: str, file: CachedFile, ttl: timedelta
+    ) -> None:
+        self.uploads.put(self.tenant, ref, provider, file, ttl)
+
+    def _find(self, ref: AttachmentRef, capability: CapabilityRule) -> Row:
+        row = self._load(ref)
+        if row is None:
+            raise AttachmentUnreadable("there is no such file")
+        if ref.digest.lower().removeprefix("sha256:") != row["sha256"]:
+            raise AttachmentUnreadable("the digest is not that of the file")
+        if row["size"] > capability.max_bytes:
+            raise AttachmentUnreadable(
+                f"the file has {row['size']} bytes, and {capability.max_bytes} may be at most"
+            )
+        if row["mime"] != ref.mime:
+            raise AttachmentUnreadable("the type is not that of the file")
+        return row
+
+    def _load(self, ref: AttachmentRef) -> Row | None:
+        with suppress(StoreError):
+            return self.files.load(self.tenant, ref.artifact_id, ref.representation_revision_id)
+        # Instead of the store's own error, whose text names the database.
+        raise AttachmentUnreadable("the store of the files cannot be reached")
+
+
+__all__ = ["AttachmentStore", "StoredParent"]
+
+PIECE: Final = 1024 * 1024
+"""Bytes of one piece, the last may have fewer."""
+_MIME: Final = re.compile(r"[\w!#$&^.+-]+/[\w!#$&^.+-]+(?:\s*;[ -~]*)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredParent:
+    """What a file came with: an e-mail of a mailbox, say."""
+
+    id: str
+    type: str
+    """`email` for an e-mail."""
+
+
+class AttachmentStore:
+    """The attached files of one database; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._files = AttachmentFiles(database)
+        self.uploads = AttachmentUploads(database)
+        """What providers have of the files."""
+
+    def add(
+        self,
+        tenant: str,
+        content: Iterable[bytes],
+        *,
+        mime: str,
+        created_by: str,
+        max_bytes: int,
+        origin_kind: OriginKind = "upload",
+        title: str | None = None,
+        filename: str | None = None,
+        artifact_id: str | None = None,
+        parent: StoredParent | None = None,
+    ) -> AttachmentRef:
+        """Store a file as it comes; out: the ref that names exactly these bytes.
+
+        content:     one part after another; it is read once, in one transaction, so a host that takes
+                     bytes from a slow client has them all before.
+        max_bytes:   what is longer is refused, and nothing of it is kept.
+        origin_kind: `email_attachment` needs a `parent`.
+        artifact_id: of a file that this is a new revision of; None: a new file.
+
+        Raises: `InputInvalid`, which names the argument.
+        """
+        _refuse_unfit(
+            {
+                "media type": mime, "author of a file": created_by, "title of a file": title,
+                "name of a file": filename, "id of a file": artifact_id,
+            }
+        )  # fmt: skip
+        _check(tenant, mime, origin_kind, parent)
+        key = {
+            "tenant": tenant,
+            "artifact_id": artifact_id or f"att_{uuid.uuid4().hex}",
+            "revision_id": f"rev_{uuid.uuid4().hex}",
+        }
+        about = {
+            "mime": mime, "origin_kind": origin_kind, "title": title, "filename": filename,
+            "parent_id": parent.id if parent else None,
+            "parent_type": parent.type if parent else None, "created_by": created_by,
+        }  # fmt: skip
+        with self._database.connection() as connection, connection.transaction():
+            stored = _write_pieces(connection, key, content, max_bytes)
+            run(connection, "lock_attachments", key)
+            if one(connection, "insert_attachment", {**key, **about, **stored}) is None:
+                raise InputInvalid(f'the file "{artifact_id}" was deleted', hint="add a new file")
+        return _build_ref({**key, **about, **stored})
+
+    def find(self, tenant: str, artifact_id: str, revision_id: str) -> AttachmentRef | None:
+        """The ref of a revision as the store knows it; None where the tenant has none to read."""
+        row = self._files.load(tenant, artifact_id, revision_id)
+        return None if row is None else _build_ref(row)
+
+    def read(self, tenant: str, ref: AttachmentRef) -> Iterator[bytes]:
+        """The bytes of a revision, piece by piece; none where the tenant has no such file to read."""
+        row = self._files.load(tenant, ref.artifact_id, ref.representation_revision_id)
+        return iter(()) if row is None else self._files.read_pieces(tenant, row)
+
+    def tombstone(self, tenant: str, artifact_id: str) -> bool:
+        """Give nobody the bytes of any revision any more; whether there was one.
+
+        What providers have of them is used no more either, and expires there.
+        """
+        check_tenant(tenant)
+        key = {"tenant": tenant, "artifact_id": artifact_id}
+        with self._database.connection() as connection, connection.transaction():
+            # After whoever adds a revision right now, so that none is left over.
+            run(connection, "lock_attachments", key)
+            return bool(every(connection, "tombstone_attachment", key))
+
+    def ports(
+        self, tenant: str | None, providers: Mapping[str, ProviderFiles]
+    ) -> AttachmentPorts | None:
+        """What the resolver asks, for one tenant; None for a run that has none.
+
+        tenant:    of the run's sealed identity, never of a request's body.
+        providers: `openai`, `anthropic`, `gemini` → the files under this process's key.
+        """
+        if not tenant:
+            return None
+        return TenantAttachmentPorts(
+            tenant=tenant, files=self._files, uploads=self.uploads, providers=providers
+        )
+
+
+def _refuse_unfit(texts: Mapping[str, object]) -> None:
+    """Raises: `InputInvalid`."""
+    lacking = frozenset({"title of a file", "name of a file", "id of a file"})
+    problem = describe_fault(texts, may_lack=lacking)
+    if problem:
+        raise InputInvalid(problem)
+
+
+def _check(tenant: str, mime: str, origin_kind: str, parent: StoredParent | None) -> None:
+    check_tenant(tenant)
+    if not _MIME.fullmatch(mime):
+        raise InputInvalid("mime is no type of a file", hint="write it as application/pdf")
+    if origin_kind == "email_attachment" and parent is None:
+        raise InputInvalid(
+            "an attachment of an e-mail has no parent", hint='give StoredParent(id=…, type="email")'
+        )
+
+
+def _write_pieces(
+    connection: Rows, key: Mapping[str, str], content: Iterable[bytes], max_bytes: int
+) -> dict[str, Any]:
+    """Write the bytes; out: what is known of them at the end."""
+    digest, size = hashlib.sha256(), 0
+    for place, piece in enumerate(_cut(content)):
+        size += len(piece)
+        if size > max_bytes:
+            raise InputInvalid(
+                f"the file has more than {max_bytes} bytes", hint="attach a smaller file"
+            )
+        digest.update(piece)
+        run(connection, "insert_attachment_piece", {**key, "place": place, "content": piece})
+    return {"sha256": digest.hexdigest(), "size": size}
+
+
+def _cut(content: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of one size."""
+    waiting = bytearray()
+    for part in content:
+        waiting += part
+        while len(waiting) >= PIECE:
+            yield bytes(waiting[:PIECE])
+            del waiting[:PIECE]
+    if waiting:
+        yield bytes(waiting)
+
+
+def _build_ref(row: Row | Mapping[str, Any]) -> AttachmentRef:
+    said = {
+        "artifactId": row["artifact_id"],
+        "representationRevisionId": row["revision_id"],
+        "digest": f"sha256:{row['sha256']}",
+        "mime": row["mime"],
+        "originKind": row["origin_kind"],
+        "title": row["title"],
+        "filename": row["filename"],
+        "size": row["size"],
+    }
+    return read_ref({name: value for name, value in said.items() if value is not None})

@@ -1,0 +1,325 @@
+"""Decision records in the database, for whoever audits runs.
+
+records = DecisionRecords(store.database)
+records.page(status="ESCALATED")            the newest first
+records.get("dr_3f2a…_3").record            as it was hashed
+for line in records.export(run_id="3f2a…"): file.write(line)
+records.correct("dr_3f2a…_3", by="ann", reason="the amount was …", outputs={…})
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from pydantic import JsonValue
+
+from cinatra_sdk.errors import AnswerInvalid, RunNotFound
+from cinatra_sdk.gates.answers import check_answer_value
+from cinatra_sdk.governance.contracts.decision_record import DecisionRecord, RecordStatus
+from cinatra_sdk.governance.contracts.record_format import hash_of, thaw
+from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.governance.records.record_maker import Signer, format_time, seal_record
+from cinatra_sdk.governance.records.verifier import FORMAT, READ, SIGNED_AS, is_end
+from cinatra_sdk.postgres.connection import Row, every, one
+from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.store.arguments import check_arguments, check_names, check_reason, read_actor
+from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.pages import PAGE, Page, read_cursor, read_page, read_rows, write_cursor
+
+# ----------------------------------------------------------------------------
+# The lines of an export of decision records, and the manifest that is signed over them.
+#
+#     `tally = ExportTally(tenant="acme")`
+#     tally.add(row)                    the line of a row of `decision_records`
+#     tally.end("2026-05-04T…Z", signer)    the last line: what has to be there, signed
+#
+# `governance/records/verifier.py` reads them, and has the other half of each rule.
+
+
+@dataclass(kw_only=True)
+class ExportTally:
+    """What an export has come to so far."""
+
+    tenant: str | None = None
+    """None: records of every tenant."""
+    run: str | None = None
+    """None: of every run."""
+    transcripts: bool = False
+    records: int = 0
+    unsigned: int = 0
+    heads: dict[str, str] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    ended: dict[str, bool] = field(default_factory=dict)
+    unreadable: dict[str, list[int]] = field(default_factory=dict)
+    """Numbers of the rows of each run that no reader can make into a record."""
+    _digest: Any = field(default_factory=hashlib.sha256, repr=False)
+
+    @property
+    def without_end(self) -> list[str]:
+        """Runs whose last record, corrections aside, is none of an end."""
+        return sorted(run for run, ended in self.ended.items() if not ended)
+
+    def add(self, row: Mapping[str, Any]) -> str:
+        """The line of a record.  What is no JSON is exported as its text: manifest and verifier name it."""
+        run, record = row["run_id"], _read_json(row["record"])
+        made = {
+            "format": FORMAT,
+            "run_id": run,
+            "seq": row["seq"],
+            "tenant": row["tenant"],
+            "run_status": row["run_status"],
+            "created_at": format_time(row["created_at"]),
+            "record": record,
+        }
+        if self.transcripts:
+            made["transcript"] = _read_json(row["transcript"])
+        if not all(isinstance(made.get(name, {}), dict) for name in READ):
+            self.unreadable.setdefault(run, []).append(row["seq"])
+        line = _write_line(made)
+        self._digest.update(line.encode())
+        self.records += 1
+        self.heads[run], self.counts[run] = row["record_hash"], self.counts.get(run, 0) + 1
+        told = record if isinstance(record, dict) else {}
+        self.unsigned += told.get("signature") is None
+        if "corrects" not in told:
+            self.ended[run] = is_end(told.get("status"), row["run_status"])
+        return line
+
+    def end(self, made_at: str, signer: Signer | None) -> str:
+        """The line of the manifest."""
+        manifest: dict[str, Any] = {
+            "format": FORMAT,
+            "made_at": made_at,
+            "tenant": self.tenant,
+            "run": self.run,
+            "transcripts": self.transcripts,
+            "records": self.records,
+            "counts": self.counts,
+            "heads": self.heads,
+            "without_end": self.without_end,
+            "lines_sha256": f"sha256:{self._digest.hexdigest()}",
+            "key": None if signer is None else {"kid": signer.kid, "alg": signer.alg},
+        }
+        if self.unreadable:
+            manifest["unreadable"] = self.unreadable
+        last: dict[str, Any] = {"manifest": manifest}
+        if signer is not None:
+            last["signature"] = signer.sign(SIGNED_AS + hash_of(manifest)).to_json()
+        return _write_line(last)
+
+
+def _write_line(value: Any) -> str:
+    """JSON that neither a terminal nor the log of a build obeys: ASCII, without DEL and `##[…]`."""
+    text = json.dumps(value).replace("\x7f", "\\u007f").replace("##", "#\\u0023")
+    return text + "\n"
+
+
+def _read_json(text: str) -> Any:
+    """The value, or the text where it is no JSON that a line can hold: not a number, too deep."""
+    try:
+        value = json.loads(text)
+        json.dumps([value], allow_nan=False)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRecord:
+    """A record with its place in the chain of its run."""
+
+    run_id: str
+    seq: int
+    tenant: str
+    flow: str
+    run_status: str
+    """Of the run, as the record's transaction left it."""
+    record: DecisionRecord
+    created_at: datetime
+    transcript: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What it was made from; empty in lists."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        return cls(
+            run_id=row["run_id"],
+            seq=row["seq"],
+            tenant=row["tenant"],
+            flow=row["flow_name"],
+            run_status=row["run_status"],
+            record=DecisionRecord.read_json_text(row["record"], code="RECORD_INVALID"),
+            created_at=row["created_at"],
+            transcript=_read_transcript(row) if "transcript" in row else {},
+        )
+
+
+@check_arguments
+class DecisionRecords:
+    """Reads the records, and corrects them by further ones; safe to share between threads."""
+
+    def __init__(self, database: Database, *, signer: Signer | None = None) -> None:
+        self._database = database
+        self._signer = signer
+
+    def page(
+        self,
+        *,
+        run_id: str | None = None,
+        status: RecordStatus | None = None,
+        tenant: str | None = None,
+        limit: int = PAGE,
+        after: str = "",
+    ) -> Page[StoredRecord]:
+        """The newest first, a page of at most `limit`.
+
+        A row that is no record is no item, and is named in `unreadable`.
+
+        Raises: `InputInvalid` for another list's cursor.
+        """
+        at, (run, seq) = read_cursor(after, names=2)
+        given = {
+            "run_id": run_id, "status": status, "tenant": tenant, "limit": limit,
+            "after_at": at, "after_run": run, "after_seq": int(seq or 0),
+        }  # fmt: skip
+        with self._database.connection() as connection:
+            rows, following = read_page(
+                lambda most: every(connection, "list_records", {**given, "limit": most}),
+                limit,
+                lambda row: write_cursor(row["created_at"], row["run_id"], str(row["seq"])),
+            )
+        items, unreadable = read_rows(
+            rows, StoredRecord.of, lambda row: f"record {row['record_id']}"
+        )
+        return Page(items=items, unreadable=unreadable, next=following)
+
+    def get(self, record_id: str, *, tenant: str | None = None) -> StoredRecord:
+        """With its transcript.  Raises: `RunNotFound` where there is no such record."""
+        return StoredRecord.of(self._load(record_id, tenant))
+
+    def _load(self, record_id: str, tenant: str | None) -> Row:
+        check_names(record_id=record_id, tenant=tenant)
+        with self._database.connection() as connection:
+            row = one(connection, "load_record", {"record_id": record_id, "tenant": tenant})
+        if row is None:
+            raise RunNotFound(
+                f"there is no decision record '{record_id}'", hint="see oasflow records"
+            )
+        return row
+
+    def export(
+        self, *, run_id: str | None = None, tenant: str | None = None, transcripts: bool = False
+    ) -> Iterator[str]:
+        """Whole chains as JSON Lines, with a manifest at the end; `governance/records/verifier.py` verifies them.
+
+        The manifest tells what has to be there, and is signed where there is a signer.
+        transcripts: with what each record was made from.
+        """
+        tally = ExportTally(tenant=tenant, run=run_id, transcripts=transcripts)
+        for run in [run_id] if run_id is not None else self._list_runs(tenant):
+            for row in self._list_chain(run, tenant):
+                yield tally.add(row)
+        made_at = format_time(self._database.now())
+        yield tally.end(made_at, self._signer)
+
+    def _list_runs(self, tenant: str | None) -> Iterator[str]:
+        after = ""
+        while True:
+            with self._database.connection() as connection:
+                asked = {"tenant": tenant, "after": after, "limit": PAGE}
+                rows = every(connection, "list_recorded_runs", asked)
+            if not rows:
+                return
+            yield from (row["run_id"] for row in rows)
+            after = rows[-1]["run_id"]
+
+    def _list_chain(self, run_id: str, tenant: str | None) -> list[Row]:
+        with self._database.connection() as connection:
+            rows = every(connection, "list_chain", {"run_id": run_id})
+        return [row for row in rows if tenant is None or row["tenant"] == tenant]
+
+    def correct(
+        self,
+        record_id: str,
+        *,
+        by: str,
+        reason: str,
+        outcome: str | None = None,
+        outputs: Mapping[str, JsonValue] | None = None,
+        status: RecordStatus | None = None,
+        tenant: str | None = None,
+    ) -> StoredRecord:
+        """A further record that says what the one before should have said; that one stays.
+
+        Raises: `RunNotFound`; `AnswerInvalid` without a name and a reason; `GovernanceRefused` for what
+        is no record.
+        """
+        who, why = read_actor(by), check_reason(reason)
+        if not who.strip() or not why.strip():
+            raise AnswerInvalid(
+                "a correction says who makes it, and why", in_python="give by=…, reason=…"
+            )
+        _check_corrected([outcome, status, thaw(outputs)])
+        wrong = self._load(record_id, tenant)
+        with self._database.connection() as connection, connection.transaction():
+            one(connection, "lock_run_row", {"run_id": wrong["run_id"]})
+            last = one(connection, "load_last_record", {"run_id": wrong["run_id"]})
+            assert last is not None  # there is one to correct
+            changed = {"outcome": outcome, "outputs": outputs, "status": status}
+            body = _make_correction(wrong, last, who, why) | {
+                name: thaw(one) for name, one in changed.items() if one is not None
+            }
+            made = seal_record(DecisionRecord.read(body, code="RECORD_INVALID"), self._signer)
+            kept = {
+                "run_id": wrong["run_id"], "seq": made.sequence, "tenant": wrong["tenant"],
+                "record_id": made.record_id, "status": made.status,
+                "run_status": last["run_status"], "record": json.dumps(made.to_json()),
+                "record_hash": made.record_hash, "previous_hash": made.previous_record_hash,
+                "transcript": wrong["transcript"],
+            }  # fmt: skip
+            execute(connection, "insert_record", kept)
+        return self.get(made.record_id, tenant=tenant)
+
+
+def _read_transcript(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Raises: `GovernanceRefused`."""
+    try:
+        found = json.loads(row["transcript"])
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        why = f"the transcript of record '{row['record_id']}' is no JSON object"
+        raise GovernanceRefused("RECORD_INVALID", why)
+    return found
+
+
+def _check_corrected(values: list[Any]) -> None:
+    """Raises: `GovernanceRefused` for what no record holds: NaN, NUL, a text without end."""
+    problem = ""
+    try:
+        check_answer_value(values)
+    except AnswerInvalid as refused:
+        problem = refused.message
+    if problem:
+        raise GovernanceRefused("RECORD_INVALID", problem.replace("the answer", "the correction"))
+
+
+def _make_correction(wrong: Row, last: Row, who: str, why: str) -> dict[str, Any]:
+    """The record that is wrong, as the next of its chain."""
+    body = DecisionRecord.read_json_text(wrong["record"], code="RECORD_INVALID").to_json()
+    for member in ("record_hash", "signature", "corrects"):
+        body.pop(member, None)
+    following = last["seq"] + 1
+    return body | {
+        "record_id": f"dr_{wrong['run_id']}_{following}",
+        "timestamp": format_time(datetime.now(UTC)),
+        "actor": {"type": "USER", "id": "_".join(who.split())},
+        "reason": why,
+        "corrects": wrong["record_id"],
+        "sequence": following,
+        "previous_record_hash": last["record_hash"],
+    }

@@ -1,0 +1,368 @@
+"""Decision records of governed runs: written in the transaction that changes how a run stands.
+
+    begin_record(flow, params, run)      a run is stored: its first record
+    end_record(connection, …)            an activation ends: waiting, completed, rejected, failed
+    follow_record(connection, …)         somebody ends the run without its flow: stopped, rejected, failed
+
+The database refuses a change of a governed run without its record (`016_governance.sql`), so that no way
+to end a run can forget it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from psycopg.types.json import Json
+
+from cinatra_sdk.contract import ENDED
+from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.postgres.connection import Row, Rows, every, one
+from cinatra_sdk.postgres.connection import run as execute
+
+if TYPE_CHECKING:
+    from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
+    from cinatra_sdk.governance.flow_rules import RunRecorder
+    from cinatra_sdk.governance.records.record_maker import Signer
+    from cinatra_sdk.host_parts.host_parts import FlowGovernance
+    from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+
+
+log = logging.getLogger("oasflow.store")
+_STATUSES: Final = {
+    "completed": "DECIDED",
+    "rejected": "REJECTED",
+    "stopped": "CLOSED",
+    "waiting": "IN_FLIGHT",
+    "failed": "ESCALATED",
+}
+"""Status of a record, by that of its run; where nothing more is known."""
+
+
+def find_recorder(flow: Any) -> RunRecorder | None:
+    """None for a flow that no pack governs."""
+    recorder: RunRecorder | None = getattr(flow, "recorder", None)
+    return recorder
+
+
+def find_signer(flow: Any) -> Signer | None:
+    recorder = find_recorder(flow)
+    return None if recorder is None else recorder.governance.ports.signer
+
+
+@contextmanager
+def work_time(flow: Any, row: Row) -> Iterator[None]:
+    """Around the work of an activation, whose time counts for the budget of a governed run."""
+    recorder = find_recorder(flow) if row["governed"] else None
+    if recorder is None:
+        yield
+        return
+    with recorder.working(describe_run(row)):
+        yield
+
+
+def describe_run(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The identity of a run, as recorders read it."""
+    return {name: row.get(name) or "" for name in ("run_id", "tenant", "started_by")}
+
+
+def govern_flow(flow: DurableFlow, governance: FlowGovernance | None) -> DurableFlow:
+    """The flow of a new run, under the packs that this process has for every flow, if any.
+
+    A flow with packs of its own stays under these.
+    """
+    own = flow.host.governance
+    if governance is None or not governance.governs_flows or (own and own.governs_flows):
+        return flow
+    ruled: DurableFlow = flow.ruled(governance) if hasattr(flow, "ruled") else flow
+    return ruled
+
+
+def require_governed(
+    row: Row, flow: DurableFlow, governance: FlowGovernance | None = None
+) -> DurableFlow:
+    """The flow of a run, under rules where the run is.  governance: of this process.
+
+    Raises: `NotConfigured` where neither flow nor process lends packs for a governed run.
+    """
+    if not row["governed"]:
+        return flow
+    ruled: DurableFlow = flow.ruled(governance) if hasattr(flow, "ruled") else flow
+    if find_recorder(ruled) is None:
+        raise NotConfigured(
+            f"run '{row['run_id']}' is governed, and this process lends no packs",
+            hint="HostParts(governance=…), or --host MODULE:FACTORY",
+        )
+    return ruled
+
+
+def begin_record(flow: Any, params: Mapping[str, Any], run: Mapping[str, Any]) -> Row | None:
+    """The row of the first record of a run; None where no pack governs it.
+
+    Raises: `GovernanceRefused`, before anything is stored.
+    """
+    recorder = find_recorder(flow)
+    if recorder is None:
+        return None
+    transcript = recorder.begin(params, describe_run(run))
+    return _make_row(run, transcript, None, "running", recorder.governance.ports.signer)
+
+
+def restore_records(connection: Rows, flow: Any, row: Row) -> None:
+    """Tell the rules what the run has come to so far, before it is worked on."""
+    recorder = find_recorder(flow)
+    if recorder is None or not row["governed"]:
+        return
+    from cinatra_sdk.governance.records.story import list_ledger_calls
+    from cinatra_sdk.governance.run.evidence import Evidence
+
+    last = one(connection, "load_last_record", {"run_id": row["run_id"]})
+    assert last is not None  # a governed run is stored with its first record
+    rows = every(connection, "list_governed_effects", {"run_id": row["run_id"]})
+    recorded, made = [], []
+    for effect, told in zip(rows, list_ledger_calls(rows), strict=True):
+        if _was_made(effect):
+            made.append(told["call"]["capability_id"])
+        cited = (told["result"] or {}).get("citations")
+        if cited:
+            recorded.append(Evidence(cited[0]["evidence_ref"], _hash_result(effect)))
+    transcript = json.loads(last["transcript"])
+    transcript["used"] = count_used(transcript["used"], rows)
+    recorder.restore(describe_run(row), transcript, recorded, made)
+
+
+def _hash_result(effect: Row) -> str:
+    from cinatra_sdk.outside.effects.effect import hash_json
+
+    return f"sha256:{hash_json((effect['result'] or {}).get('value'))}"
+
+
+def _was_made(effect: Row) -> bool:
+    return effect["status"] in ("done", "unknown")
+
+
+def _was_tried(effect: Row) -> bool:
+    """Whether a call counts for the budget: also one that failed, unless nobody was called."""
+    if effect["status"] != "failed":
+        return _was_made(effect)
+    return (effect["error"] or {}).get("reached", True) is not False
+
+
+def count_used(used: Mapping[str, Any], rows: list[Row]) -> dict[str, Any]:
+    """What a run has used up, with what the ledger alone knows: a process that died told nobody."""
+    from cinatra_sdk.outside.effects.effect import read_usage
+
+    usages = [read_usage(one_row["usage"]) for one_row in rows if _was_tried(one_row)]
+    tokens = sum(one.input_tokens + one.output_tokens for one in usages)
+    return {
+        **used,
+        "tool_calls": max(used["tool_calls"], len(usages)),
+        "tokens": max(used["tokens"], tokens),
+    }
+
+
+def end_record(
+    connection: Rows,
+    flow: Any,
+    row: Row,
+    values: Mapping[str, Any],
+    ending: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Write the record of an activation that ends; in its transaction, before the run's row changes.
+
+    values: the state of the run's graph.  ending: the columns of the run's row (`ending_of`).
+    Out: the columns that say something else now, since only the database knows a record's place.
+    """
+    recorder = find_recorder(flow)
+    if recorder is None or not row["governed"]:
+        return {}
+    from cinatra_sdk.governance.flow_rules import Told
+    from cinatra_sdk.governance.loop.conclusion import DECISION_RECORD
+
+    run_id = row["run_id"]
+    one(connection, "lock_run_row", {"run_id": run_id})
+    last = one(connection, "load_last_record", {"run_id": run_id})
+    standing = one(connection, "load_standing", {"run_id": run_id})
+    if last is None or standing is None or standing["status"] in ENDED:
+        return {}  # somebody ended it meanwhile, with its record
+    status = str(ending["status"])
+    if status == "completed" and standing["rejected_at_gate"]:
+        status = "rejected"
+    outputs = ending["outputs"].obj if ending["outputs"] is not None else None
+    told = Told(
+        run=describe_run(row), last=json.loads(last["transcript"]), values=values, status=status,
+        outputs=outputs, branch=ending["branch"],
+    )  # fmt: skip
+    transcript = recorder.tell(told)
+    error = ending["error"].obj if ending["error"] is not None else {}
+    transcript = _complete(
+        connection, run_id, transcript, status, error, retry_in=ending.get("retry_in")
+    )
+    kept = _make_row(row, transcript, last, status, recorder.governance.ports.signer)
+    execute(connection, "insert_record", kept)
+    for proposal in _list_proposals(values):
+        about = {"run_id": run_id, "tenant": row["tenant"], "proposal": json.dumps(proposal)}
+        said = {**about, "proposal_id": proposal["proposal_id"]}
+        execute(connection, "insert_memory_proposal", said)
+    if outputs is None or DECISION_RECORD not in outputs:
+        return {}
+    return {"outputs": Json({**outputs, DECISION_RECORD: json.loads(kept["record"])})}
+
+
+def follow_record(
+    connection: Rows,
+    row: Row,
+    status: str,
+    *,
+    reason: str,
+    signer: Signer | None = None,
+) -> None:
+    """Write the record of a run that somebody ends without its flow, in the same transaction.
+
+    A signer that fails prevents no end: the record is then not signed, and the log says so.
+    """
+    if not row["governed"]:
+        return
+    run_id = row["run_id"]
+    last = one(connection, "load_last_record", {"run_id": run_id})
+    assert last is not None  # see `restore_records`
+    error = {"code": "", "message": reason}
+    transcript = _complete(connection, run_id, json.loads(last["transcript"]), status, error)
+    try:
+        kept = _make_row(row, transcript, last, status, signer)
+    except Exception as error:  # what a host's key service raises, in whatever form
+        if signer is None:
+            raise
+        log.warning("the end of run '%s' is not signed: %s", run_id, type(error).__name__)
+        kept = _make_row(row, transcript, last, status, None)
+    execute(connection, "insert_record", kept)
+
+
+def _complete(
+    connection: Rows,
+    run_id: str,
+    transcript: dict[str, Any],
+    status: str,
+    error: Mapping[str, Any],
+    *,
+    retry_in: float | None = None,
+) -> dict[str, Any]:
+    """The transcript with what only the database knows: calls of the ledger, words of people, the end."""
+    from cinatra_sdk.governance.records.story import block_waiting, join_calls, list_ledger_calls
+
+    rows = every(connection, "list_governed_effects", {"run_id": run_id})
+    calls = join_calls(
+        transcript["calls"],
+        list_ledger_calls(rows),
+        trusts_ledger=transcript["kind"] == "flow",
+    )
+    named = _name_status(transcript["status"], status, is_error=bool(error), retry_in=retry_in)
+    told = f"{error.get('code', '')}: {error.get('message', '')}".strip(": ") if error else ""
+    if status == "rejected":
+        calls = block_waiting(calls, told or "rejected")
+    return {
+        **transcript,
+        "calls": calls,
+        "approvals": list_approvals(connection, run_id) or transcript["approvals"],
+        "status": named,
+        "reason": transcript["reason"] or told,
+        "outcome": transcript["outcome"] if named in ("DECIDED", "CLOSED") else None,
+        "used": count_used(transcript["used"], rows),
+    }
+
+
+def _name_status(known: str, status: str, *, is_error: bool, retry_in: float | None) -> str:
+    """The status of a record; known: what the run itself says."""
+    if status == "completed" and known == "DECIDED":
+        return known
+    if (status == "waiting" and is_error) or (status == "failed" and retry_in is not None):
+        return "DEFERRED"
+    return _STATUSES.get(status, "IN_FLIGHT")
+
+
+def list_approvals(connection: Rows, run_id: str) -> list[dict[str, Any]]:
+    """What people said at the gates of packs, as records tell it."""
+    from cinatra_sdk.governance.records.record_maker import format_time
+
+    shown = {
+        one_row["gate_id"]: one_row["payload"].get("values") or {}
+        for one_row in every(connection, "list_shown", {"run_id": run_id})
+    }
+    found = []
+    for said in every(connection, "list_run_decisions", {"run_id": run_id}):
+        values = shown.get(said["gate_id"], {})
+        if "evidence_snapshot_hash" not in values:
+            continue  # a gate of the flow's author
+        body = {
+            "gate_id": values["approval_gate"],
+            "approver": said["decided_by"],
+            "approval_mode_effective": values["approval_mode"],
+            "evidence_snapshot_hash": values["evidence_snapshot_hash"],
+            "decided_at": format_time(said["decided_at"]),
+        }
+        found.append(body if said["kind"] == "approved" else {**body, "decision": said["kind"]})
+    return found
+
+
+def _make_row(
+    run: Mapping[str, Any],
+    transcript: dict[str, Any],
+    last: Row | None,
+    run_status: str,
+    signer: Signer | None,
+) -> Row:
+    record, kept = _make_record(transcript, last, signer)
+    text = json.dumps(record.to_json(), ensure_ascii=False)
+    return {
+        "run_id": run["run_id"],
+        "tenant": run["tenant"],
+        "seq": record.sequence,
+        "record_id": record.record_id,
+        "status": record.status,
+        "run_status": run_status,
+        "record": text,
+        "record_hash": record.record_hash,
+        "previous_hash": record.previous_record_hash,
+        "transcript": json.dumps(kept, ensure_ascii=False),
+    }
+
+
+def _make_record(
+    transcript: dict[str, Any], last: Row | None, signer: Signer | None
+) -> tuple[DecisionRecord, dict[str, Any]]:
+    """The record, and the transcript that it was made from.
+
+    A story that cannot be a record as it is (an outcome that its decision does not allow) is recorded
+    as escalated, with the reason: an end without a record would be worse.
+    """
+    from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+    from cinatra_sdk.governance.records.record_maker import RecordLink, make_record
+    from cinatra_sdk.governance.records.story import read_story
+
+    link = RecordLink(
+        sequence=1 if last is None else last["seq"] + 1,
+        previous_hash=None if last is None else last["record_hash"],
+    )
+    at = datetime.now(UTC)
+    try:
+        made = make_record(
+            read_story(transcript), link, at=at, signer=signer, transcript=transcript
+        )
+    except GovernanceRefused as problem:
+        log.warning("%s", problem)
+        told = {**transcript, "status": "ESCALATED", "outcome": None, "outputs": {}}
+        told["reason"] = f"{problem.code}: {problem.message}"
+        return make_record(read_story(told), link, at=at, signer=signer, transcript=told), told
+    return made, transcript
+
+
+def _list_proposals(values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    loop = values.get("loop")
+    found: list[dict[str, Any]] = []
+    if isinstance(loop, Mapping) and loop.get("next") == "end":
+        found = list(loop.get("proposals") or [])
+    return found

@@ -1,0 +1,349 @@
+"""One activation of a run: driven from where its checkpoints stand to its next stop.
+
+In: a run's id and its flow.  Out: the run as the activation left it.
+
+Every write compares the fence of the claim (`work/`), so a process that lost the run writes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg.types.json import Json
+
+from cinatra_sdk.engine.host_context import DERIVED, HostContext, listening
+from cinatra_sdk.errors import CheckpointsUnusable, FenceLost, GateUnreadable, RunBusy, StoreError
+from cinatra_sdk.events import RunEvent
+from cinatra_sdk.governed.approval_policy import policy_hash
+from cinatra_sdk.postgres.connection import Row, Rows, one
+from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.runs import OnEvent, Run, Stop
+from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.evidence.record_writer import (
+    end_record,
+    find_signer,
+    follow_record,
+    restore_records,
+    work_time,
+)
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.runs.decision_rows import Answers, standing_of
+from cinatra_sdk.store.runs.retries import RetryPolicy, describe_exhausted, plan_retry
+from cinatra_sdk.store.runs.run_rows import (
+    describe_error,
+    ending_of,
+    failure_of,
+    host_of,
+    load_row,
+    rejected_after_all,
+    run_of,
+)
+from cinatra_sdk.store.work.claims import Claim, Claims, build_fence_error
+from cinatra_sdk.store.work.event_rows import EventBuffer
+from cinatra_sdk.store.work.run_ledger import RunLedger
+
+if TYPE_CHECKING:
+    from cinatra_sdk.activations import Graph
+    from cinatra_sdk.store.work.saver import RunSaver
+
+
+# ----------------------------------------------------------------------------
+# Whether a run can be gone on with from the checkpoints that it has.
+#
+# In: the row that a claim gives.  Out: the problem, or None; then this process's ids sort after them.
+#
+# A run that has begun and has no checkpoint must not begin again in silence: what it did would be
+# done twice.
+
+
+def find_unusable_checkpoints(row: Row) -> CheckpointsUnusable | None:
+    # Imported late: listing runs must not load the engine.
+    from cinatra_sdk.engine.checkpoint_ids import move_ids_beyond
+
+    name = row["run_id"]
+    if row["newest"] is None:
+        if not row["has_acted"]:
+            return None
+        return CheckpointsUnusable(
+            f"run '{name}' has begun, and its checkpoints were deleted",
+            hint="to begin again would repeat what it did: restore them and resume the run, or stop it",
+        )
+    if move_ids_beyond(row["newest"]):
+        return None
+    return CheckpointsUnusable(
+        f"run '{name}' has a checkpoint that is ahead of this process's clock by more than a century",
+        hint="set the clock right and resume the run; or the checkpoint was forged: stop the run",
+    )
+
+
+log = logging.getLogger("oasflow.store")
+
+
+def activate(
+    claims: Claims,
+    run_id: str,
+    flow: DurableFlow,
+    context: HostContext,
+    *,
+    retries: RetryPolicy,
+    on_event: OnEvent | None,
+    wait: float,
+    attempts: int | None = None,
+) -> Run:
+    """Drive the run to its next stop, then once more if a decision came in meanwhile.
+
+    wait:     seconds to wait for another process that works on the same run.
+    attempts: the run's number of attempts as the caller knows it; where it was worked on since,
+              nothing is done.
+
+    Raises: `RunBusy`, `StoreError`.
+    """
+    flow.graph()  # a run does not count as running in a process that cannot make its graph
+    driven = False
+    while True:
+        row = None
+        try:
+            with claims.claim(run_id, wait=wait, attempts=attempts) as (connection, claim):
+                if claim.has_begun:
+                    activation = _Activation(
+                        claims, connection, claim, flow, context, retries, on_event
+                    )
+                    row = activation.drive()
+        except FenceLost as error:
+            log.warning("%s", error)
+            return run_of(_load_row(claims.database, run_id))
+        except RunBusy:
+            if not driven:
+                raise
+            return run_of(_load_row(claims.database, run_id))  # whoever has the run goes on with it
+        # As the run was when it became nobody's: a process that recorded an answer before that found
+        # it taken; this process goes on for it.
+        row = row or _load_row(claims.database, run_id)
+        if not row["can_go_on"]:
+            return run_of(row)
+        driven, wait, attempts = True, 0.0, None
+
+
+def _load_row(database: Database, run_id: str) -> Row:
+    """The run's row, which says whether a recorded answer waits to be carried out."""
+    with database.connection() as connection:
+        return load_row(connection, run_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Activation:
+    claims: Claims
+    connection: Rows
+    """The activation's own connection: it holds the run's lock and writes the checkpoints."""
+    claim: Claim
+    flow: DurableFlow
+    context: HostContext
+    retries: RetryPolicy
+    on_event: OnEvent | None
+
+    @property
+    def run_id(self) -> str:
+        return self.claim.run_id
+
+    @property
+    def database(self) -> Database:
+        return self.claims.database
+
+    def drive(self) -> Row | None:
+        """Drive the run to its next stop, and write the result into its rows.
+
+        Out: the run's row from then on; None where it has to be read.
+        Raises: `FenceLost` where another worker has the run by now.
+        """
+        try:
+            return self._drive()
+        except psycopg.Error:
+            # Whoever takes a run over ends the connection of the worker before.
+            if self._is_overtaken():
+                raise build_fence_error(self.run_id) from None
+            raise
+
+    def _drive(self) -> Row | None:
+        row = self.claim.row
+        if self._end_without_checkpoints() or self._end_after_deaths():
+            return None
+        restore_records(self.connection, self.flow, row)
+        ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
+        events = EventBuffer(live=partial(self.database.news.tell, self.run_id))
+        host = listening(host_of(row, self.context, ledger), events.add)
+        saver = self._make_saver(events, host, ledger)
+        graph = self.flow.graph(saver)
+        attempt = {"attempt": row["begun_attempts"]}
+        events.add(RunEvent(kind="run", name="started", data=attempt))
+        with self.claims.flushing.watching(saver), _storing_what_an_interruption_leaves(saver):
+            with work_time(self.flow, row):
+                stop, failed = self._advance_graph(graph, host, Answers(row["answers"]))
+            values = self._read_values(graph)
+            return self._end(
+                saver, stop, failed, host, values=values, failures=row["begun_failures"] + 1
+            )
+
+    def _read_values(self, graph: Graph) -> Mapping[str, Any]:
+        """The state of the graph of a governed run, for its record."""
+        if not self.claim.row["governed"]:
+            return {}
+        config = self.flow.config(run_id=self.run_id)
+        return graph.get_state(config).values or {}
+
+    def _make_saver(self, events: EventBuffer, host: HostContext, ledger: RunLedger) -> RunSaver:
+        # Imported late: listing runs must not load the engine.
+        from cinatra_sdk.store.work.saver import RunSaver
+
+        row = self.claim.row
+        saver = RunSaver(
+            self.connection, run_id=self.run_id, tenant=row["tenant"], fence=self.claim.fence,
+            events=events, policy_sha256=self._hash_policy(host),
+            wake=partial(self.database.news.wake, self.run_id), is_new=row["newest"] is None,
+            is_eager=not (self.flow.is_repeatable and host.door.ledger is ledger),
+        )  # fmt: skip
+        ledger.on_admitted = saver.store_each_write
+        return saver
+
+    def _end_after_deaths(self) -> bool:
+        """End a run whose workers died as often in a row as they may; a person may resume it."""
+        row = self.claim.row
+        if not row["died"] or row["rejected_at_gate"]:
+            return False
+        failures = row["begun_failures"]
+        if failures < self.retries.most:
+            return False
+        log.error("run '%s' died %d times in a row", self.run_id, failures)
+        about = {"run_id": self.run_id, "fence": self.claim.fence}
+        self._end_early(
+            "fail_run", "failed", {**about, "error": describe_exhausted(failures, None)}
+        )
+        return True
+
+    def _end_without_checkpoints(self) -> bool:
+        """End a run whose checkpoints cannot be gone on from: rejected where it was, else failed."""
+        problem = find_unusable_checkpoints(self.claim.row)
+        if problem is None:
+            return False
+        log.error("%s", problem)
+        about = {"run_id": self.run_id, "fence": self.claim.fence}
+        if self.claim.row["rejected_at_gate"]:
+            self._end_early("reject_run", "rejected", about)  # needs no checkpoint
+        else:
+            self._end_early("fail_run", "failed", {**about, "error": describe_error(problem)})
+        return True
+
+    def _end_early(self, query: str, status: str, about: Mapping[str, Any]) -> None:
+        """End an activation that could not begin."""
+        row = self.claim.row
+        if not row["governed"]:
+            execute(self.connection, query, about)
+            return
+        with self.connection.transaction():
+            one(self.connection, "lock_run_row", {"run_id": self.run_id})
+            reason = about["error"].obj["message"] if "error" in about else "a person rejected it"
+            follow_record(
+                self.connection, row, status, reason=reason, signer=find_signer(self.flow)
+            )
+            execute(self.connection, query, about)
+
+    def _end(
+        self,
+        saver: RunSaver,
+        stop: Stop,
+        failed: Exception | None,
+        host: HostContext,
+        *,
+        values: Mapping[str, Any],
+        failures: int,
+    ) -> Row | None:
+        """Write what the activation came to; failures: in a row, if it failed.
+
+        values: the state of the graph of a governed run.
+
+        Out: as `drive`.
+        """
+        ending, gates = self._build_ending(stop, failed, host, failures), stop.gates
+        if ending["status"] != "rejected" and self.claim.row["rejected_at_gate"]:
+            log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
+            ending, gates = rejected_after_all(ending), ()
+        problem = ending["error"].obj if ending["error"] is not None else {}
+        given = Json(self.claim.row["answers"])
+        said = {**ending, "ending": Json(problem), "answers": given}
+        if self.claim.row["governed"]:
+            # The record and the change that it tells of, or neither.
+            with self.connection.transaction():
+                told = end_record(self.connection, self.flow, self.claim.row, values, ending)
+                row = saver.end({**said, **told}, gates)
+        else:
+            row = saver.end(said, gates)
+        self.claim.is_released = True
+        if row["run_id"] is None:
+            return None
+        return {**row, **{name: self.claim.row[name] for name in ("flow_name", "flow_file")}}
+
+    def _advance_graph(
+        self, graph: Graph, host: HostContext, answers: Answers
+    ) -> tuple[Stop, Exception | None]:
+        """Where the run stops, and the error that stopped it there."""
+        from cinatra_sdk.activations import advance, stop_of
+
+        config = self.flow.config(run_id=self.run_id)
+        try:
+            stop = advance(
+                graph, self.claim.row["input"], config, context=host, answer=answers.answer,
+                on_event=self.on_event,
+            )  # fmt: skip
+        except (psycopg.Error, FenceLost):
+            raise  # the run does not count as failed: it can be resumed once the database is reachable
+        except Exception as error:  # noqa: BLE001 - a run must not be left as running by a bug
+            failed = error
+        else:
+            return stop, None
+        try:
+            return stop_of(graph.get_state(config)), failed
+        except GateUnreadable:
+            return Stop(status="failed"), failed
+
+    def _build_ending(
+        self, stop: Stop, failed: Exception | None, host: HostContext, failures: int
+    ) -> dict[str, Any]:
+        """The run's row after the activation."""
+        ending = ending_of(stop)
+        if failed is None:
+            return ending
+        ending |= failure_of(failed, host)
+        if ending["status"] == "failed":
+            ending |= plan_retry(self.retries, failed, failures=failures, told=ending["error"])
+        told = ending["error"].obj
+        log.error("run '%s' failed at '%s': %s", self.run_id, told["node"], told["message"])
+        return ending
+
+    def _hash_policy(self, host: HostContext) -> str:
+        given = host.approval_policy
+        return policy_hash(self.flow.approval_policy if given is DERIVED else given)
+
+    def _is_overtaken(self) -> bool:
+        try:
+            with self.database.connection() as connection:
+                return standing_of(connection, self.run_id).fence != self.claim.fence
+        except StoreError:
+            return False  # the database cannot be reached: nobody knows
+
+
+@contextmanager
+def _storing_what_an_interruption_leaves(saver: RunSaver) -> Iterator[None]:
+    """Keep what was done until somebody interrupted the process (Ctrl-C)."""
+    try:
+        yield
+    except (psycopg.Error, FenceLost):
+        raise
+    except BaseException:
+        with suppress(psycopg.Error, FenceLost):
+            saver.flush()
+        raise

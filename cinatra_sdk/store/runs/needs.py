@@ -1,0 +1,201 @@
+"""What needs a person, in one list: gates to decide, calls to settle, failed runs to resume.
+
+for need in store.needs(tenant="acme").items:
+    need.kind, need.content, need.command
+        "gate"    "subject: Bees; audience: all"      "oasflow approve n1/send --shown db541e85e9210c4b"
+        "call"    "POST /api/pay"                     "oasflow settle n1 7f3a"
+        "failed"  "the platform refused (422)"        "oasflow resume n1"
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, TypeAlias
+
+from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.gates.decisions import SHORT
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.postgres.connection import Row
+from cinatra_sdk.store.pages import OpenGate, Page, UnreadableGate
+from cinatra_sdk.store.runs.run_rows import read_open_gates
+from cinatra_sdk.store.runs.settlement import UnknownEffect
+
+MESSAGE: Final = "output"
+"""Name of a gate's value that holds the text of a message, where it is no JSON."""
+MOST: Final = 200
+"""Characters of a content."""
+
+NeedKind: TypeAlias = Literal["gate", "call", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateToDecide(OpenGate):
+    """A gate that waits for a decision."""
+
+    kind: Literal["gate"] = "gate"
+
+    @property
+    def since(self) -> datetime:
+        return self.opened_at
+
+    @property
+    def name(self) -> str:
+        """The gate's id."""
+        return self.gate.id
+
+    @property
+    def content(self) -> str:
+        """One line of what it shows."""
+        return describe_gate(self.gate)
+
+    @property
+    def command(self) -> str:
+        word = "answer" if self.gate.form.needs_data or self.gate.model_question else "approve"
+        target = shlex.quote(f"{self.run_id}/{self.gate.id}")
+        return f"oasflow {word} {target} --shown {self.gate.shown[:SHORT]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallToSettle:
+    """A call of which nobody knows whether it happened, and that may happen once only."""
+
+    kind: Literal["call"] = "call"
+    run_id: str
+    tenant: str
+    flow: str
+    """The flow's name."""
+    started_by: str
+    since: datetime
+    call: UnknownEffect
+    risk: str
+    """Risk class of the call; empty where it has none."""
+
+    @property
+    def name(self) -> str:
+        """The call's key."""
+        return self.call.key
+
+    @property
+    def content(self) -> str:
+        return one_line(f"{self.call.capability} by {self.call.path}")
+
+    @property
+    def command(self) -> str:
+        """To be ended with `--happened` or `--did-not-happen` by a person who has looked; asks for that."""
+        return f"oasflow settle {shlex.join([self.run_id, self.call.key])}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetter:
+    """A failed run that is not tried again until a person resumes it."""
+
+    kind: Literal["failed"] = "failed"
+    run_id: str
+    tenant: str
+    code: str
+    """Of its error."""
+    since: datetime
+    flow: str = ""
+    started_by: str = ""
+    message: str = ""
+    """Of its error."""
+
+    @property
+    def name(self) -> str:
+        """The code of its error."""
+        return self.code
+
+    @property
+    def content(self) -> str:
+        return one_line(self.message)
+
+    @property
+    def command(self) -> str:
+        return f"oasflow resume {shlex.quote(self.run_id)}"
+
+
+Need: TypeAlias = GateToDecide | CallToSettle | DeadLetter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedPage(Page[Need]):
+    """A part of the list of what needs a person, the longest wait first."""
+
+    unreadable: Sequence[UnreadableGate] = ()
+    """The gates that have their place on this page and cannot be read."""
+
+
+def read_need(row: Row) -> tuple[list[Need], list[UnreadableGate]]:
+    """A row of `list_needs`."""
+    about: dict[str, Any] = {
+        "run_id": row["run_id"],
+        "tenant": row["tenant"],
+        "flow": row["flow_name"],
+        "started_by": row["started_by"],
+    }
+    if row["kind"] == "gate":
+        gates, problems = read_open_gates({**row, "opened_at": row["since"]})
+        found: list[Need] = [
+            GateToDecide(**about, opened_at=one.opened_at, gate=one.gate) for one in gates
+        ]
+        return found, problems
+    about["since"] = row["since"]
+    if row["kind"] == "call":
+        call = {**row["call"], "error": row["error"]}
+        call["begun_at"] = datetime.fromisoformat(call["begun_at"])
+        risk = call.pop("risk")
+        return [CallToSettle(**about, call=UnknownEffect.of(call), risk=risk)], []
+    error = row["error"] if isinstance(row["error"], Mapping) else {}
+    about |= {name: str(error.get(name, "")) for name in ("code", "message")}
+    return [DeadLetter(**about)], []
+
+
+def conditions_of(wanted: Mapping[str, Any]) -> Row:
+    """What a statement that lists gates compares: the risk and the text as JSON has them.
+
+    Raises: `InputInvalid` for a step that is no number.
+    """
+    step, risk, text = (wanted.get(name) for name in ("step", "risk", "text"))
+    if step is not None and (not isinstance(step, int) or isinstance(step, bool)):
+        raise InputInvalid("'step' is no whole number", hint="give the number of a policy's step")
+    return {
+        "step": step,
+        "risk": None if risk is None else json.dumps(risk),
+        "texts": None if not text else _spell(text),
+    }
+
+
+def _spell(text: str) -> list[str]:
+    """A text in small letters, as it stands in the JSON of a row and as it is."""
+    escaped = {json.dumps(one)[1:-1].lower() for one in (text, text.lower(), text.upper())}
+    return sorted(escaped | {text.lower()})
+
+
+def describe_gate(gate: Gate) -> str:
+    """One line of what a gate shows: its question, else its values by their names."""
+    if gate.model_question:
+        return one_line(gate.model_question)
+    said = [
+        _say_named(name, value) for name, value in gate.values.items() if value not in ("", None)
+    ]
+    return one_line("; ".join(said) or gate.description or gate.name)
+
+
+def _say_named(name: str, value: object) -> str:
+    """A message of several words under the runtime's own name needs no name."""
+    told = _say(value)
+    is_message = name == MESSAGE and isinstance(value, str) and len(value.split()) > 1
+    return told if is_message else f"{name}: {told}"
+
+
+def _say(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def one_line(text: str) -> str:
+    line = " ".join(text[: 4 * MOST].split())
+    return line if len(line) <= MOST else f"{line[: MOST - 1]}…"

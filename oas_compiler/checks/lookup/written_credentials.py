@@ -1,0 +1,498 @@
+r"""Literal credentials in one text of a document: the rule by which every command decides what it prints.
+
+    "headers": {"X-Auth": "Bearer {{ t }}9fK2…"}             ->  "9fK2…"
+    "url": "https://host/x?api%5Fkey=9fK2…#access_token=…"   ->  both values
+    "data": {"text": "curl -u bob:9fK2… https://host"}       ->  "9fK2…"
+    "data": {"key": "title", "code": "200", "auth": "{{CINATRA_TOKEN}}"}   ->  nothing
+
+This is the whole rule.  `check` warns of fewer places, because it may call nothing a credential that is
+an ordinary word; what is only printed may be covered once too often.  A text is covered where
+
+* it has the shape of a well-known credential, wherever it stands (`credentials.py`), or looks random
+  in a place that is sent (`literal_credential.py`), or stands in a sensitive field (`checks/credential_cover.py`);
+* its name is that of a credential.  The name is the member's key; beside `value`, `default` and the
+  like also the `name` or `title` of the object, and the key of the object; in an object such as
+  `auth` or `credentials` the object's key; in a list of two texts the first.  How much the value
+  must look like a credential depends on the name:
+  - a clear name (`password`, `api_key`, `Authorization`): in a header every literal, elsewhere one
+    that is no ordinary word (`credentials.py`);
+  - a probable one (`pwd`, `pass`; in a header or query also `X-Auth`, `X-Session-Id`, `sig`): at
+    least six letters and digits, both of them;
+  - one with other meanings (`key`, `code`, `auth`, `session`): letters and digits as mixed as in
+    random text (`is_mixed`);
+* in a text of any name, such a name stands with such a value: in the query, the fragment or the user
+  of an address, as `name=value`, `name: value`, JSON, XML or an option of a program, or a value
+  stands behind `Bearer` or `Basic`.  Text that is encoded with `%` is read decoded as well.
+
+Placeholders (`{{ t }}`, `${T}`, `<T>`) are no part of a value; what is written beside one is.
+Every pattern is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, Literal
+from urllib.parse import unquote
+
+from cinatra_sdk.data.ports import REFERENCE
+from oas_compiler.checks.lookup.credentials import (
+    find_known,
+    is_credential_name,
+    looks_written,
+    random_text,
+    stands_for_another,
+    stands_under,
+)
+from oas_compiler.checks.subject import Text, collect_texts
+from oas_compiler.ir import JsonValue
+
+# ----------------------------------------------------------------------------
+# How certain it is that a name is that of a credential, for what is printed.
+#
+#     "X-Api-Key", "slack_token", "jwtSecret"            clear
+#     "pwd", "pass"; as a header or parameter "X-Auth"   probable
+#     "key", "code", "auth", "session"                   possible
+#     "max_tokens", "sort key", "X-Auth-Provider"        none
+#
+# The more certain the name, the less its value must look like a credential (`written_credentials.py`).
+
+
+Certainty = Literal["clear", "probable", "possible", ""]
+"""How certain it is that a name is that of a credential."""
+
+
+def set_of(words: str) -> frozenset[str]:
+    """`"a b"` as a set: long lists of names stay readable."""
+    return frozenset(words.split())
+
+
+_SEPARATE: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_CLEAR_LAST: Final = frozenset({"token", "secret", "password", "passwd", "passphrase", "apikey"})
+"""Last words of names such as `slack_token`, `jwtSecret`."""
+_OTHER_TOKENS: Final = set_of(
+    "page next max min cursor continuation sync start end stop begin first last eos bos pad "
+    "unk mask sep cls special num per count total cancel cancellation resume delta watch "
+    "shard stream current new each trade top"
+)
+"""What stands before "token" or "secret" where it is none that opens anything."""
+_CLEAR_BEFORE_KEY: Final = set_of(
+    "api access secret private auth signing encryption master account subscription functions "
+    "function shared service deploy webhook client licence license host"
+)
+"""What stands before "key" in the name of a credential."""
+_PROBABLE: Final = frozenset({"pwd", "pass", "psw", "passcode", "passwort"})
+_POSSIBLE: Final = set_of(
+    "key sig code auth signature session sid jwt bearer credential credentials creds "
+    "authentication authorization authtoken secrets tokens passwords keys cookies cookie csrf "
+    "xsrf sas hmac login sessionid connectionstring"
+)
+_SENT_WORDS: Final = set_of(
+    "auth authorization authentication token secret key signature sig csrf xsrf session "
+    "sessionid sid cookie password passwd pwd pass credential credentials jwt apikey bearer "
+    "sas hmac"
+)
+"""Words of a header's or a query's name that make it a probable one."""
+_SENT_POSSIBLE: Final = frozenset({"key", "code"})
+"""Whole names that stay possible in a query: keys and codes of many things stand there."""
+_OTHER_HEADERS: Final = frozenset({"idempotency", "sort", "surrogate", "cache", "partition", "routing", "group",
+                                   "order", "primary", "foreign", "sec", "public"})  # fmt: skip
+_NAMES_NO_VALUE: Final = set_of(
+    "type provider version mode scheme method policy name url uri expiry expires ttl count "
+    "limit size length algorithm alg domain realm required enabled source kind format budget "
+    "usage header field endpoint id ref reference"
+)
+"""Last words of names that say something about a credential."""
+_IDS_OF_SESSIONS: Final = frozenset({"session", "sess"})
+ORDINARY: Final = set_of(
+    "oauth1 oauth2 oauth2.0 auth0 aws4 aws4-hmac-sha256 hmac-sha1 hmac-sha256 hmac-sha512 "
+    "sha1 sha256 sha384 sha512 base64 base64url utf8 utf-8 utf16 http2 http/1.1 http/2 x509 "
+    "rs256 es256 hs256 ed25519 rsa2048 aes128 aes256 argon2 pbkdf2 es2015 iso8601 iso-8601 "
+    "rfc3339 uuid4 uuidv4 base32 base58 base62 gzip2 win32 x86_64 i18n oauth2-bearer"
+)
+"""Words with a digit that are no credentials under any name."""
+
+
+@lru_cache(maxsize=4096)
+def is_about_a_login(key: str) -> bool:
+    """Whether an object of that name is about one login: `auth`, `credentials`, `api_key`."""
+    words = _split(key)
+    return bool(words) and (
+        words[-1] in {"auth", "credential", "credentials", "creds", "authorization", "authentication",
+                      "secrets", "login", "passwords", "tokens", "cookies"}
+        or is_credential_name(key)
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def judge_name(name: str, *, is_sent: bool) -> Certainty:
+    name = unquote(name) if "%" in name else name
+    if not name or len(name) > 80:
+        return ""
+    if is_credential_name(name):
+        return "clear"
+    words = _split(name)
+    if not words:
+        return ""
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if last in _CLEAR_LAST:
+        return "" if before in _OTHER_TOKENS else "clear"
+    if last == "key" and before in _CLEAR_BEFORE_KEY:
+        return "clear"
+    if last in _PROBABLE:
+        return "probable"
+    if is_sent and not _OTHER_HEADERS.intersection(words) and _SENT_WORDS.intersection(words):
+        is_about = last in _NAMES_NO_VALUE and not _IDS_OF_SESSIONS.intersection(words)
+        if not is_about and name.casefold() not in _SENT_POSSIBLE:
+            return "probable"
+    return "possible" if "".join(words) in _POSSIBLE or (is_sent and last in _POSSIBLE) else ""
+
+
+def _split(name: str) -> list[str]:
+    return [word for word in _SEPARATE.sub(" ", name).casefold().split() if word]
+
+
+_BESIDE_A_NAME: Final = set_of(
+    "value val const content text data raw literal default example examples values enum "
+    "secret key token"
+)
+"""Members whose object says what they are."""
+_BESIDE_A_CREDENTIAL: Final = set_of(
+    "type scheme kind method mode name title description user username login in grant_type "
+    "scope scopes url uri token_url audience client_id region format pattern id provider "
+    "realm component_type header prefix"
+) | {REFERENCE, "$ref"}
+"""Members of an object such as `auth` that are no credential themselves."""
+_NO_VALUES: Final = set_of(
+    "json_schema mapping input_mapping output_mapping examples enum required branches "
+    "inputRenderers input_renderers"
+)
+"""Members below which names stand, so that only a mixed text is a value."""
+_HEADERS: Final = frozenset({"headers", "sensitive_headers", "header"})
+_QUERIES: Final = frozenset({"query_params", "params", "query"})
+
+_MARK: Final = "\0"
+"""Stands for a placeholder while a text is looked at."""
+_PLACEHOLDER: Final = re.compile(
+    r"\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\([^()]*\)|(?<![\w$])\$[A-Z_][A-Z0-9_]*\b|<[A-Za-z_][\w .-]{0,60}>"
+)
+_CONSTANT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+"""A text that is written out inside a placeholder: `{{ key | default('9fK2…') }}`."""
+_SCHEMES: Final = frozenset({"basic", "bearer", "token", "apikey", "digest", "api-key", "key"})
+_DATE: Final = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ][\d:.,+Z-]*)?)?")
+_SHORTEST: Final = 6
+_LONGEST: Final = 10_000
+_PIECES: Final = re.compile(r"[^\s\0,;:&?\"'=]+")
+"""What stands beside placeholders, without the names before `=`."""
+_ATTRIBUTE: Final = re.compile(r"[A-Za-z][\w-]*=")
+
+_VALUE: Final = r"[^\s\"'\\,;&<>{}()\[\]`|]"
+_NAME: Final = r"[A-Za-z][\w-]{1,79}"
+_PAIR: Final = re.compile(
+    rf"(?<![\w-])(?P<name>{_NAME})(?:\\?[\"'])?(?:[ \t]{{0,3}}(?:=>|:=|==?|:)[ \t\r\n]{{0,3}}|[ \t]is[ \t]:?)"
+    rf"(?:\\?[\"'`])?(?P<scheme>(?:basic|bearer|token|apikey|digest)[ \t]{{1,3}})?(?P<value>{_VALUE}{{4,400}})",
+    re.IGNORECASE,
+)
+_ELEMENT: Final = re.compile(rf"<(?P<name>{_NAME})>(?P<value>[^\s<>]{{4,400}})</")
+_PART_OF_A_FORM: Final = re.compile(
+    rf"name=\\?[\"'](?P<name>{_NAME})\\?[\"'][ \t\r\n]{{1,8}}(?P<value>{_VALUE}{{4,400}})"
+)
+_OPTION: Final = re.compile(
+    rf"(?<!\S)--?(?P<name>{_NAME})[ \t=]{{1,3}}[\"']?(?P<value>{_VALUE}{{4,400}})"
+)
+_USER_OPTION: Final = re.compile(
+    rf"(?<!\S)(?:-u[ \t]{{0,3}}|--(?:proxy-)?user[ \t=]{{1,3}})[\"']?[^\s:\"']{{0,80}}:(?P<value>{_VALUE}{{3,400}})"
+)
+_BARE: Final = re.compile(
+    rf"\b(?P<scheme>basic|bearer)[ \t]{{1,3}}(?P<value>{_VALUE}{{6,400}})", re.IGNORECASE
+)
+_QUERY: Final = re.compile(
+    r"(?<=[?&#;])(?P<name>[^=&#;\s\"'?/]{1,80})=(?P<value>[^&#\s\"'<>;]{3,400})"
+)
+_USER: Final = re.compile(r"(?:(?<=://)|(?<=:\\/\\/)|(?<=^//))(?P<user>[^\s/?#@\"'<>\\]{1,400})@")
+_HOOK: Final = re.compile(r"://[^\s?#\"'<>]{0,200}hook[^\s?#\"'<>]{0,400}", re.IGNORECASE)
+_IN_PATH: Final = re.compile(rf"/(?P<name>{_NAME})/(?P<value>[^\s/?#&\"'<>]{{8,400}})")
+_DEEPEST: Final = 3
+"""Texts inside texts: encoded addresses, JSON in a body."""
+_LARGEST_JSON: Final = 200_000
+_MOST_PARTS: Final = 50
+
+
+def find_written(text: Text) -> tuple[str, ...]:
+    """The credentials in a text, each without what stands around it; empty where there is none."""
+    if len(text.value) < 3 or (text.keys and text.keys[-1] == REFERENCE):
+        return ()
+    marked = _mark_placeholders(text.value)
+    parts = [*_find_by_name(text, marked), *_find_inside(text.value, marked)]
+    return tuple(dict.fromkeys(part for part in parts[:_MOST_PARTS] if part))
+
+
+def is_written_name(name: str, *, is_sent: bool) -> bool:
+    """Whether the name of a member is a credential itself; is_sent: a header's or a parameter's."""
+    if len(name) < 13 or not any(map(str.isdigit, name)):
+        return False
+    found = next(find_known(name), None)
+    return (
+        (found is not None and any(map(str.isdigit, found)))
+        or bool(random_text(name))
+        or (is_sent and is_mixed(name))
+    )
+
+
+def names_are_sent(keys: tuple[str, ...]) -> bool:
+    """Whether the members of the object under these keys are headers or parameters."""
+    return bool(keys) and keys[-1] in (_HEADERS | _QUERIES)
+
+
+def is_mixed(word: str) -> bool:
+    """Whether letters and digits are as mixed as in random text: `q7Rz2LkP`, not `order-2024`."""
+    if len(word) < 10 or _is_ordinary(word):
+        return False
+    if random_text(word):
+        return True
+    kinds = ["d" if one.isdigit() else "l" if one.isalpha() else "" for one in word[:400]]
+    changes = sum(one != after and bool(one) and bool(after) for one, after in pairwise(kinds))
+    both = "d" in kinds and "l" in kinds
+    return changes >= 3 or (both and len(word) >= 12 and "" not in kinds)
+
+
+# ------------------------------------------------------------------ names
+
+
+def _find_by_name(text: Text, marked: str) -> Iterator[str]:
+    place = _where_sent(text.keys)
+    only_mixed = stands_under(text.keys, _NO_VALUES)
+    for name in dict.fromkeys(_list_names(text)):
+        certainty = judge_name(name, is_sent=bool(place))
+        if certainty:
+            yield from _find_value(
+                name,
+                marked,
+                "possible" if only_mixed else certainty,
+                in_header=place == "header" and not only_mixed,
+            )
+
+
+def _where_sent(keys: tuple[str, ...]) -> str:
+    if stands_under(keys[:-1], _HEADERS):
+        return "header"
+    return "query" if stands_under(keys[:-1], _QUERIES) else ""
+
+
+def _list_names(text: Text) -> Iterator[str]:
+    """What the value may be called: by its key, by the object that it describes, or from outside."""
+    keys = text.keys
+    if not keys:
+        return
+    own = keys[-1]
+    yield own
+    if text.label:
+        yield text.label
+    folded = own.casefold()
+    if folded in _BESIDE_A_NAME and len(keys) > 1:
+        yield keys[-2]
+    if folded not in _BESIDE_A_CREDENTIAL:
+        yield from (key for key in keys[-4:-1] if is_about_a_login(key))
+
+
+# ------------------------------------------------------------------ values
+
+
+def _find_value(name: str, marked: str, certainty: Certainty, *, in_header: bool) -> Iterator[str]:
+    """The literal parts of a value under a name."""
+    value = marked.strip()
+    if len(value) > _LONGEST:
+        return
+    scheme, _, rest = value.partition(" ")
+    has_scheme = scheme.casefold() in _SCHEMES and bool(rest.strip())
+    if has_scheme:
+        value = rest.strip()
+    if _MARK in value:
+        if certainty != "possible":
+            yield from _find_beside_marks(value)
+        else:
+            yield from filter(is_mixed, _PIECES.findall(value))
+        return
+    if stands_for_another(value) and not is_mixed(value):
+        return
+    if (has_scheme and _follows_scheme(scheme, value)) or (
+        certainty == "clear" and looks_written(name, value, in_header=in_header)
+    ):
+        yield value
+    elif not any(map(str.isspace, value)):
+        if is_mixed(value) if certainty == "possible" else _is_probable(value):
+            yield value
+    elif in_header:
+        yield from filter(_is_probable, _PIECES.findall(value))
+
+
+def _find_beside_marks(value: str) -> Iterator[str]:
+    for piece in _PIECES.findall(_ATTRIBUTE.sub(" ", value)):
+        letters = piece.strip(".-_/")
+        if letters.casefold() in _SCHEMES:
+            continue
+        if _is_probable(letters) or (len(letters) >= 16 and letters.isalnum()):
+            yield letters
+
+
+def _is_probable(word: str) -> bool:
+    if len(word) < _SHORTEST or _is_ordinary(word):
+        return False
+    has_digit, has_letter = any(map(str.isdigit, word)), any(map(str.isalpha, word))
+    return has_digit and (has_letter or len(word) >= 10)
+
+
+def _is_ordinary(word: str) -> bool:
+    folded = word.strip(".,:;!?").casefold()
+    return folded in ORDINARY or "://" in word or _DATE.fullmatch(word) is not None
+
+
+def _follows_scheme(scheme: str, value: str) -> bool:
+    """Whether the value is what `Basic` or `Bearer` announces, and no word such as "authentication"."""
+    if any(map(str.isspace, value)):
+        return False
+    if scheme.casefold() == "basic" and _is_user_and_password(value):
+        return True
+    return _is_probable(value) or (len(value) >= 16 and not value.isalpha()) or is_mixed(value)
+
+
+def _is_user_and_password(value: str) -> bool:
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in plain and plain.isascii()
+
+
+# ------------------------------------------------------------------ inside a text
+
+
+def _mark_placeholders(text: str) -> str:
+    if "{{" in text or "$" in text or "<" in text:
+        return _PLACEHOLDER.sub(_mark_placeholder, text)
+    return text
+
+
+def _mark_placeholder(found: re.Match[str]) -> str:
+    constants = _CONSTANT.findall(found[0]) if found[0].startswith("{{") else ()
+    return _MARK.join(["", *(one or other for one, other in constants), ""]) if constants else _MARK
+
+
+def _find_inside(text: str, marked: str, depth: int = 0) -> Iterator[str]:
+    """The credentials that stand in a text with their names or in their shapes."""
+    yield from find_known(text)
+    if len(text) < 8:
+        return
+    if ":" in marked or "=" in marked or " is " in marked:
+        yield from _find_pairs(marked)
+    if "/" in marked or "?" in marked or "#" in marked:
+        yield from _find_in_addresses(marked)
+    if "-" in marked:
+        yield from _find_options(marked)
+    for found in _BARE.finditer(marked):
+        yield from _take(found["scheme"], found["value"], "scheme")
+    if "</" in text:
+        for found in _ELEMENT.finditer(text):
+            yield from _take(found["name"], found["value"], "text")
+    if depth < _DEEPEST:
+        yield from _find_encoded(text, marked, depth)
+
+
+def _find_pairs(marked: str) -> Iterator[str]:
+    for pattern in (_PAIR, _PART_OF_A_FORM):
+        at = 0
+        while (found := pattern.search(marked, at)) is not None:
+            groups = found.groupdict()
+            yield from _take(found["name"], found["value"], "scheme" if groups.get("scheme") else "text",
+                             groups.get("scheme") or "")  # fmt: skip
+            # a value may be the next name: `Cookie: session=9fK2…`
+            at = max(found.start("value"), found.start() + 1)
+
+
+def _find_options(marked: str) -> Iterator[str]:
+    for found in _OPTION.finditer(marked):
+        yield from _take(found["name"], found["value"], "text")
+    is_curl = "curl" in marked
+    for found in _USER_OPTION.finditer(marked):
+        value = found["value"].strip(_MARK)
+        if not stands_for_another(value) and (
+            _is_probable(value) or (is_curl and _is_password(value))
+        ):
+            yield value
+
+
+def _is_password(value: str) -> bool:
+    if value.isdigit() and len(value) < _SHORTEST:
+        return False  # the group of `-u 1000:1000`
+    return value.casefold() not in {"pass", "password", "passwd", "secret", "token", "pwd"}
+
+
+def _find_in_addresses(marked: str) -> Iterator[str]:
+    for found in _QUERY.finditer(marked):
+        yield from _take(unquote(found["name"]), unquote(found["value"]), "query")
+    for found in _USER.finditer(marked):
+        user, _, password = unquote(found["user"]).partition(":")
+        if looks_written("password", password.strip(_MARK), in_header=True) and (
+            _is_password(password) or password.strip(_MARK) != password
+        ):
+            yield password.strip(_MARK)
+        elif not password.strip(_MARK) and _is_probable(user.strip(_MARK)):
+            yield user.strip(_MARK)
+    for found in _HOOK.finditer(marked):
+        yield from filter(is_mixed, found[0].split("/")[3:])
+    for found in _IN_PATH.finditer(marked):
+        if judge_name(found["name"], is_sent=False) == "clear" and is_mixed(found["value"]):
+            yield found["value"]
+
+
+def _take(name: str, value: str, place: str, scheme: str = "") -> Iterator[str]:
+    """The value that stands with a name inside a text, where it is a credential."""
+    value = value.rstrip(".,:!?*\0")
+    if place == "scheme":
+        # `Authorization: Basic …` or a bare `Bearer …`: the scheme is what is certain
+        scheme = scheme.strip() or name
+        for piece in value.split(_MARK):
+            if not stands_for_another(piece) and _follows_scheme(scheme, piece):
+                yield piece
+        return
+    certainty = judge_name(name, is_sent=place == "query")
+    if not certainty:
+        return
+    first, *later = value.split(_MARK)
+    # behind a placeholder a fragment may begin; inside of a password `#` is a letter
+    for piece in (first, *(one.partition("#")[0] for one in later)):
+        if stands_for_another(piece) and not is_mixed(piece):
+            continue
+        if (
+            place == "query"
+            and certainty == "clear"
+            and looks_written(name, piece, in_header=False)
+        ) or (
+            is_mixed(piece)
+            if certainty == "possible"
+            else _is_probable(piece)
+            or (certainty == "clear" and piece.isdigit() and len(piece) >= 8)
+        ):
+            yield piece
+
+
+def _find_encoded(text: str, marked: str, depth: int) -> Iterator[str]:
+    if "%" in marked:
+        plain = unquote(text)
+        if plain != text:
+            yield from _find_inside(plain, _mark_placeholders(plain), depth + 1)
+    start = text.lstrip()[:1]
+    if start in {"{", "["} and '"' in text and len(text) <= _LARGEST_JSON:
+        try:
+            value: JsonValue = json.loads(_PLACEHOLDER.sub("0", text))
+        except (ValueError, RecursionError):
+            return
+        for inner in collect_texts(value):
+            marked = _mark_placeholders(inner.value)
+            yield from _find_by_name(inner, marked)
+            yield from _find_inside(inner.value, marked, depth + 1)

@@ -1,0 +1,310 @@
+"""Several targets of one command: each shown, then, after one word of the person, each carried out.
+
+    oasflow approve n1/review n2/review n3/review
+        shows each gate as `oasflow show` does, asks once, approves what was shown
+
+What gates of one node in several runs have in common is shown once, above them.
+
+Without a terminal nobody sees what is shown, so that each target names its gate and, with `--shown`,
+what the person saw before.  A target that is refused keeps none of the others from being carried
+out; the command ends with the worst exit code of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from rich.text import Text
+
+from cinatra_sdk.data.text.plurals import say_number
+from oas_compiler.cli.ask.decision import (
+    Decide,
+    Decider,
+    MeantGate,
+    answer_gate,
+    call_answer,
+    decide_found,
+    find_gate,
+    lend_signer,
+    prepare,
+    tell_unsigned,
+)
+from oas_compiler.cli.host import resources
+from oas_compiler.cli.terminal.exits import Exit, Halt, exit_of, problem_of
+from oas_compiler.cli.terminal.streams import Listing, Pieces, Terminal, Words, clean, unbroken
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.gates.decisions import Decision
+    from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.runs import Run
+
+
+WORST: Final = (
+    Exit.OK, Exit.WAITING, Exit.REJECTED, Exit.FAILED, Exit.FINDINGS, Exit.USAGE, Exit.CONFLICT,
+    Exit.UNREACHABLE, Exit.BUG,
+)  # fmt: skip
+"""Exit codes of one target, the worst last: a refusal is worse than any end of a run."""
+_YES: Final = frozenset({"", "y", "yes"})
+_NO: Final = frozenset({"q", "quit", "n", "no"})
+
+DecideTarget: TypeAlias = "Callable[[str, Gate, str], Decision]"
+"""As `Decide`, with the target as it was typed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTarget:
+    """A gate that the command names, and the decision for it."""
+
+    typed: str
+    shown: str
+    """What the person saw, as `--shown` says it; empty without."""
+    decide: Decide
+
+
+@dataclass(slots=True, kw_only=True)
+class TargetOutcome:
+    """What came of one target."""
+
+    target: str
+    exit: Exit = Exit.WAITING
+    did: str = "left waiting"
+    run: Run | None = None
+    problem: dict[str, Any] | None = None
+    """`{"code", "message"}` of the refusal, with what else its error has in JSON."""
+
+    def to_json(self) -> dict[str, Any]:
+        from oas_compiler.cli.view.run_json import run_summary
+
+        return {
+            "target": self.target,
+            "outcome": self.did,
+            "run": None if self.run is None else run_summary(self.run),
+            "error": self.problem,
+            "exit": int(self.exit),
+        }
+
+    def refuse(self, error: Exception) -> None:
+        self.exit, code, message = problem_of(error)
+        more = error.more if isinstance(error, Halt) else {}
+        self.did, self.problem = "refused", {"code": code, "message": message, **more}
+
+
+def read_targets(
+    targets: Sequence[str], shown: Sequence[str] | None, decide: DecideTarget
+) -> list[NamedTarget]:
+    """The targets, each with its `--shown`.
+
+    Raises: `Halt` for a target that is named twice, and where the hashes are not as many.
+    """
+    if shown and "" in shown:
+        raise Halt(
+            "--shown is empty: give the letters that the printed command has, or leave it out"
+        )
+    hashes = shown or [""] * len(targets)
+    if len(hashes) != len(targets):
+        raise Halt(
+            f"{say_number(len(targets), 'target')}, and --shown "
+            f"{say_number(len(hashes), 'time')}: give it once for each, in "
+            "their order"
+        )
+    twice = next((one for one in targets if list(targets).count(one) > 1), None)
+    if twice is not None:
+        raise Halt(f"'{twice}' is named twice")
+    return [
+        NamedTarget(typed=typed, shown=seen, decide=partial(decide, typed))
+        for typed, seen in zip(targets, hashes, strict=True)
+    ]
+
+
+def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider) -> Exit:
+    """Decide one gate at once; several after they have been shown."""
+    if len(targets) == 1:
+        alone = targets[0]
+        with_hash = _with_hash(about, alone.shown)
+        return answer_gate(command, alone.typed, alone.decide, with_hash)
+    terminal = Terminal.open(as_json=about.as_json)
+    if not terminal.asks:
+        _require_named(targets)
+    with resources.store(terminal, about.given.db, about.given.own) as store:
+        if command == "reject":
+            lend_signer(terminal, store, about.given.own.host)
+        round_ = _Round(store=store, terminal=terminal, command=command, about=about, outcomes=[])
+        ready = [round_.look(f"{at} of {len(targets)}", one) for at, one in enumerate(targets, 1)]
+        round_.show([(at, one[0]) for at, one in enumerate(ready, 1) if one is not None])
+        number = sum(one is not None for one in ready)
+        which, them = ("this gate", "it") if number == 1 else (f"these {number} gates", "them")
+        question = f"{command} {which} [Enter], leave {them} waiting [q]: "
+        if number and confirm(terminal, question):
+            for outcome, one in zip(round_.outcomes, ready, strict=True):
+                if one is not None:
+                    round_.carry_out(outcome, *one)
+    return tell_outcomes(terminal, round_.outcomes)
+
+
+def _group(found: Sequence[tuple[int, MeantGate]]) -> list[list[tuple[int, MeantGate]]]:
+    """The gates in their order, those that differ in their values only together."""
+    from oas_compiler.cli.view.gate_group import has_plain_view
+
+    groups: dict[tuple[object, ...], list[tuple[int, MeantGate]]] = {}
+    for number, one in found:
+        gate = one.gate
+        key: tuple[object, ...] = (number,)
+        if has_plain_view(gate):
+            key = (one.run.flow, gate.id, gate.name, gate.step, gate.risk, gate.description)
+        groups.setdefault(key, []).append((number, one))
+    return list(groups.values())
+
+
+def _with_hash(about: Decider, shown: str) -> Decider:
+    from cinatra_sdk.gates.decisions import read_shown
+
+    return replace(about, shown=read_shown(shown))
+
+
+def _require_named(targets: Sequence[NamedTarget]) -> None:
+    for one in targets:
+        if "/" not in one.typed or not one.shown:
+            raise Halt(
+                f"'{one.typed}': without a terminal each of several targets names its gate, "
+                "RUN/GATE, and with --shown what you saw; oasflow show prints both"
+            )
+
+
+def show_heading(terminal: Terminal, place: str, run: Run, *, is_close: bool = False) -> None:
+    """The line above what is shown of one of several targets; place: `3 of 20`.
+
+    is_close: without an empty line above it.
+    """
+    told = (place, f"run {run.id}", run.status, run.flow)
+    terminal.say(*(() if is_close else ("",)), Pieces([Text(clean(part), "dim") for part in told]))
+
+
+def confirm(terminal: Terminal, question: str) -> bool:
+    """Whether the person says yes to what has been shown; True where nobody can be asked.
+
+    What was typed before the question is no answer to it: see `Keyboard.line`.
+    """
+    from oas_compiler.cli.terminal.keyboard import Keyboard
+
+    if not terminal.asks:
+        return True
+    keyboard = Keyboard(terminal)
+    while True:
+        try:
+            typed = keyboard.line(question).strip().lower()
+        except (EOFError, KeyboardInterrupt):
+            terminal.say("")
+            return False
+        if typed in _YES | _NO:
+            return typed in _YES
+        terminal.say("Press Enter, or type q and press Enter.")
+
+
+def tell_outcomes(terminal: Terminal, outcomes: Sequence[TargetOutcome]) -> Exit:
+    """Tell what came of each target; the exit code is the worst."""
+    worst = max((one.exit for one in outcomes), key=_rank)
+    terminal.show("", Listing(("target", "outcome", "now"), [_cells(one) for one in outcomes], words=frozenset({"now"})))  # fmt: skip
+    terminal.data({"targets": [one.to_json() for one in outcomes], "exit": int(worst)}, of_run=True)
+    return worst
+
+
+def _rank(code: Exit) -> int:
+    return WORST.index(code) if code in WORST else len(WORST)
+
+
+def _cells(outcome: TargetOutcome) -> list[Text]:
+    now = ""
+    if outcome.problem is not None:
+        now = outcome.problem["message"]
+    elif outcome.run is not None:
+        gates = ", ".join(gate.id for gate in outcome.run.waiting)
+        now = f"{outcome.run.status}{f' at {gates}' if gates else ''}"
+    style = "red" if outcome.problem is not None else ""
+    return [Text(clean(outcome.target)), Text(outcome.did, style), Text(clean(now))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Round:
+    """One command on several gates."""
+
+    store: RunStore
+    terminal: Terminal
+    command: str
+    about: Decider
+    outcomes: list[TargetOutcome]
+
+    def look(self, place: str, target: NamedTarget) -> tuple[MeantGate, Decision] | None:
+        """One gate, and its decision; None where it cannot be decided, which its outcome then says.
+
+        place: `3 of 20`.
+        """
+        outcome = TargetOutcome(target=target.typed)
+        self.outcomes.append(outcome)
+        try:
+            found = find_gate(self.store, target.typed, self.about.given)
+            about = _with_hash(self.about, target.shown)
+            found.refuse_other(about.shown)
+            decision = decide_found(self.store, found, target.decide, about)
+        except Exception as error:  # noqa: BLE001 - one target keeps no other from being decided
+            self._refuse(place, outcome, error)
+            return None
+        name = f"{found.run.id}/{found.gate.id}"
+        if any(one.target == name and one is not outcome for one in self.outcomes):
+            self._refuse(place, outcome, Halt(f"'{target.typed}' is a gate that is named before"))
+            return None
+        outcome.target = name
+        return found, replace(decision, shown=found.gate.shown)
+
+    def _refuse(self, place: str, outcome: TargetOutcome, error: Exception) -> None:
+        """Refuse, and tell it before the question, which counts only what is shown."""
+        outcome.refuse(error)
+        told = Text(clean(f"{place} · refused: {outcome.target}"), "dim")
+        why = Words(Text(clean((outcome.problem or {}).get("message", "")), "red"))
+        then = error.then if isinstance(error, Halt) else ()
+        self.terminal.say("", unbroken(told), why, *then)
+
+    def show(self, found: Sequence[tuple[int, MeantGate]]) -> None:
+        """Show the gates; those of one node of a flow together, below what they have in common.
+
+        found: with the number of each among the targets.
+        """
+        from oas_compiler.cli.host.resources import artifact_names
+        from oas_compiler.cli.view.gate_group import find_common, own_view, shared_view
+        from oas_compiler.cli.view.run_view import gate_view
+
+        for same in _group(found):
+            gates, is_one = [one.gate for _, one in same], len(same) == 1
+            common = {} if is_one else find_common(gates)
+            if not is_one:
+                self.terminal.say("", shared_view(gates))
+            for number, one in same:
+                place = f"{number} of {len(self.outcomes)}"
+                show_heading(self.terminal, place, one.run, is_close=not is_one)
+                whole = artifact_names(self.store, one.run) if is_one else None
+                self.terminal.say(
+                    gate_view(one.gate, whole) if is_one else own_view(one.gate, common)
+                )
+
+    def carry_out(self, outcome: TargetOutcome, found: MeantGate, decision: Decision) -> None:
+        store, given = self.store, self.about.given
+        try:
+            drive = prepare(
+                store, found, self.terminal, self.about, command=self.command, decision=decision
+            )
+            flow = None if drive is None else drive.flow
+            answer = call_answer(store, found, decision, flow, given)
+            if drive is None:
+                run = answer(None, resources.host(given.tenant))
+                tell_unsigned(self.terminal, store, run.id)
+            else:
+                run = replace(drive, is_quiet=True).carry_out(answer)
+        except Exception as error:  # noqa: BLE001 - as above
+            outcome.refuse(error)
+        else:
+            outcome.did, outcome.run, outcome.exit = decision.kind, run, exit_of(run)
+        told = "refused" if outcome.problem else outcome.did
+        self.terminal.say(unbroken(Text(clean(f"  {told}: {outcome.target}"))))

@@ -1,0 +1,361 @@
+"""A decision at the command line: finds the gate, makes the decision, and drives the run on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
+
+from cinatra_sdk.errors import GateChanged, HostRefused
+from cinatra_sdk.gates.decisions import SHORT, Decision
+from oas_compiler.cli.host import options, resources
+from oas_compiler.cli.host.options import GivenOptions, find_parts
+from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on
+from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.streams import Terminal, clean
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.engine.host_context import HostContext
+    from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.runs import OnEvent, Run
+    from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+    from oas_compiler.cli.ask.run_dialogue import Begin, Drive
+
+
+# ----------------------------------------------------------------------------
+# The decision record of a governed run that a command ends without its flow: who signs it.
+#
+# with opening.store(terminal, db, signer=find_signer(terminal, host)) as store:
+#     `store.stop(run_id)`
+#     tell_unsigned(terminal, store, run_id)    "the decision record dr_r1_3 is not signed, …"
+
+
+def lend_signer(terminal: Terminal, store: RunStore, option: str) -> None:
+    """Lend the store the signer of the host, if it has one, and no other part of it.
+
+    No mistake of a host prevents the end of a run: it is told.
+    """
+    try:
+        parts = find_parts(option)
+    except HostRefused as refused:
+        terminal.note(f"the host is not used: {clean(str(refused))}")
+        return
+    if parts is None or parts.governance is None:
+        return
+    from cinatra_sdk.governance.governance import Governance
+    from cinatra_sdk.governance.records.record_maker import Signer
+
+    governance: object = parts.governance  # a factory may put anything there
+    signer: object = governance.ports.signer if isinstance(governance, Governance) else None
+    if isinstance(signer, Signer):
+        store.lend_signer(signer)
+
+
+def tell_unsigned(terminal: Terminal, store: RunStore, run_id: str) -> None:
+    """Say that a run's last record has no signature; a run that no pack governs has no record."""
+    from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+
+    last = DecisionRecords(store.database).page(run_id=run_id, limit=1).items
+    if last and last[0].record.signature is None:
+        terminal.note(
+            f"the decision record {clean(last[0].record.record_id)} is not signed, and verifying it "
+            "with keys names it: --host MODULE:FACTORY (or OASFLOW_HOST) lends a signer"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decider:
+    """The person who answers, and the options that all answers share."""
+
+    who: str
+    given: GivenOptions
+    as_json: bool
+    words: tuple[str, ...] = ()
+    """The command's own options as typed, for a refusal that repeats the command."""
+    shown: str = ""
+    """What the person saw, as `--shown` says it; empty without."""
+
+
+def name_decider(
+    by: str, given: GivenOptions, reason: str, as_json: bool, *words: str, shown: str = ""
+) -> Decider:
+    from cinatra_sdk.gates.decisions import read_shown
+
+    words += list_options(("--reason", reason or None), ("--as", by or None))
+    return Decider(
+        who=resources.person(by), given=given, as_json=as_json, words=words, shown=read_shown(shown)
+    )
+
+
+def list_options(*options: tuple[str, str | None]) -> tuple[str, ...]:
+    """The given options with their values."""
+    return tuple(word for option, value in options if value is not None for word in (option, value))
+
+
+def ask_person(target: str, about: Decider) -> Exit:
+    """Find the gate, ask the person at the terminal, and drive the run to its next stop."""
+    terminal = Terminal.open(as_json=about.as_json)
+    with resources.store(terminal, about.given.db, about.given.own) as store:
+        found = find_gate(store, target, about.given)
+        run, gate = found.run, found.gate
+        found.refuse_other(about.shown)
+        call = TypedCommand("answer", f"{run.id}/{gate.id}", about.words)
+        flow = flow_to_go_on(store, run, terminal, about.given, call)
+        return make_drive(store, run, flow, terminal, about).ask(run, gate)
+
+
+def answer_gate(
+    command: str,
+    target: str,
+    decide: Decide,
+    about: Decider,
+    *,
+    complete: Complete | None = None,
+) -> Exit:
+    """Find the gate, decide, and drive the run to its next stop."""
+    terminal = Terminal.open(as_json=about.as_json)
+    with resources.store(terminal, about.given.db, about.given.own) as store:
+        if command == "reject":
+            lend_signer(terminal, store, about.given.own.host)
+        found = find_gate(store, target, about.given, command)
+        decision = decide_found(store, found, decide, about, complete)
+        drive = prepare(store, found, terminal, about, command=command, decision=decision)
+        if drive is not None:
+            return drive.go(call_answer(store, found, decision, drive.flow, about.given))
+        reject = call_answer(store, found, decision, None, about.given)
+        context = resources.host(about.given.tenant)
+        done = tell_rejection(terminal, about.given, lambda: reject(None, context))
+        tell_unsigned(terminal, store, found.run.id)
+        return done
+
+
+def decide_found(
+    store: RunStore,
+    found: MeantGate,
+    decide: Decide,
+    about: Decider,
+    complete: Complete | None = None,
+) -> Decision:
+    """The decision of the command, about what the person saw."""
+    decision = decide(found.gate, about.who)
+    if complete is not None:
+        decision = complete(store, found.run, found.gate.id, decision)
+    unnamed = "" if found.is_named else found.gate.shown
+    return replace(decision, shown=about.shown or unnamed)
+
+
+def prepare(
+    store: RunStore,
+    found: MeantGate,
+    terminal: Terminal,
+    about: Decider,
+    *,
+    command: str,
+    decision: Decision,
+) -> Drive | None:
+    """The drive that carries the decision out; None for a rejection whose flow cannot be rebuilt."""
+    to_reject = decision.kind == "rejected"
+    seen = decision.shown or found.gate.shown
+    words = list_options(("--shown", seen[:SHORT]))
+    call = TypedCommand(command, f"{found.run.id}/{found.gate.id}", words + about.words)
+    try:
+        flow = flow_to_go_on(store, found.run, terminal, about.given, call, to_reject=to_reject)
+        return make_drive(store, found.run, flow, terminal, about, lends=not to_reject)
+    except Exception:
+        if not to_reject:  # a rejection needs no flow
+            raise
+        return None
+
+
+def call_answer(
+    store: RunStore,
+    found: MeantGate,
+    decision: Decision,
+    flow: DurableFlow | None,
+    given: GivenOptions,
+) -> Begin:
+    """Records the decision, and drives the run on, when it is called."""
+
+    def answered(on_event: OnEvent | None, context: HostContext | None) -> Run:
+        return store.answer(
+            found.run.id,
+            found.gate.id,
+            decision,
+            flow=flow,
+            tenant=given.tenant or None,
+            context=context,
+            on_event=on_event,
+        )
+
+    return answered
+
+
+def tell_rejection(terminal: Terminal, given: GivenOptions, reject: Callable[[], Run]) -> Exit:
+    """Reject a run whose flow cannot be rebuilt; the store reports the reason."""
+    from oas_compiler.cli.terminal.exits import exit_of
+    from oas_compiler.cli.view.run_json import run_record
+    from oas_compiler.cli.view.run_view import outcome_view
+
+    ended = reject()
+    terminal.show(outcome_view(ended, given))
+    terminal.data(run_record(ended), of_run=True)
+    return exit_of(ended)
+
+
+def make_drive(
+    store: RunStore,
+    run: Run,
+    flow: DurableFlow,
+    terminal: Terminal,
+    about: Decider,
+    *,
+    lends: bool = True,
+    is_quiet: bool = False,
+) -> Drive:
+    """A drive with one answer; later gates are left waiting."""
+    from oas_compiler.cli.ask.run_dialogue import Drive
+
+    return Drive(
+        store=store,
+        flow=flow,
+        run_id=run.id,
+        terminal=terminal,
+        by=about.who,
+        answers="leave",
+        given=about.given,
+        lends=lends,
+        is_quiet=is_quiet,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeantGate:
+    """The gate that a command means: it waits, and what it shows is known."""
+
+    run: Run
+    gate: Gate
+    is_named: bool
+    """Whether the command named the gate, and not the run alone."""
+
+    def refuse_other(self, shown: str) -> None:
+        """Raises: `GateChanged` where the gate shows something else than `shown`."""
+        from cinatra_sdk.store.runs.decision_rows import refuse_changed
+
+        if shown:
+            refuse_changed(self.run.id, self.gate, shown)
+
+
+def find_gate(store: RunStore, target: str, given: GivenOptions, command: str = "") -> MeantGate:
+    """Run and gate of `RUN` or `RUN/GATE`; the gate's id is everything after the slash.
+
+    command: the word that decides without showing the gate; with it, a run alone is taken only where
+    it cannot mean another gate than the person thinks.  A rejection ends the run whichever it was.
+
+    Raises: for a gate that does not wait, as the store, which tells who decided it, and when.  One
+    that opens later is not meant: nobody has seen what it will show.
+    """
+    prefix, _, gate_id = target.partition("/")
+    if not prefix and gate_id:
+        raise Halt(f"'{target}' names a gate and no run: write RUN/GATE")
+    options.refuse_empty_run(prefix, "RUN/GATE")
+    run = store.get(store.find(prefix, tenant=given.tenant or None, to_act=True))
+    if gate_id:
+        gate = next((gate for gate in run.waiting if gate.id == gate_id), None)
+        if gate is None:
+            _refuse_absent(store, run, gate_id, given)
+        return MeantGate(run=run, gate=gate, is_named=True)
+    gate = _find_only_gate(store, run, given)
+    if command not in {"", "reject"} and store.questions(run.id).asked != 1:
+        raise _build_unnamed(store, run, given, f"oasflow {command} {target}")
+    return MeantGate(run=run, gate=gate, is_named=False)
+
+
+def _refuse_absent(store: RunStore, run: Run, gate_id: str, given: GivenOptions) -> NoReturn:
+    """Have the store refuse a decision for a gate that did not wait: it tells what was decided.
+
+    The decision is about what no gate shows, by nobody, so that the store can only refuse it, also
+    where the gate opens meanwhile.
+    """
+    refused = Decision.reject(shown=_SHOWN_BY_NONE)
+    context = resources.host(given.tenant)
+    try:
+        store.answer(run.id, gate_id, refused, tenant=given.tenant or None, context=context)
+    except GateChanged:
+        raise Halt(
+            f"gate '{gate_id}' of run '{run.id}' opened only now: nobody has seen what it shows; "
+            f"see it, and decide that: {given.command('show', run.id)}",
+            exit=Exit.CONFLICT,
+            code="gate_changed",
+        ) from None
+    raise AssertionError("the store took a decision of nobody")
+
+
+def _find_only_gate(store: RunStore, run: Run, given: GivenOptions) -> Gate:
+    """Raises: `Halt` unless exactly one gate waits."""
+    from oas_compiler.cli.view.run_view import told_unreadable
+
+    if len(run.waiting) == 1:
+        return run.waiting[0]
+    if run.unreadable:
+        raise Halt(
+            f"run '{run.id}' {'; '.join(told_unreadable(run))}",
+            exit=Exit.CONFLICT,
+            code="gate_unreadable",
+        )
+    if not run.waiting:
+        message = _describe_idle(run, store.questions(run.id).last, given)
+        raise Halt(message, exit=Exit.CONFLICT, code="gate_closed")
+    names = ", ".join(f"{run.id}/{gate.id}" for gate in run.waiting)
+    raise Halt(
+        f"{len(run.waiting)} gates of run '{run.id}' wait; name one: {names}",
+        then=_list_commands(run, given),
+        more={"waiting": _describe_waiting(run, given)},
+    )
+
+
+def _describe_idle(run: Run, last: str, given: GivenOptions) -> str:
+    """Why no gate of a run waits; last: what was decided last."""
+    message = f"no gate of run '{run.id}' waits: it is {run.status}" + (f"; {last}" if last else "")
+    if run.status in {"running", "failed"}:
+        message += "; if no process works on it, this goes on with it: "
+        message += given.command("resume", run.id)
+    return message
+
+
+def _build_unnamed(store: RunStore, run: Run, given: GivenOptions, typed: str) -> Halt:
+    last = store.questions(run.id).last
+    return Halt(
+        f"run '{run.id}' has asked more than once, and '{typed}' does not say which gate it is for"
+        + (f"; {last}" if last else "")
+        + "; what waits now:",
+        exit=Exit.CONFLICT,
+        code="gate_unnamed",
+        then=_list_commands(run, given),
+        more={"waiting": _describe_waiting(run, given)},
+    )
+
+
+def _list_commands(run: Run, given: GivenOptions) -> list[RenderableType]:
+    from oas_compiler.cli.view.run_view import command_line, how_to_answer
+
+    looked = command_line(given.command("show", run.id))
+    return [*(how_to_answer(run.id, gate, given) for gate in run.waiting), looked]
+
+
+def _describe_waiting(run: Run, given: GivenOptions) -> list[dict[str, str]]:
+    from oas_compiler.cli.view.run_view import commands_of
+
+    return [
+        {"gate": gate.id, "shown": gate.shown, "command": commands_of(run.id, gate, given)[0]}
+        for gate in run.waiting
+    ]
+
+
+Decide: TypeAlias = "Callable[[Gate, str], Decision]"
+"""Makes the decision from the gate and the person's name."""
+Complete: TypeAlias = "Callable[[RunStore, Run, str, Decision], Decision]"
+"""Puts in what only the store knows; takes the gate's id."""
+_SHOWN_BY_NONE: Final = "0" * 64

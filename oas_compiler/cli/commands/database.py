@@ -1,0 +1,424 @@
+"""`oasflow db`: the local PostgreSQL server of this user, and the tables of any database."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from cinatra_sdk.data.text.plurals import say_number
+from oas_compiler.cli.host import options
+from oas_compiler.cli.terminal.argument_values import duration
+from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.streams import Terminal, clean
+
+if TYPE_CHECKING:
+    from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalStatus
+    from cinatra_sdk.store.health import Examination
+
+
+T = TypeVar("T")
+
+
+def start(as_json: options.Json = False) -> Exit:
+    """Start the local server, or say that it runs."""
+    terminal = Terminal.open(as_json=as_json)
+    _say_which(terminal)
+    return _report_status(terminal, _call_local_server(lambda server: server.start()))
+
+
+def stop(as_json: options.Json = False) -> Exit:
+    """Stop the local server; unfinished work is rolled back."""
+    terminal = Terminal.open(as_json=as_json)
+
+    def act(server: LocalServer) -> tuple[LocalStatus, bool]:
+        ran = server.status().running
+        server.stop()
+        return server.status(), ran
+
+    found, ran = _call_local_server(act)
+    _report_status(terminal, found, not_running="stopped" if ran else "not running")
+    return Exit.OK
+
+
+def status(as_json: options.Json = False) -> Exit:
+    """Say whether the local server runs: exit code 0 when it does, 7 when not."""
+    terminal = Terminal.open(as_json=as_json)
+    _say_which(terminal)
+    found = _call_local_server(lambda server: server.status())
+    address = os.environ.get("DATABASE_URL") or found.dsn
+    return _report_status(terminal, found, _inspect_tables(address) if address else None)
+
+
+def url(
+    show_password: Annotated[
+        bool, typer.Option("--show-password", help="The whole address, for another program.")
+    ] = False,
+    owner: Annotated[
+        bool, typer.Option("--owner", help="Of the role that owns the tables: for migrations.")
+    ] = False,
+    as_json: options.Json = False,
+) -> Exit:
+    """Print the address of the running local server, with the password hidden."""
+    terminal = Terminal.open(as_json=as_json)
+    found = _call_local_server(lambda server: server.status())
+    if not found.running:
+        raise _not_running(found)
+    address = _owner_of_the_local_one() if owner else found.dsn
+    if not show_password:
+        address = _without_password(address)
+    terminal.data({"url": address}, of_run=True)
+    if show_password:
+        terminal.reveal(address)
+    else:
+        terminal.show(address)
+    return Exit.OK
+
+
+def migrate(
+    app_role: Annotated[
+        str,
+        typer.Option(
+            "--app-role",
+            metavar="NAME",
+            help="A role that gets the rows and nothing else; made, without a password, if need be.",
+        ),
+    ] = "",
+    print_sql: Annotated[
+        bool, typer.Option("--print-sql", help="Print what --app-role would be given; do nothing.")
+    ] = False,
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Bring the tables up to date, as the role that owns them."""
+    from cinatra_sdk.local_postgres.cluster import APP
+    from cinatra_sdk.postgres import migration
+
+    terminal = Terminal.open(as_json=as_json)
+    if print_sql:
+        return _print_sql(terminal, app_role or APP)
+    address = db or os.environ.get("DATABASE_URL", "")
+    if not address:
+        _call_local_server(lambda server: server.start())
+        address, app_role = _owner_of_the_local_one(), app_role or APP
+    done = migration.migrate(address, app_role=app_role)
+    terminal.data(
+        {
+            "database": done.database,
+            "role": done.role,
+            "applied": list(done.applied),
+            "granted": list(done.granted),
+            "created": done.created,
+        }
+    )
+    what = ", ".join(done.applied)
+    terminal.show(f"applied {what}" if what else "the tables were up to date")
+    for role in done.granted:
+        terminal.show(f"  the role '{clean(role)}' has rows only")
+    if done.created:
+        terminal.note(
+            f"the role '{done.created}' was made without a password: give it one before it connects"
+        )
+    if not done.granted:
+        terminal.note(
+            f"the role '{done.role}' owns the tables and could change what is append-only; "
+            "--app-role NAME makes a role that cannot"
+        )
+    return Exit.OK
+
+
+def archive(
+    *,
+    older_than: Annotated[
+        str,
+        typer.Option(
+            "--older-than", metavar="AGE", help="Runs that ended that long ago: 90d, 12h."
+        ),
+    ],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count what would be removed; do nothing.")
+    ] = False,
+    dead_letters: Annotated[
+        bool,
+        typer.Option("--dead-letters", help="Also failed runs that only a person would resume."),
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="How many runs, the oldest first; default: all.")
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option("--as", metavar="NAME", help="Who archives; default: your user name."),
+    ] = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Remove what only going on needs of runs that have ended.
+
+    That are checkpoints, and results of calls.  Runs, decisions, gates with what they showed, calls
+    with their hashes, selections and events stay.  An archived run cannot be resumed.
+    """
+    from oas_compiler.cli.host import resources
+
+    terminal = Terminal.open(as_json=as_json)
+    age, who = duration(older_than, "--older-than"), resources.person(by)
+    with resources.store(terminal, db) as store:
+        done = store.archive(
+            older_than=age, tenant=tenant or None, by=who, dead_letters=dead_letters, limit=limit,
+            dry_run=dry_run,
+        )  # fmt: skip
+    counted = asdict(done)
+    terminal.data({**counted, "dry_run": dry_run})
+    left = counted.pop("left")
+    what = ", ".join(
+        say_number(number, name.removesuffix("s"), name)
+        for name, number in counted.items()
+        if name != "runs"
+    )
+    verb = "would be archived" if dry_run else "archived"
+    runs = say_number(done.runs, "run")
+    terminal.show(f"{runs} {verb}: {what}" if done.runs else f"{runs} {verb}")
+    if left:
+        terminal.show(f"{left} left, because their rows are damaged")
+    return Exit.OK
+
+
+def _print_sql(terminal: Terminal, role: str) -> Exit:
+    from cinatra_sdk.postgres import migration
+
+    text = migration.rights_of(role).as_string()
+    terminal.data({"sql": text})
+    terminal.show(text)
+    return Exit.OK
+
+
+def _owner_of_the_local_one() -> str:
+    """Raises: `Halt`."""
+    from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
+
+    try:
+        return LocalServer().owner_dsn()
+    except LocalServerError as error:
+        raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
+
+
+def _without_password(address: str) -> str:
+    """Our own address, of the form `postgresql://role:password@/…`."""
+    head, _, rest = address.rpartition("@")
+    return f"{head.rpartition(':')[0]}:***@{rest}"
+
+
+def _inspect_tables(address: str) -> dict[str, Any]:
+    """The state of the tables, and the rights of this address's role."""
+    from cinatra_sdk.errors import StoreError
+    from cinatra_sdk.postgres.connection import connect
+    from cinatra_sdk.postgres.role_rights import look
+
+    try:
+        with connect(address) as connection:
+            found = look(connection)
+    except StoreError as error:
+        return {"error": str(error)}
+    return {
+        "role": found.role,
+        "database": found.database,
+        "missing": list(found.missing),
+        "newer": list(found.newer),
+        "has_rights": found.may_look,
+        "could_rewrite": list(found.powers),
+        "own_settings": list(found.own_settings),
+    }
+
+
+def _call_local_server(act: Callable[[LocalServer], T]) -> T:
+    """Raises: `Halt`, which says what the server could not do."""
+    from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
+
+    try:
+        return act(LocalServer())
+    except LocalServerError as error:
+        raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
+
+
+def _report_status(
+    terminal: Terminal,
+    found: LocalStatus,
+    tables: dict[str, Any] | None = None,
+    *,
+    not_running: str = "not running",
+) -> Exit:
+    """not_running: the message for a server that does not run."""
+    record: dict[str, Any] = {
+        "running": found.running,
+        "folder": str(found.folder),
+        "version": found.version,
+        "pid": found.pid,
+        "url": found.url,
+    }
+    terminal.data(record if tables is None else record | {"tables": tables})
+    if found.running:
+        terminal.show(f"running  PostgreSQL {found.version}, pid {found.pid}", f"  {found.url}")
+    else:
+        terminal.show(not_running)
+    terminal.show(f"  {clean(str(found.folder))}")
+    for line in _said_of(tables or {}):
+        terminal.show(f"  {clean(line)}")
+    return Exit.OK if found.running else Exit.UNREACHABLE
+
+
+def _said_of(tables: dict[str, Any]) -> list[str]:
+    from cinatra_sdk.postgres.migration import RESTART
+
+    if not tables:
+        return []
+    if "error" in tables:
+        return [f"tables: {tables['error']}"]
+    role, missing, newer = tables["role"], tables["missing"], tables["newer"]
+    if not tables["has_rights"]:
+        state = f"the role '{role}' has no rights on them; see oasflow db migrate --app-role"
+    elif newer:
+        state = f"made by a newer version ({', '.join(newer)})"
+    elif missing:
+        state = f"missing {', '.join(missing)}; oasflow db migrate brings them there"
+    else:
+        state = "up to date"
+    could = tables["could_rewrite"]
+    power = (
+        f"the role '{role}' could change what is append-only: it {', '.join(could)}"
+        if could
+        else f"the role '{role}' cannot change what is append-only"
+    )
+    is_local = not os.environ.get("DATABASE_URL")
+    own = [_describe_own_settings(tables)] if tables["own_settings"] else []
+    return [f"tables: {state}", power, *own, *([RESTART] if could and is_local else [])]
+
+
+def _describe_own_settings(tables: dict[str, Any]) -> str:
+    role, database = (json.dumps(tables[name]) for name in ("role", "database"))
+    return (
+        f"the role {role} has settings of its own ({', '.join(tables['own_settings'])}), which may "
+        f"slow it down; to undo them: alter role {role} reset all; "
+        f"alter role {role} in database {database} reset all"
+    )
+
+
+def _say_which(terminal: Terminal) -> None:
+    if os.environ.get("DATABASE_URL"):
+        terminal.note("DATABASE_URL is set: the other commands use that database, not this server")
+
+
+def _not_running(found: LocalStatus) -> Halt:
+    message = f"the local server in {found.folder} is not running; oasflow db start starts it"
+    return Halt(message, exit=Exit.UNREACHABLE, code="not_running")
+
+
+# ----------------------------------------------------------------------------
+# `oasflow doctor`: what is wrong with a store; changes nothing.
+
+
+def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Json = False) -> Exit:
+    """Look at the store for what needs doing: exit code 0 when nothing does, 1 when something does.
+
+    Runs that can go on and that nobody works on, what needs a person (gates, calls to settle, failed
+    runs), the tables, the role and its rights, and the difference of the clocks.  Changes nothing.
+    """
+    from cinatra_sdk.store.health import examine
+
+    terminal = Terminal.open(as_json=as_json)
+    found = examine(_find_address(db), tenant=tenant or None)
+    terminal.data(_record(found), of_run=True)
+    terminal.show(f"database {clean(found.database)}, PostgreSQL {clean(found.server_version)}")
+    terminal.show(f"role {clean(found.role)}")
+    _show_needs(terminal, found)
+    for finding in found.findings:
+        terminal.note(clean(finding))
+    if not found.findings:
+        terminal.show("nothing needs doing")
+    return Exit.FINDINGS if found.findings else Exit.OK
+
+
+def _show_needs(terminal: Terminal, found: Examination) -> None:
+    """What runs wait for, each with the command that answers."""
+    from cinatra_sdk.store.health import count_gates
+
+    for reason, number in sorted(found.due.items()):
+        terminal.show(f"  {number} {reason}; oasflow resume --all goes on with them")
+    if found.gates_total:
+        terminal.show(f"  {count_gates(found.gates_total)}; oasflow gates lists them")
+    for call in found.calls:
+        terminal.show(
+            f"  a call may have happened, or not ({clean(call.content)}); "
+            f"{clean(call.command)} with --happened or --did-not-happen"
+        )
+    for letter in found.dead_letters:
+        terminal.show(f"  failed ({clean(letter.code)}); oasflow resume {clean(letter.run_id)}")
+
+
+def _find_address(db: str) -> str:
+    """Raises: `Halt` where the local server does not run: a look does not start it."""
+    from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
+
+    address = db or os.environ.get("DATABASE_URL", "")
+    if address:
+        return address
+    try:
+        status = LocalServer().status()
+    except LocalServerError as error:
+        raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
+    if not status.running:
+        raise Halt(
+            f"the local server in {status.folder} is not running; oasflow db start starts it, or set "
+            "DATABASE_URL to a PostgreSQL server of your own",
+            exit=Exit.UNREACHABLE,
+            code="local_server",
+        )
+    return status.dsn
+
+
+def _record(found: Examination) -> dict[str, Any]:
+    return {
+        "database": found.database,
+        "server_version": found.server_version,
+        "role": found.role,
+        "clock_ahead": found.clock_ahead,
+        "tables": {
+            "missing": list(found.missing),
+            "newer": list(found.newer),
+            "lacks": list(found.lacks),
+            "could_rewrite": list(found.powers),
+        },
+        "due": dict(found.due),
+        "dead_letters": {
+            "total": found.dead_letters_total,
+            "oldest": [
+                {
+                    "id": letter.run_id,
+                    "tenant": letter.tenant,
+                    "code": letter.code,
+                    "since": letter.since.isoformat(timespec="milliseconds"),
+                    "command": letter.command,
+                }
+                for letter in found.dead_letters
+            ],
+        },
+        "gates": {"total": found.gates_total},
+        "calls": {
+            "total": found.calls_total,
+            "oldest": [
+                {
+                    "id": call.run_id,
+                    "tenant": call.tenant,
+                    "key": call.name,
+                    "call": call.content,
+                    "since": call.since.isoformat(timespec="milliseconds"),
+                    "command": call.command,
+                }
+                for call in found.calls
+            ],
+        },
+        "findings": list(found.findings),
+    }

@@ -1,0 +1,508 @@
+"""`oasflow gates`, `approve`, `reject`, `deny`, `answer`: list waiting gates and decide them from
+anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from cinatra_sdk.data.text.author_files import read_named
+from oas_compiler.cli.ask.batch import decide_targets, read_targets
+from oas_compiler.cli.ask.decision import answer_gate, ask_person, list_options, name_decider
+from oas_compiler.cli.host import options, resources
+from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.resources import USUAL_ORG
+from oas_compiler.cli.terminal import argument_values
+from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.streams import Terminal, unbroken
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.attachments import AttachmentRef
+    from cinatra_sdk.gates.decisions import Decision
+    from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.runs import Run
+
+
+# ----------------------------------------------------------------------------
+# `oasflow attach FILE …`: keeps files for models, and prints their refs.
+#
+#     oasflow attach plan.pdf photo.png
+#     [{"artifactId": "att_1…", "mime": "application/pdf", …}, …]
+#
+# The refs go into an input of a flow (`--set 'files=[…]'`), or with an answer (`oasflow answer --attach`).
+
+
+MAX_BYTES = 100 * 2**20
+"""Bytes of a file: the most that any provider takes."""
+
+
+def attach(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE...", help="Files that a model is to read.")
+    ],
+    *,
+    mime: Annotated[
+        str,
+        typer.Option(metavar="TYPE", help="The type of the files; default: by their names."),
+    ] = "",
+    by: options.As = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Keep files for models, and print the refs by which flows name them.
+
+    A ref goes into an input that holds files, or along with an answer at a gate.
+    """
+    terminal = Terminal.open(as_json=as_json)
+    read = [read_attached(path, mime) for path in files]
+    with resources.store(terminal, db) as store:
+        kept = keep(store, read, tenant=tenant, by=resources.person(by))
+    refs = [ref.wire() for ref in kept]
+    terminal.data({"attachments": refs})
+    terminal.show(json.dumps(refs, ensure_ascii=False))
+    return Exit.OK
+
+
+def read_attached(path: str, mime: str = "") -> tuple[str, str, bytes]:
+    """Name, type and bytes of a file.
+
+    Raises: `Halt`.
+    """
+    from cinatra_sdk.attachments.manifest import find_type
+
+    try:
+        content = read_named(path, MAX_BYTES + 1)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise Halt(f"{path}: {why}", code="unreadable") from None
+    except ValueError:
+        raise Halt("this is not a file name", code="unreadable") from None
+    if len(content) > MAX_BYTES:
+        raise Halt(f"{path}: larger than {MAX_BYTES:,} bytes", code="unreadable")
+    name = PurePath(path).name
+    type_ = mime or find_type(name)
+    if not type_:
+        raise Halt(
+            f"the type of {name} is not known by its name: say it with --mime, such as "
+            "--mime application/pdf"
+        )
+    return name, type_, content
+
+
+def keep(
+    store: RunStore, files: Sequence[tuple[str, str, bytes]], *, tenant: str, by: str
+) -> list[AttachmentRef]:
+    """Add files to those of the tenant.
+
+    Raises: `InputInvalid`.
+    """
+    from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
+
+    kept = AttachmentStore(store.database)
+    return [
+        kept.add(
+            tenant or USUAL_ORG,
+            [content],
+            mime=mime,
+            created_by=by,
+            max_bytes=MAX_BYTES,
+            filename=name,
+        )
+        for name, mime, content in files
+    ]
+
+
+def put_in(
+    store: RunStore,
+    place: tuple[str, str],
+    decision: Decision,
+    *,
+    files: Sequence[tuple[str, str, bytes]],
+    tenant: str,
+) -> Decision:
+    """The decision, whose text is an envelope with the files.
+
+    place: the ids of run and gate.
+
+    Raises: `Halt` where no call opens an envelope: its model would be shown the JSON.
+    """
+    from cinatra_sdk.attachments import MAX_REFS, wrap_answer
+
+    if len(files) > MAX_REFS:  # the envelope would leave the others out
+        raise Halt(f"{len(files)} files are attached; an answer takes {MAX_REFS} at most")
+    run_id, gate_id = place
+    rules = [rule for rule in store.answer_rules(run_id) if rule.takes(gate_id)]
+    if not rules:
+        raise Halt(
+            f"the answer of gate '{gate_id}' reaches no model with files: a call of the bridge takes "
+            'them whose "user" is this answer alone, with "user_envelope": true; leave out --attach'
+        )
+    refs = [ref.wire() for ref in keep(store, files, tenant=tenant, by=decision.by)]
+    text = wrap_answer(str(decision.value), refs, gate=gate_id, rules=rules)
+    return replace(decision, value=text)
+
+
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")]
+
+
+def gates(
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help="Only what this run needs.")] = "",
+    *,
+    flow: options.FlowName = "",
+    started_by: options.StartedBy = "",
+    risk: Annotated[
+        str, typer.Option(metavar="CLASS", help="Only gates and calls of this risk class.")
+    ] = "",
+    step: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="Only gates of this step of the policy.")
+    ] = None,
+    text: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only what shows this text somewhere.")
+    ] = "",
+    older_than: options.OlderThan = "",
+    newer_than: options.NewerThan = "",
+    limit: Annotated[int, typer.Option(min=1, help="How many, the longest wait first.")] = 100,
+    after: options.After = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """List what needs a person: gates to decide, calls to settle, failed runs to resume.
+
+    The longest wait first, each with the command that answers it.
+    """
+    from oas_compiler.cli.view.run_view import (
+        need_record,
+        needs_table,
+        tell_problems,
+        waiting_record,
+    )
+
+    terminal = Terminal.open(as_json=as_json)
+    wanted = options.filters(flow, started_by, older_than, newer_than)
+    if run and wanted:
+        raise Halt("RUN names one run: leave out what filters runs")
+    with resources.store(terminal, db) as store:
+        whose = tenant or None
+        page = store.needs(
+            run_id=store.find(run, tenant=whose) if run else None,
+            tenant=whose, risk=risk or None, step=step, text=text or None, limit=limit, after=after,
+            **wanted,
+        )  # fmt: skip
+        now = store.database.now()
+        if not page.items:
+            resources.refuse_unknown_flow(store, flow)
+        if risk and not page.items:
+            _refuse_unknown_risk(risk)
+    given = GivenOptions(tenant=tenant, db=db)
+    if as_json:  # this makes up an example of each answer, which is slow
+        records = [waiting_record(need, now, given) for need in page.items if need.kind == "gate"]
+        needs = [need_record(need, now, given) for need in page.items]
+        listed = {"needs": needs, "gates": records, "next": page.next or None}
+        terminal.data(listed | options.list_unreadable(page), of_run=True)
+    if page.items:
+        terminal.say("what needs a person, the longest wait first:")
+        terminal.show(needs_table(page.items, now, given))
+        shown = given.command("show", run or "RUN")
+        terminal.say(
+            "what a gate asks, and the commands that answer it:", unbroken(Text(f"  {shown}"))
+        )
+    else:
+        fits = bool(run or risk or text or after or tenant or wanted or step is not None)
+        terminal.say(
+            "nothing that fits needs a person" if fits else "nothing needs a person: no gate waits"
+        )
+    for gate in page.unreadable:
+        for problem in tell_problems(gate.run_id, [gate.problem]):
+            terminal.note(f"run {gate.run_id}: {problem}")
+    options.tell_more(terminal, page.next)
+    return Exit.OK
+
+
+def _refuse_unknown_risk(risk: str) -> None:
+    """Refuse a class that no host knows, after nothing was found that has it: an empty list would say
+    that nothing of it waits.
+
+    Raises: `Halt`.
+    """
+    from cinatra_sdk.data.text.nearest_name import did_you_mean
+    from oas_compiler.control.risk_classes import KNOWN, is_known
+
+    if is_known(risk):
+        return
+    known = sorted(KNOWN)
+    nearest = did_you_mean(risk, known)
+    raise Halt(
+        f"--risk: there is no risk class '{risk}'; {f'{nearest} ' if nearest else ''}known are "
+        f"{', '.join(known)}, and what ends in _send, _publish, _post or _delete"
+    )
+
+
+def approve(
+    targets: options.Targets,
+    *,
+    shown: options.ShownOfEach = None,
+    reason: Reason = "",
+    by: options.As = "",
+    env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    host: options.Host = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Approve gates, and drive their runs on.
+
+    The reason is kept with the decision, and is no text for the flow.
+    A gate that asks for data or text takes `oasflow answer`.
+    Several gates are shown first; at a terminal one Enter then approves them, elsewhere each must be
+    named, with its --shown.
+    """
+    from cinatra_sdk.gates.decisions import Decision
+
+    del components, unblock_component  # their callbacks have told cli/host/resources.py
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
+
+    def decide(target: str, gate: Gate, who: str) -> Decision:
+        decision = Decision.approve(by=who, reason=reason, value=gate.form.plain_yes)
+        _refuse_without_data(gate, decision, target, given)
+        return decision
+
+    about = name_decider(by, given, reason, as_json)
+    return decide_targets("approve", read_targets(targets, shown, decide), about)
+
+
+def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: GivenOptions) -> None:
+    """Refuse to approve a gate that asks for data with a plain yes.
+
+    Raises: `Halt`, which shows the right command.
+    """
+    from cinatra_sdk.errors import AnswerInvalid
+    from cinatra_sdk.gates.forms.selection_form import SelectionForm
+    from oas_compiler.cli.view.run_view import command_line, command_with_data, seen_of
+
+    form = gate.form
+    if not form.needs_data:
+        return
+    run_id = target.partition("/")[0]
+    answered = command_with_data(gate, run_id, given)
+    try:
+        gate.check(decision)
+    except AnswerInvalid:
+        if isinstance(form, SelectionForm):
+            asks = f"which artifacts are chosen for the context slot '{form.selector.slot_id}'"
+            way = "with --select ID or --select-none"
+        elif gate.is_question:
+            asks, way = "a question, and an approval has no words", "with --text"
+            answered = given.command("answer", f"{run_id}/{gate.id}", *seen_of(gate), "--text", "…")
+        else:
+            asks, way = "for data", "with --value, or at a terminal field by field"
+        raise Halt(
+            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}",
+            then=[command_line(answered)],
+            more={"command": answered},
+        ) from None
+
+
+def reject(
+    targets: options.Targets,
+    *,
+    shown: options.ShownOfEach = None,
+    reason: Reason = "",
+    by: options.As = "",
+    env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    host: options.Host = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Reject gates; their runs end as rejected.
+
+    Nothing after the gate runs.  The exit code is 5.
+    Several gates are shown first, as with approve.
+    """
+    from cinatra_sdk.gates.decisions import Decision
+
+    def decide(_target: str, _gate: Gate, who: str) -> Decision:
+        return Decision.reject(by=who, reason=reason)
+
+    del components, unblock_component  # their callbacks have told cli/host/resources.py
+    given = options.given(
+        env, base_url, allow, record, tenant=tenant, db=db, host=host, imports=False
+    )
+    about = name_decider(by, given, reason, as_json)
+    return decide_targets("reject", read_targets(targets, shown, decide), about)
+
+
+def deny(
+    target: options.Target,
+    *,
+    shown: options.Shown = "",
+    reason: Reason = "",
+    by: options.As = "",
+    env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    host: options.Host = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Deny the call before which a gate stands; the run goes on without it.
+
+    Only a gate that asks for a confirmation can be denied; `oasflow reject` ends the run.
+    """
+    from cinatra_sdk.gates.decisions import Decision
+
+    def decide(_gate: Gate, who: str) -> Decision:
+        return Decision.deny(by=who, reason=reason)
+
+    del components, unblock_component  # their callbacks have told cli/host/resources.py
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
+    about = name_decider(by, given, reason, as_json, shown=shown)
+    return answer_gate("deny", target, decide, about)
+
+
+def answer(
+    target: options.Target,
+    *,
+    value: Annotated[
+        str | None, typer.Option(metavar="JSON", help="The value to approve with.")
+    ] = None,
+    value_file: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The same from a file; - reads stdin."),
+    ] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The value as plain text.")
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID", help="An artifact for a context slot, or how its id begins; repeatable."
+        ),
+    ] = None,
+    select_none: Annotated[
+        bool, typer.Option("--select-none", help="Choose no artifact for a context slot.")
+    ] = False,
+    attach: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="A file that goes with --text to a model; repeatable."),
+    ] = None,
+    shown: options.Shown = "",
+    reason: Reason = "",
+    by: options.As = "",
+    env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    host: options.Host = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Approve a gate with the data or text it asks for, or with artifacts for a context slot.
+
+    At a terminal, and without an option that says the answer, it shows the gate and asks.
+    """
+    from cinatra_sdk.gates.decisions import Decision
+
+    del components, unblock_component  # their callbacks have told cli/host/resources.py
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
+    words = list_options(("--value", value), ("--value-file", value_file), ("--text", text))
+    words += list_options(*(("--select", one) for one in select or ()))
+    words += ("--select-none",) if select_none else ()
+    words += list_options(*(("--attach", one) for one in attach or ()))
+    about = name_decider(by, given, reason, as_json, *words, shown=shown)
+    ids = select or ([] if select_none else None)
+    ways = (value, value_file, text, select or None, True if select_none else None)
+    number = sum(way is not None for way in ways)
+    if number == 0 and not reason and Terminal.open(as_json=as_json).asks:
+        return ask_person(target, about)
+    if number != 1:
+        raise Halt("give one of --select, --select-none, --value, --value-file and --text")
+    if attach and text is None:
+        raise Halt("--attach goes with --text")
+    files = [read_attached(path) for path in attach or ()]
+    answered = None if ids is not None else _read_answer_value(value, value_file, text)
+
+    def decide(gate: Gate, who: str) -> Decision:
+        if ids is None:
+            _refuse_stray_selection(gate, answered)
+        chosen = answered if ids is None else _make_selection(gate, ids)
+        return Decision.approve(by=who, reason=reason, value=chosen)
+
+    def wrap(store: RunStore, run: Run, gate_id: str, decision: Decision) -> Decision:
+        if not files:
+            return decision
+        return put_in(store, (run.id, gate_id), decision, files=files, tenant=tenant)
+
+    return answer_gate("answer", target, decide, about, complete=wrap)
+
+
+def _read_answer_value(value: str | None, file: str | None, text: str | None) -> Any:
+    if value is not None:
+        return argument_values.json_value(value, "--value")
+    if file is not None:
+        return argument_values.json_value(
+            argument_values.text_of(file, "--value-file"), f"--value-file {file}"
+        )
+    return text
+
+
+def _make_selection(gate: Gate, ids: list[str]) -> Any:
+    """The envelope of `--select`.
+
+    Raises: `Halt` at a gate without a selection, and for an id that no candidate has.
+    """
+    from cinatra_sdk.gates.forms.selection_form import SelectionForm
+    from oas_compiler.cli.view.checklist import CannotTick, chosen_by_id
+
+    form = gate.form
+    if not isinstance(form, SelectionForm):
+        raise Halt(
+            f"gate '{gate.id}' does not ask for a context selection: leave out --select "
+            "and --select-none"
+        )
+    try:
+        return form.carry_envelope(chosen_by_id(form.selector, ids))
+    except CannotTick as problem:
+        raise Halt(f"--select: {problem}") from None
+
+
+def _refuse_stray_selection(gate: Gate, value: Any) -> None:
+    """A repeated selection must not approve the gate after its own gate.
+
+    Raises: `Halt`.
+    """
+    from cinatra_sdk.context.selector import is_selector
+    from oas_compiler.cli.view.checklist import is_envelope
+
+    if not is_selector(gate.renderer) and is_envelope(value):
+        raise Halt(
+            f"gate '{gate.id}' does not ask for a context selection, and this value is one: "
+            "name the gate that it is for, RUN/GATE"
+        )

@@ -1,0 +1,586 @@
+"""`oasflow run` and `oasflow resume`: a run driven on Postgres, with a person at the terminal."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.text import Text
+
+from cinatra_sdk.errors import FlowError
+from oas_compiler.cli.ask.batch import TargetOutcome, confirm, show_heading, tell_outcomes
+from oas_compiler.cli.ask.decision import lend_signer, tell_unsigned
+from oas_compiler.cli.host import local_services, options, resources
+from oas_compiler.cli.host.local_services import (
+    admit_tools_of_simulation,
+    mention_made_up_context,
+    read_agents,
+)
+from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on
+from oas_compiler.cli.host.run_resources import tell_services
+from oas_compiler.cli.terminal import argument_values
+from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.streams import Terminal, clean, unbroken
+
+if TYPE_CHECKING:
+    from cinatra_sdk import RunStore
+    from cinatra_sdk.engine.host_context import HostContext
+    from cinatra_sdk.runs import Run
+    from cinatra_sdk.store.runs.retries import SweptRun
+    from oas_compiler.cli.ask.run_dialogue import Answers
+    from oas_compiler.cli.host.local_services import Context, Models
+    from oas_compiler.lower.flow import Flow
+
+
+def run(
+    path: options.FlowPath,
+    *,
+    input_file: Annotated[
+        str,
+        typer.Option("--input", metavar="FILE", help="JSON object of inputs; - reads stdin."),
+    ] = "",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="One input; may be repeated."),
+    ] = None,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate", help="Make up what platforms and models answer; only tools of --host run."
+        ),
+    ] = False,
+    stubs: Annotated[
+        str, typer.Option(metavar="FILE", help="Answers of the simulation, JSON or YAML.")
+    ] = "",
+    record: Annotated[
+        str, typer.Option(metavar="FILE", help="Append each simulated call as a line of JSON.")
+    ] = "",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --simulate: approve every gate, made-up answers.")
+    ] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Stop at the first gate and say how to answer it.")
+    ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Print everything that happens, as oasflow follow.")
+    ] = False,
+    base_url: Annotated[
+        str, typer.Option(metavar="URL", help="The platform; default CINATRA_BASE_URL.")
+    ] = "",
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="Another origin that may be called; repeatable."),
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Bound of one call.")
+    ] = None,
+    context_file: Annotated[
+        str,
+        typer.Option(
+            "--context", metavar="FILE", help="Artifacts for context slots, YAML or JSON."
+        ),
+    ] = "",
+    model: options.Model = None,
+    packages: options.Packages = None,
+    env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
+    host: options.Host = "",
+    run_id: Annotated[
+        str, typer.Option(metavar="ID", help="Name of the run; default: made up.")
+    ] = "",
+    tenant: options.Tenant = "",
+    by: options.As = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Run a flow; asks at the terminal for what it needs.
+
+    Without a terminal nothing is asked: the run waits at its gate, with exit code 3.
+    Tokens come from the environment only: CINATRA_BRIDGE_TOKEN, CINATRA_CONTEXT_ATTEST_KEY,
+    CINATRA_RUN_TOKEN.
+    """
+    del components, unblock_component  # their callbacks have told cli/host/resources.py
+    if yes and not simulate:
+        raise Halt("--yes approves without looking: it goes with --simulate only")
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
+    chosen = resources.PlatformOptions(
+        simulate=simulate,
+        stubs=stubs,
+        record=record,
+        base_url=base_url,
+        allow=tuple(allow or ()),
+        timeout=timeout,
+        context=context_file,
+        models=tuple(model or ()),
+        lent=None if given.own.parts is None else given.own.parts.platform,
+    )
+    terminal = Terminal.open(as_json=as_json, by_lines=follow)
+    who = resources.person(by)
+    values = argument_values.environment(env or [])
+    filled = local_services.named(chosen)
+    parts = given.own.parts
+    if simulate and parts is not None:
+        parts = parts.with_parts(models=None)  # a lent model would really be asked
+    flow = resources.flow(path, env=values, parts=parts)
+    if simulate:
+        admit_tools_of_simulation(terminal, flow, host, yes=yes)
+    if terminal.err.is_terminal:  # a person reads it; all rules take longer than a short run
+        from oas_compiler.cli.commands.check import tell_errors
+
+        tell_errors(terminal, path, flow.file, values)
+    flow = flow.with_platform(resources.platform(flow, chosen))
+    beyond = flow.platform if chosen.base_url or chosen.allow else None
+    models = local_services.named_models(
+        chosen, given.own, beyond, read_agents(packages or (), given.own, path=path)
+    )
+    mention_made_up_context(terminal, flow, chosen)
+    params = argument_values.params(flow.input_schema, input_file, settings or [])
+    if simulate:
+        params = _with_sampled(terminal, flow, params)
+    answers = _choose_answers(terminal, yes, detach)
+    if answers == "ask":
+        from oas_compiler.cli.ask.input_form import with_asked
+
+        params = with_asked(terminal, flow, params)
+    return _start_run(
+        terminal,
+        flow,
+        params,
+        run_id,
+        filled=filled,
+        models=models,
+        by=who,
+        given=given,
+        answers=answers,
+        follow=follow,
+    )
+
+
+def resume(
+    run: Annotated[
+        str,
+        typer.Argument(metavar="[RUN]", help="Id of a run; may be shortened while it is unique."),
+    ] = "",
+    *,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every run that can go on and that nobody works on.")
+    ] = False,
+    watch: Annotated[
+        float | None,
+        typer.Option("--watch", metavar="SECONDS", help="With --all: again and again, that often."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="With --all: how many runs in a pass.")] = 100,
+    flow: Annotated[
+        str, typer.Option(metavar="PATH", help="The flow file, to make sure that it is the same.")
+    ] = "",
+    detach: Annotated[bool, typer.Option("--detach", help="Do not ask at the gates.")] = False,
+    by: options.As = "",
+    env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    host: options.Host = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Go on with a run, or be asked at its gates.
+
+    For a run whose process died or was interrupted, for a failed one (its failed node is tried
+    again), and for one that waits.  With --all nobody is asked: runs go on to their next stop.
+    """
+    from oas_compiler.cli.ask.run_dialogue import Drive
+
+    del components, unblock_component  # their callbacks have told cli/host/resources.py
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
+    if everything:
+        if run or flow:
+            raise Halt("--all is every run: leave out RUN and --flow")
+
+        return resume_all(given, watch=watch, limit=limit, as_json=as_json)
+    if watch is not None:
+        raise Halt("--watch goes with --all")
+    terminal = Terminal.open(as_json=as_json)
+    who = resources.person(by)
+    words = (*(("--flow", flow) if flow else ()), *(("--detach",) if detach else ()))
+    with resources.store(terminal, db, given.own) as store:
+        found = store.find(_require_run(run), tenant=tenant or None, to_act=True)
+        call = TypedCommand("resume", found, words)
+        made = flow_to_go_on(store, store.get(found), terminal, given, call)
+        if flow and resources.digest(flow) != made.digest:
+            made = resources.flow(flow, platform=made.platform, env=made.env, parts=given.own.parts)
+        drive = Drive(
+            store=store,
+            flow=made,
+            run_id=found,
+            terminal=terminal,
+            by=who,
+            answers=_choose_answers(terminal, False, detach),
+            given=given,
+        )
+        return drive.go(
+            lambda on_event, credentials: store.resume(
+                found,
+                flow=made,
+                tenant=tenant or None,
+                context=credentials,
+                on_event=on_event,
+                by=who,
+            )
+        )
+
+
+def _start_run(
+    terminal: Terminal,
+    flow: Flow,
+    params: dict[str, Any],
+    run_id: str,
+    *,
+    filled: Context | None,
+    models: Models | None,
+    by: str,
+    given: GivenOptions,
+    answers: Answers,
+    follow: bool,
+) -> Exit:
+    from cinatra_sdk.errors import RunNotFound
+    from cinatra_sdk.flow.plan.channel_names import INPUTS
+    from oas_compiler.cli.ask.run_dialogue import Drive
+    from oas_compiler.cli.commands.runs import EventPrinter
+
+    if run_id:
+        _refuse_unusable_id(run_id)
+    name = run_id or uuid.uuid4().hex[:12]
+    # Check the inputs before starting a database; a missing input is reported only once.
+    params = flow.input(params)[INPUTS]
+    with resources.store(terminal, given.db) as store:
+        if run_id:
+            try:
+                store.get(run_id)
+            except RunNotFound:
+                pass
+            else:
+                raise Halt(
+                    f"there is a run '{run_id}' already", exit=Exit.CONFLICT, code="run_exists"
+                )
+        children = None
+        if models is not None:
+            flow, children = models.on(store, flow, filled, tenant=given.tenant, by=by)
+        if filled is not None:
+            flow = filled.on(store, flow, terminal)
+        if children is not None:
+            children.work_on(flow.platform)
+        terminal.say(f"run {clean(name)}  {clean(flow.name)}")
+        tell_services(terminal, flow, given.own)
+        drive = Drive(
+            store=store,
+            flow=flow,
+            run_id=name,
+            terminal=terminal,
+            by=by,
+            answers=answers,
+            given=given,
+            from_start=True,
+            printer=EventPrinter(store, name, terminal) if follow else None,
+        )
+        return drive.go(
+            lambda on_event, credentials: store.start(
+                flow,
+                params,
+                name,
+                tenant=given.tenant,
+                by=by,
+                context=credentials,
+                on_event=on_event,
+            )
+        )
+
+
+def _refuse_unusable_id(run_id: str) -> None:
+    """Raises: `Halt` where the store would refuse the id, before anything is printed or started."""
+    from cinatra_sdk.errors import InputInvalid
+    from cinatra_sdk.store.runs.run_rows import checked_run_id
+
+    try:
+        checked_run_id(run_id)
+    except InputInvalid as refused:
+        raise Halt(f"--run-id: {refused.for_people}", code=refused.code) from None
+
+
+def _choose_answers(terminal: Terminal, yes: bool, detach: bool) -> Answers:
+    if yes:
+        return "make up"
+    return "ask" if terminal.asks and not detach else "leave"
+
+
+def _with_sampled(terminal: Terminal, flow: Flow, params: dict[str, Any]) -> dict[str, Any]:
+    from cinatra_sdk.testing import sampled_inputs
+
+    made_up = {k: v for k, v in sampled_inputs(flow).items() if k not in params}
+    if made_up:
+        terminal.note(f"made up for the simulation: {', '.join(made_up)}")
+    return {**made_up, **params}
+
+
+def _require_run(run: str) -> str:
+    if not run:
+        raise Halt("RUN is missing or empty: name a run, as oasflow runs lists it, or give --all")
+    return run
+
+
+# ----------------------------------------------------------------------------
+# `oasflow resume --all`: goes on with the runs that nobody works on.
+
+
+def resume_all(given: GivenOptions, *, watch: float | None, limit: int, as_json: bool) -> Exit:
+    """One pass; with `watch`, a pass each so many seconds until the process is ended."""
+    if watch is not None and as_json:
+        raise Halt("--watch never ends, and --json prints one document: leave one of them out")
+    if watch is not None and watch <= 0:
+        raise Halt("--watch is a number of seconds above 0")
+    terminal = Terminal.open(as_json=as_json)
+    with resources.store(terminal, given.db, given.own) as store:
+        while True:
+            swept = _sweep(store, given, limit)
+            _tell(terminal, swept, quiet=watch is not None)
+            if watch is None:
+                break
+            time.sleep(watch)
+    terminal.data({"runs": [_record(one) for one in swept]}, of_run=True)
+    return Exit.FAILED if any(one.problem for one in swept) else Exit.OK
+
+
+def _sweep(store: RunStore, given: GivenOptions, limit: int) -> list[SweptRun]:
+    def lend(run: Run) -> HostContext | None:
+        # The token of the environment belongs to the tenant that the command names.
+        return resources.host(given.tenant, lends=run.tenant == given.tenant)
+
+    return store.sweep(limit=limit, tenant=given.tenant or None, credentials_for=lend)
+
+
+def _tell(terminal: Terminal, swept: list[SweptRun], *, quiet: bool) -> None:
+    for one in swept:
+        if one.problem:
+            terminal.note(f"run {clean(one.run_id)} ({one.reason}) is left: {clean(one.problem)}")
+        elif one.status:
+            terminal.show(f"run {clean(one.run_id)} ({one.reason}): {one.status}")
+    if not swept and not quiet:
+        terminal.say("no run can go on that nobody works on")
+
+
+def _record(one: SweptRun) -> dict[str, Any]:
+    return {
+        "id": one.run_id,
+        "tenant": one.tenant,
+        "reason": one.reason,
+        "status": one.status or None,
+        "problem": one.problem or None,
+    }
+
+
+# ----------------------------------------------------------------------------
+# `oasflow settle`: a person's word on a call of which nobody knows whether it happened.
+
+
+def settle(
+    run: options.RunId,
+    key: Annotated[
+        str,
+        typer.Argument(
+            metavar="[KEY]", help="The call's key; not needed where it is the only one."
+        ),
+    ] = "",
+    *,
+    happened: Annotated[
+        bool | None,
+        typer.Option("--happened/--did-not-happen", help="Whether the call was made."),
+    ] = None,
+    value: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help="With --happened: the outputs of its node, an object."),
+    ] = None,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="How you know; kept for good.")
+    ] = "",
+    by: options.As = "",
+    env: options.Env = None,
+    components: options.Components = None,
+    unblock_component: options.Unblock = None,
+    base_url: options.BaseUrl = "",
+    allow: options.Allow = None,
+    record: options.Record = "",
+    host: options.Host = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Say whether a call happened that may be made once only, and go on with its run.
+
+    After --happened the run goes on with the value; after --did-not-happen it makes the call.
+    `oasflow show` lists such calls with their keys.
+    """
+    options.refuse_empty_run(run)
+    if happened is None:
+        raise Halt("say whether the call was made: --happened or --did-not-happen")
+    if value is not None and not happened:
+        raise Halt("--value goes with --happened: a call that was not made gave nothing")
+    outputs: Any = None if value is None else argument_values.json_value(value, "--value")
+    del components, unblock_component  # their callbacks have told cli/host/resources.py
+    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
+    terminal = Terminal.open(as_json=as_json)
+    with resources.store(terminal, db, given.own) as store:
+        found = store.find(run, tenant=tenant or None, to_act=True)
+        settled = store.settle(
+            found,
+            key or _find_only_key([call.key for call in store.unknown(found)], found),
+            happened=happened,
+            value=outputs,
+            by=resources.person(by),
+            reason=reason,
+            tenant=tenant or None,
+        )
+        left = len(store.unknown(found))
+    if left or settled.status != "running":
+        terminal.say(f"settled; calls that still have to be settled: {left}")
+        return Exit.WAITING
+    return resume(
+        found, by=by, env=env, base_url=base_url, allow=allow, record=record, host=host,
+        tenant=tenant, db=db, as_json=as_json,
+    )  # fmt: skip
+
+
+def _find_only_key(keys: list[str], run_id: str) -> str:
+    if len(keys) == 1:
+        return keys[0]
+    if not keys:
+        raise Halt(
+            f"no call of run '{run_id}' has to be settled",
+            exit=Exit.CONFLICT,
+            code="effect_settled",
+        )
+    raise Halt(
+        f"{len(keys)} calls of run '{run_id}' have to be settled; name one: {', '.join(keys)}"
+    )
+
+
+# ----------------------------------------------------------------------------
+# `oasflow stop`: ends runs in any state.
+
+
+def stop(
+    runs: Annotated[
+        list[str],
+        typer.Argument(metavar="RUN...", help="Runs; several are shown first, then stopped."),
+    ],
+    *,
+    yes: Annotated[
+        bool,
+        typer.Option("--yes", help="Stop several without asking; without a terminal they need it."),
+    ] = False,
+    reason: Annotated[
+        str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")
+    ] = "",
+    by: Annotated[
+        str,
+        typer.Option("--as", "--by", metavar="NAME", help="Who stops it; default: your user name."),
+    ] = "",
+    host: options.Host = "",
+    tenant: options.Tenant = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """End runs for good, without a decision; nothing of them acts any more.
+
+    Also a run that another process is driving, or whose file cannot be compiled any more.
+    One that is stopped already stays as it is.  At a terminal one Enter stops several that were shown; without a terminal several need --yes.
+    Of --host only its signer is used, for the records of governed runs.
+    """
+    from oas_compiler.cli.host.options import GivenOptions
+    from oas_compiler.cli.view.run_json import run_record
+    from oas_compiler.cli.view.run_view import outcome_view
+
+    terminal = Terminal.open(as_json=as_json)
+    who = resources.person(by)
+    for run in runs:
+        options.refuse_empty_run(run)
+    if len(runs) > 1 and not yes and not terminal.asks:
+        # Nobody sees what is shown, and a pattern of the shell may have named the runs.
+        raise Halt(f"without a terminal nobody is asked: --yes stops these {len(runs)} runs")
+    whose = tenant or None
+    with resources.store(terminal, db) as store:
+        lend_signer(terminal, store, host)
+
+        def end(found: str) -> Run:
+            ended = store.stop(found, by=who, reason=reason, tenant=whose)
+            tell_unsigned(terminal, store, found)
+            return ended
+
+        if len(runs) > 1:
+            return _stop_several(terminal, store, runs, end, whose, asks=not yes)
+        found = store.find(runs[0], tenant=whose, to_act=True)
+        over = store.get(found, tenant=whose).status == "stopped"
+        ended = end(found)
+    if over:
+        terminal.note("the run was stopped already, and stays as it was")
+    terminal.show(outcome_view(ended, GivenOptions(tenant=tenant, db=db)))
+    terminal.data(run_record(ended), of_run=True)
+    return Exit.OK
+
+
+def _stop_several(
+    terminal: Terminal,
+    store: RunStore,
+    runs: list[str],
+    end: Callable[[str], Run],
+    tenant: str | None,
+    *,
+    asks: bool,
+) -> Exit:
+    """Show each run, ask once where `asks`, and stop each."""
+    from oas_compiler.cli.view.run_view import gate_view
+
+    outcomes: list[TargetOutcome] = []
+    for number, typed in enumerate(runs, 1):
+        outcome = TargetOutcome(target=typed)
+        try:
+            run = _find_another(store, typed, tenant, outcomes)
+        except (FlowError, Halt) as error:
+            outcome.refuse(error)
+            refused = f"{number} of {len(runs)} · refused: {typed}"
+            terminal.say("", unbroken(Text(clean(refused), "dim")))
+        else:
+            outcome.target, outcome.run = run.id, run
+            show_heading(terminal, f"{number} of {len(runs)}", run)
+            terminal.say(*(gate_view(gate) for gate in run.waiting))
+        outcomes.append(outcome)
+    shown = [one for one in outcomes if one.run is not None]
+    which, them = ("this run", "it") if len(shown) == 1 else (f"these {len(shown)} runs", "them")
+    question = f"stop {which} [Enter], leave {them} [q]: "
+    if shown and (not asks or confirm(terminal, question)):
+        _stop_shown(shown, end)
+    return tell_outcomes(terminal, outcomes)
+
+
+def _find_another(
+    store: RunStore, typed: str, tenant: str | None, before: list[TargetOutcome]
+) -> Run:
+    """The run that is meant; raises `Halt` for one that stands before."""
+    run = store.get(store.find(typed, tenant=tenant, to_act=True), tenant=tenant)
+    if any(one.target == run.id for one in before):
+        raise Halt(f"'{typed}' is a run that is named before")
+    return run
+
+
+def _stop_shown(shown: list[TargetOutcome], end: Callable[[str], Run]) -> None:
+    for one in shown:
+        try:
+            one.run, one.did, one.exit = end(one.target), "stopped", Exit.OK
+        except FlowError as error:
+            one.refuse(error)

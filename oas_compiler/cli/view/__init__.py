@@ -1,0 +1,12 @@
+"""Runs, gates, decisions and explanations as people see them, and as JSON.
+
+values.py            pure: data -> shown text, or JSON; typing, reading, filling in
+checklist.py         choosing for a context slot
+tables.py            tables of runs and decisions
+run_json.py          pure: data -> shown text, or JSON
+run_view.py          pure: data -> shown text, or JSON; what needs a person, as a table and as
+                     JSON
+audit_view.py        records, replays, packs and proposals, as people see them
+explanation_view.py  the views of `explain`
+gate_group.py        several targets of one command, shown and then decided
+"""

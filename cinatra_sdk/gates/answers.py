@@ -185,7 +185,8 @@ class NoWords(AnswerInvalid):
     """An answer says nothing where a text is asked."""
 
 
-_NOTHING: Final = frozenset({"null", "None", "undefined"})
+_NOTHING: Final = frozenset({"null", "None", "undefined", "…", "..."})
+"""Words of programs for nothing, and the place in a printed command where a person's words go."""
 
 
 def has_words(value: object) -> bool:

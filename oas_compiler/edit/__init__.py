@@ -1,7 +1,5 @@
-"""Changes of an author's own files.
+"""Changes of an author's own files: `oasflow check --fix` and `oasflow wire-context`.
 
-fix/          `oasflow check --fix`
-wire/         `oasflow wire-context`
 file_fixes.py  finds the fixes that help, by checking the result; the identity of a file, and
                whether it may be written; all of the new text on disk, or none of it; changes as a
                unified diff

@@ -10,11 +10,10 @@ node_functions.py  the function that lowers a kind of node, and what it is given
                    a node, compared with its declaration; the node to which a finalize of a
                    context selection goes back
 plain_nodes.py     the nodes that only compute, and those that run flows as they are;
-                   inputMessageNode: a gate; mapNode and ParallelMapNode, also as WayFlow extends
-                   them; apiNode, and a ToolNode over a RemoteTool: one request through the
+                   InputMessageNode: a gate; MapNode and ParallelMapNode, also as WayFlow extends
+                   them; ApiNode, and a ToolNode over a RemoteTool: one request through the
                    platform
-service_nodes.py   llmNode, also as WayFlow extends it, and the node whose way out a model
-                   chooses; toolNode over each kind of tool, and the nodes of an agent's
-                   toolboxes; agentNode, and the nodes of an agent's own flow
-nodes/          these functions
+service_nodes.py   LlmNode, also as WayFlow extends it, and the node whose way out a model
+                   chooses; ToolNode over each kind of tool, and the nodes of an agent's
+                   toolboxes; AgentNode, and the nodes of an agent's own flow
 """

@@ -14,6 +14,7 @@ from cinatra_sdk import Decision, GovernedState, HostContext, build_hitl_gate, h
 from cinatra_sdk.activations import stop_of
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.gates.answers import has_words
 from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.testing import drive
@@ -197,3 +198,15 @@ def test_a_hand_written_gate_takes_a_text_where_it_has_a_key_for_it(output: str)
     with pytest.raises(AnswerInvalid, match="nothing reads a text here"):
         graph.invoke(Command(resume={"approved": True, "value": NO}), **own)
     assert "__interrupt__" not in graph.invoke(Command(resume={"approved": True}), **own)
+
+
+@pytest.mark.parametrize("reason", [None, 7, b"x", ["no"]])
+def test_a_reason_is_a_text_or_left_out(reason: Any) -> None:
+    with pytest.raises(AnswerInvalid, match="the reason is"):
+        Decision.approve(by="ann", reason=reason)
+
+
+@pytest.mark.parametrize("words", ["…", " ... ", "null"])
+def test_the_place_of_the_words_in_a_printed_command_is_no_answer(words: str) -> None:
+    assert not has_words(words)
+    assert has_words(f"{words} and more")

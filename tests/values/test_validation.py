@@ -15,7 +15,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from referencing import Registry
 
-from cinatra_sdk.data.schema.checker import SchemaBroken, checker_of
+from cinatra_sdk.data.patterns.syntax import end_as_in_json_schema
+from cinatra_sdk.data.schema.checker import SchemaBroken, checker_of, text_of
 from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.data.schema.samples import sample
 from cinatra_sdk.data.work_budget import TooMuchWork, Work
@@ -334,3 +335,31 @@ TEXTS: Any = {**CLOSED, "additionalProperties": {"type": "string"}}
 def test_members_that_no_keyword_names(schema: Any, value: Any, *, fits: bool) -> None:
     assert (first_problem(schema, value) == "") is fits
     assert Draft202012Validator(schema).is_valid(value) is fits
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": "^[a-z]+$"}, "bcc\n"),
+        ({"pattern": "^(?:a|b$)"}, "b\n"),
+        ({"propertyNames": {"pattern": "^[a-z]+$"}}, {"bcc\n": 1}),
+        ({"patternProperties": {"^to$": {"const": "x"}}, "additionalProperties": False}, {"to\n": "x"}),
+    ],
+)  # fmt: skip
+def test_the_end_of_a_pattern_is_the_end_of_the_text(schema: Any, value: Any) -> None:
+    """Python's `$` also stands before a line break at the end; that of JSON Schema does not."""
+    assert checker_of(text_of(schema)).first_break(value) is not None
+    fine = {"bcc": 1} if isinstance(value, dict) and "propertyNames" in schema else None
+    if fine is not None:
+        assert checker_of(text_of(schema)).first_break(fine) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "read"),
+    [
+        (r"^a$", r"^a\Z"), (r"\$", r"\$"), ("[$]", "[$]"), ("[]$]$", r"[]$]\Z"), ("[^]$]$", r"[^]$]\Z"),
+        (r"[\]$]$", r"[\]$]\Z"), ("(?m)^a$", "(?m)^a$"), ("a|b$", r"a|b\Z"), (r"\\$", r"\\\Z"),
+    ],
+)  # fmt: skip
+def test_the_end_of_a_pattern_is_read_as_json_schema_means_it(pattern: str, read: str) -> None:
+    assert end_as_in_json_schema(pattern) == read

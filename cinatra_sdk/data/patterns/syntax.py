@@ -216,3 +216,37 @@ def _steps_of_set(members: Iterable[Any], flags: int) -> int:
             steps += high - low + 1 if flags & re.IGNORECASE else 1
             steps += 65_536 if high > 255 else 0
     return steps
+
+
+_MANY_LINES: Final = re.compile(r"\(\?[a-z-]*m")
+
+
+def end_as_in_json_schema(pattern: str) -> str:
+    r"""The pattern with `$` as JSON Schema means it: the end of the text.
+
+    `^[a-z]+$` -> `^[a-z]+\Z`.  Python's `$` also matches before a line break at the end, so that
+    "bcc\n" would pass for small letters alone.  Source: ECMA-262, which Draft 2020-12 names.
+    """
+    if "$" not in pattern or _MANY_LINES.search(pattern):
+        return pattern
+    made: list[str] = []
+    is_in_class = False
+    place = 0
+    while place < len(pattern):
+        letter = pattern[place]
+        if letter == "\\":
+            made.append(pattern[place : place + 2])
+            place += 2
+            continue
+        if letter == "[" and not is_in_class:
+            is_in_class = True
+            # A bracket that stands first in a class is a member of it.
+            first = re.match(r"\[\^?\]?", pattern[place:])
+            made.append(first.group() if first else letter)
+            place += len(made[-1])
+            continue
+        if letter == "]":
+            is_in_class = False
+        made.append(r"\Z" if letter == "$" and not is_in_class else letter)
+        place += 1
+    return "".join(made)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from cinatra_sdk.data.patterns.search import Matcher
+from cinatra_sdk.data.patterns.syntax import end_as_in_json_schema
 from cinatra_sdk.data.patterns.syntax import flaw as pattern_flaw
 from cinatra_sdk.data.schema.keywords import KEYWORDS
 from cinatra_sdk.data.schema.schema_references import (
@@ -140,7 +141,7 @@ class Check:
         """Whether `pattern` is found in `text`."""
         matcher = self.checker.matchers.get(pattern)
         if matcher is None:
-            matcher = self.checker.matchers[pattern] = Matcher(pattern)
+            matcher = self.checker.matchers[pattern] = Matcher(end_as_in_json_schema(pattern))
             self.work.spend(matcher.steps_to_make)
         return matcher.found(text, self.work)
 

@@ -85,14 +85,15 @@ def person_name(name: object) -> str:
 
 
 def reason_text(reason: object) -> str:
-    """A person's reason as it is kept; None is no reason.
+    """A person's reason as it is kept; empty: none was given.
 
-    Raises: `AnswerInvalid` for one that is no text, too long, or that no database takes.
+    Raises: `AnswerInvalid` for one that is no text (None, too), too long, or that no database takes.
     """
-    if reason is None:
-        return ""
     if not isinstance(reason, str):
-        raise AnswerInvalid(f"the reason is a {type(reason).__name__}, not a string")
+        kind = "None" if reason is None else f"a {type(reason).__name__}"
+        raise AnswerInvalid(
+            f"the reason is {kind}, not a string", hint="give a text, or leave the reason out"
+        )
     if len(reason) > MAX_REASON:
         raise AnswerInvalid(
             f"the reason has more than {MAX_REASON:,} characters",

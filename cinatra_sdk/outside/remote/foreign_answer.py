@@ -78,7 +78,7 @@ def judge_refusal(text: bytes, asked: RequestId) -> Any:
         if one is not value or not is_message(one):
             raise BrokenOff("what it answered is no answer of the protocol")
         if "result" in one:
-            raise BrokenOff("it answered with a result, and with a status that says no")
+            raise BrokenOff("it refused the request and gave its result, too")
     return value
 
 

@@ -263,7 +263,8 @@ AGENT_FIELDS: Final[Mapping[str, Mapping[str, Field]]] = {
         "connection_config": Field("component", "How it is reached.", required=True),
         "session_parameters": Field(
             "object",
-            "`timeout` and `poll_interval` in seconds; `max_retries` after a lost connection.",
+            "`timeout` and `poll_interval` (0.5 at the least) in seconds; `max_retries` after a "
+            "lost connection.",
         ),
         "retry_policy": Field("any", "How a request that failed is repeated.", is_read=False),
     },

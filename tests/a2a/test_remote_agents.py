@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from cinatra_sdk import HostParts
+from cinatra_sdk.data.author_json import Json
+from cinatra_sdk.outside.a2a.remote_agent import RemoteAgentWay
 from cinatra_sdk.outside.models import ScriptedModel
 from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.testing import drive
@@ -106,6 +108,15 @@ def test_an_agent_is_told_and_its_answer_is_heard(travel: Travel) -> None:
     assert heard["id"]
     assert "s3cret-of-travel" not in str(ran)
     assert list(ran.messages) == ["Heard: Rome?"]
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"), [(1e-9, 0.5), (0.1, 0.5), (0.5, 0.5), (3, 3.0), (0, 2.0), (None, 2.0)]
+)
+def test_no_file_has_an_agent_asked_without_pause(written: Any, kept: float) -> None:
+    fields = {"connection": {}, "session": {"poll_interval": written}}
+    way = RemoteAgentWay(url="https://a.example", settings=Json.of(fields))
+    assert way.find_agent("n", "a", {}, None).poll_interval == kept
 
 
 def test_a_task_that_takes_long_is_waited_for(travel: Travel) -> None:

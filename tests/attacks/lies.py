@@ -122,6 +122,11 @@ CALLS: dict[str, Any] = {
         *[note("notifications/progress", progressToken=i, progress=1)] * 900, result(i, TEXT),
     ],
     "asks with our id": lambda i: [ask("roots/list", id_=i), result(i, TEXT)],
+    "an error of many values": lambda i: [
+        fault(i, "no").replace('"no"', '"no", "data": [' + "[]," * 9000 + "[]]")
+    ],
+    "words of a gateway": lambda _i: ['{"id": 999, "detail": "no such tenant"}'],
+    "words that are no JSON": lambda _i: ["Not here"],
     "whole numbers": lambda i: [raw(i, '{"said": 1e3, "n": -0.0}')],
 }  # fmt: skip
 

@@ -89,6 +89,10 @@ FIRST: dict[str, Maker] = {
     "hangs": lambda _i, _m: HANG,
     "fails": lambda i, _m: fault(i, "no"),
     "an error that is none": lambda i, _m: json.dumps({"jsonrpc": "2.0", "id": i, "error": 7}),
+    "an error of many values": lambda i, _m: fault(i, "no").replace(
+        '"no"', '"no", "data": [' + "[]," * 9000 + "[]]"
+    ),
+    "words of a gateway": lambda _i, _m: '{"id": 999, "detail": "no such tenant"}',
     "nan": lambda i, _m: result(i, {"task": task("COMPLETED", metadata={"n": float("nan")})}),
     "a number out of bounds": lambda i, _m: result(i, {"task": task("COMPLETED")}).replace('"t1"', '"t1", "metadata": {"n": 1e400}'),
     "an echo": lambda i, m: result(i, {"message": {**m["params"]["message"]}}),

@@ -32,6 +32,11 @@ class Request:
         self.method, self.headers, self.body = method, headers, body
         parts = unquote(urlsplit(path).path).strip("/").split("/")
         self.kind, self.lie = parts[0], parts[1] if len(parts) > 1 else ""
+        self.status = 200
+        """Of the lie `400: another id`: what is said with it."""
+        if self.lie[:3].isdecimal():
+            number, _, self.lie = self.lie.partition(": ")
+            self.status = int(number)
         self.rest = "/".join(parts[2:])
         scheme, _, user = self.headers.get("authorization", "").partition(" ")
         told = base64.b64decode(user).decode() if scheme == "Basic" else ""
@@ -103,6 +108,10 @@ class LyingHost:
         if "id" not in message or "method" not in message:
             return await send(writer, 202, b"")
         is_call = message["method"] == "tools/call"
+        is_probe = not is_call and message["method"] != "initialize"
+        if request.lie == "an id of its own before the question" and is_probe:
+            told = fault("server-error", "Unsupported version")
+            return await send(writer, 400, told.encode())
         self.asked = message["id"]
         texts = answer(request.lie, message, self.log)
         if is_call and request.lie.startswith("repeats: "):
@@ -116,13 +125,13 @@ class LyingHost:
         kept = [text for text in texts if text not in (HANG, DIE)]
         if request.kind == "events":
             body = b"".join(event(text) for text in kept)
-            return await send(writer, 200, body, "text/event-stream")
-        return await send(
-            writer, 200, kept[-1 if is_call and request.lie != "twice" else 0].encode()
-        )
+            return await send(writer, request.status if is_call else 200, body, "text/event-stream")
+        body = kept[-1 if is_call and request.lie != "twice" else 0].encode()
+        return await send(writer, request.status if is_call else 200, body)
 
     async def _respond_as_agent(self, request: Request, writer: asyncio.StreamWriter) -> None:
-        own = f"{self.address}/agent/{request.lie.replace(' ', '%20')}/"
+        said = request.lie if request.status == 200 else f"{request.status}: {request.lie}"
+        own = f"{self.address}/agent/{said.replace(' ', '%20')}/"
         if request.method == "GET":
             if await send_lie(
                 request.lie.removeprefix("card: "),
@@ -132,7 +141,8 @@ class LyingHost:
                 request.lie.startswith("card: "),
             ):
                 return None
-            return await send(writer, 200, make_card(request.lie, own).encode())
+            status = request.status if request.lie.startswith("card: ") else 200
+            return await send(writer, status, make_card(request.lie, own).encode())
         message = json.loads(request.body)
         if message["method"] != "GetTask":
             with self.log.open("a", encoding="utf-8") as file:
@@ -155,7 +165,7 @@ class LyingHost:
             return None
         if text == HANG:
             await asyncio.sleep(600)
-        return await send(writer, 200, text.encode())
+        return await send(writer, request.status, text.encode())
 
 
 async def send_stream(lie: str, writer: asyncio.StreamWriter, address: str) -> None:

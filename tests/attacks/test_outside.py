@@ -31,7 +31,7 @@ from cinatra_sdk.outside.mcp import calls, processes
 from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist
 from cinatra_sdk.outside.mcp.server import McpServer
 from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.remote import foreign_answer
+from cinatra_sdk.outside.remote import foreign_answer, transport
 from cinatra_sdk.outside.remote.foreign_answer import RemoteBounds
 from cinatra_sdk.outside.remote.transport import Exchange
 from cinatra_sdk.testing import drive
@@ -397,6 +397,10 @@ CONTROLS = {
     "answers to other requests count": Control(
         open=patched(foreign_answer, "is_foreign", nothing_is_foreign),
         row="an_agent_is_told-another_id",
+    ),
+    "a status says what its body is": Control(
+        open=patched(transport, "judge_refusal", lambda *_: None),
+        row="a_server_is_asked-400:_another_id",
     ),
     "answers to other requests count in events": Control(
         open=patched(foreign_answer, "is_foreign", nothing_is_foreign),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from typing import Any
 
+import httpx2
 import pytest
 
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
@@ -20,7 +22,7 @@ from cinatra_sdk.outside.remote.foreign_answer import (
     judge_answer,
     plain_text,
 )
-from cinatra_sdk.outside.remote.transport import Exchange
+from cinatra_sdk.outside.remote.transport import Exchange, bound_transport
 
 SECRET = "s3cret-of-the-file-5519"
 
@@ -93,6 +95,78 @@ def test_values_are_counted_where_they_may_be_too_many() -> None:
     text = json.dumps(prose).encode()
     exchange.require_values(text, prose)
     assert count_values(text, prose, 10) == 2
+
+
+FAULT = b'{"jsonrpc": "2.0", "id": %s, "error": {"code": 1, "message": "no"}}'
+RESULT = b'{"jsonrpc": "2.0", "id": 1, "result": {}}'
+MANY = FAULT.replace(b'"no"', b'"no", "data": [' + b"[]," * 40 + b"[]]") % b"1"
+JSON_TYPE, EVENT_TYPE = "application/json", "text/event-stream"
+
+
+def fetch(
+    status: int, kind: str, body: bytes, *, asked: bool = True, at_work: bool = True
+) -> str | bytes:
+    """What a client gets, or why the connection was broken off."""
+    exchange = Exchange(bounds=RemoteBounds(values=30), is_asked=at_work)
+    headers = {"content-type": kind} | ({"location": "/b"} if status == 307 else {})
+    if "event" in kind:
+        body = b"data: " + body + b"\n\n"
+
+    class Inner(httpx2.AsyncBaseTransport):
+        async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+            return httpx2.Response(status, headers=headers, stream=httpx2.ByteStream(body))
+
+    async def ask() -> bytes:
+        exchange.redirects = 1  # as of the requests before
+        async with httpx2.AsyncClient(transport=bound_transport(httpx2, Inner(), exchange)) as http:
+            if not asked:
+                return (await http.get("http://s/.well-known/x")).content
+            return (await http.post("http://s/mcp", json={"id": 1, "method": "tools/call"})).content
+
+    try:
+        return asyncio.run(ask())
+    except BrokenOff:
+        return exchange.broken
+
+
+@pytest.mark.parametrize("kind", [JSON_TYPE, EVENT_TYPE, "text/plain"])
+@pytest.mark.parametrize("status", [300, 307, 400, 404, 429, 500, 503])
+def test_what_comes_with_any_status_is_judged(status: int, kind: str) -> None:
+    for body, told in (
+        (FAULT % b"999", "another request"),
+        (FAULT % b'"1"', "another request"),
+        (FAULT.replace(b'"no"', b"NaN") % b"1", "no JSON"),
+        (b'{"detail": 1, "detail": 2}', "no JSON"),
+        (b"[" + FAULT % b"1" + b"]", "no answer of the protocol"),
+        (FAULT.replace(b'"2.0"', b'"1.0"') % b"1", "no answer of the protocol"),
+        (MANY, "RemoteBounds(values="),
+        *([(RESULT, "gave its result, too")] if status != 300 else []),
+    ):
+        assert told in str(fetch(status, kind, body)), body
+    assert b'"no"' in bytes(fetch(status, kind, FAULT % b"1"))  # type: ignore[arg-type]
+    assert b'"no"' in bytes(fetch(status, kind, FAULT % b"null"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("status", [307, 400, 401, 404, 502])
+def test_words_of_a_gateway_leave_it_at_the_status(status: int) -> None:
+    for body in (b"<html>no</html>", b"Not Found", b'{"id": 999, "detail": "no"}', b"", b"[]"):
+        assert fetch(status, JSON_TYPE, body) == body
+
+
+def test_before_the_question_an_answer_to_nobody_is_left_out() -> None:
+    assert fetch(400, JSON_TYPE, FAULT % b'"server-error"', at_work=False) == b""
+    assert "another request" in str(fetch(200, JSON_TYPE, FAULT % b"999", at_work=False))
+    assert "RemoteBounds(values=" in str(fetch(400, JSON_TYPE, MANY, at_work=False))
+
+
+@pytest.mark.parametrize("kind", [JSON_TYPE, "text/html", "Application/JSON"])
+def test_cards_and_metadata_are_judged_whatever_their_type_is(kind: str) -> None:
+    many = b"[" + b"[]," * 40 + b"[]]"
+    for status in (200, 300, 400, 500):
+        assert "RemoteBounds(values=" in str(fetch(status, kind, many, asked=False, at_work=False))
+        assert fetch(status, kind, b'{"error": "no"}', asked=False) == b'{"error": "no"}'
+        assert "no JSON" in str(fetch(status, kind, b'{"n": NaN}', asked=False))
+    assert fetch(404, kind, b"Not Found", asked=False) == b"Not Found"
 
 
 BASIC = base64.b64encode(f"bob:{SECRET}".encode()).decode()

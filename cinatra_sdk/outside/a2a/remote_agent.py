@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.data.sensitive_fields import lend_secrets
 from cinatra_sdk.data.templates.environment_names import fill_environment, find_open, list_unfilled
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET
 from cinatra_sdk.outside.remote.foreign_answer import list_address_secrets, list_header_secrets
+
+LEAST_POLL_SECONDS: Final = 0.5
+"""Between two looks, whatever a file says: nobody has an agent asked without pause."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,7 +100,9 @@ class RemoteAgentWay:
             ca_file=connection.get("ssl_ca_cert") or "",
             request_timeout=_read_positive(connection.get("timeout"), 600.0),
             timeout=_read_positive(session.get("timeout"), 60.0),
-            poll_interval=_read_positive(session.get("poll_interval"), 2.0),
+            poll_interval=max(
+                LEAST_POLL_SECONDS, _read_positive(session.get("poll_interval"), 2.0)
+            ),
             retries=int(_read_positive(session.get("max_retries"), 5)),
         )
 

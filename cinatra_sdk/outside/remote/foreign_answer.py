@@ -48,6 +48,42 @@ def judge_answer(text: bytes, asked: RequestId) -> Any:
     Raises: `BrokenOff` for what is no strict JSON, for the answer to another request, and for what is no
     message where an answer is due: clients tell of it in words of their libraries.
     """
+    value = _read_strictly(text)
+    if is_foreign(value, asked):
+        raise BrokenOff("it answered another request")
+    if asked is not None and not is_message(value):
+        raise BrokenOff("what it answered is no answer of the protocol")
+    return value
+
+
+def judge_refusal(text: bytes, asked: RequestId) -> Any:
+    """The value of what came with a status of no success; None where nobody reads it as JSON, such as a page.
+
+    Words of a gateway say nothing: what counts is the status.  A message of the protocol has to be an
+    error for the request, since clients put the request's own id on it.
+
+    Raises: `BrokenOff`, as `judge_answer` does, and for a result: it was done, and the status says no.
+    """
+    try:
+        value = _read_strictly(text)
+    except BrokenOff:
+        if is_json(text):
+            raise
+        return None
+    for one in value if isinstance(value, list) else [value]:
+        if asked is None or not isinstance(one, dict) or "jsonrpc" not in one:
+            continue
+        if is_foreign(one, asked):
+            raise BrokenOff("it answered another request")
+        if one is not value or not is_message(one):
+            raise BrokenOff("what it answered is no answer of the protocol")
+        if "result" in one:
+            raise BrokenOff("it refused the request and gave its result, too")
+    return value
+
+
+def _read_strictly(text: bytes) -> Any:
+    """Raises: `BrokenOff`."""
     problem = ""
     try:
         value = read_json(text.decode("utf-8"), to_keep=False)
@@ -59,10 +95,6 @@ def judge_answer(text: bytes, asked: RequestId) -> Any:
         problem = "it has half of a letter" if _has_half_letter(text, value) else ""
     if problem:
         raise BrokenOff(f"its answer is no JSON: {problem}")
-    if is_foreign(value, asked):
-        raise BrokenOff("it answered another request")
-    if asked is not None and not is_message(value):
-        raise BrokenOff("what it answered is no answer of the protocol")
     return value
 
 
@@ -127,12 +159,14 @@ class EventJudge:
         self,
         asked: RequestId | Callable[[], RequestId],
         look: Callable[[bytes, Any], None] = lambda _text, _value: None,
+        judge: Callable[[bytes, RequestId], Any] = judge_answer,
     ) -> None:
         """asked: of a stream that is no response to one request, what says for which it may answer.
 
         look: sees each message with its value; raises `BrokenOff` for one that is too much.
+        judge: `judge_refusal` for a stream with a status of no success.
         """
-        self._asked, self._look = asked, look
+        self._asked, self._look, self._judge_one = asked, look, judge
         self._rest = b""
         self._data: list[bytes] = []
         self._others: list[bytes] = []
@@ -165,7 +199,7 @@ class EventJudge:
         kind = next((one for one in others if one.startswith(b"event")), b"")
         if data and kind.partition(b":")[2].strip() in (b"", b"message"):
             asked = self._asked() if callable(self._asked) else self._asked
-            value = judge_answer(data, asked)
+            value = self._judge_one(data, asked)
             self._look(data, value)
             data = json.dumps(value, ensure_ascii=True).encode()
         lines = [*others, *(b"data: " + one for one in data.split(b"\n") if data)]

@@ -3,7 +3,7 @@
     client = httpx.AsyncClient(transport=bound_transport(httpx, inner, exchange))
 
 A response comes without compression, or not at all: its size is known while it is read.  JSON is read
-strictly, and the answer of a JSON-RPC request has its id.  Made for `httpx` and for `httpx2`, whose
+strictly, whatever the status is, and the answer of a JSON-RPC request has its id.  Made for `httpx` and for `httpx2`, whose
 classes have the same shape.
 """
 
@@ -28,6 +28,7 @@ from cinatra_sdk.outside.remote.foreign_answer import (
     count_values,
     is_json,
     judge_answer,
+    judge_refusal,
     list_header_secrets,
 )
 
@@ -168,7 +169,11 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
             except BrokenOff:
                 await response.stream.aclose()
                 raise
-            return _hand_on(package, response, asked, exchange)
+            handed = _hand_on(package, response, asked, exchange)
+            if asked is not None and response.status_code >= 400:
+                # Clients leave some types unread; what is an answer to another says nothing of this one.
+                await _read_to_end(handed)
+            return handed
 
         async def aclose(self) -> None:
             await inner.aclose()
@@ -181,7 +186,8 @@ def _hand_on(package: Any, response: Any, asked: RequestId, exchange: Exchange) 
 
     class BoundedStream(package.AsyncByteStream):  # type: ignore[misc]  # of either package
         async def __aiter__(self) -> AsyncIterator[bytes]:
-            reading = read_events if _is_stream(response) else read_whole
+            is_live = _is_stream(response) and not _is_refusal(response)
+            reading = read_events if is_live else read_whole
             async for chunk in reading(response, asked, exchange):
                 yield chunk
 
@@ -198,18 +204,36 @@ def _hand_on(package: Any, response: Any, asked: RequestId, exchange: Exchange) 
 
 
 async def read_whole(response: Any, asked: RequestId, exchange: Exchange) -> AsyncIterator[bytes]:
-    """The whole body, judged before anything of it goes on."""
+    """The whole body, judged before anything of it goes on, whatever the status is."""
     body = bytearray()
     async for chunk in response.stream:
         body += chunk
         exchange.require_size(len(body))
-    if body and response.status_code < 400 and _is_meant_as_json(response, body, asked):
-        try:
-            whole = bytes(body)
-            exchange.require_values(whole, judge_answer(whole, asked))
-        except BrokenOff as problem:
+    whole = bytes(body)
+    try:
+        _judge_whole(response, whole, asked, exchange)
+    except BrokenOff as problem:
+        is_status_enough = response.status_code >= 400 and not exchange.is_asked
+        if exchange.broken or not is_status_enough:
             exchange.break_off(str(problem))
-    yield bytes(body)
+        # Nothing was asked yet: the status says no, and an answer to nobody is left out.  Servers that
+        # do not know a version of the protocol refuse it so, under an id of their own.
+        whole = b""
+    yield whole
+
+
+def _judge_whole(response: Any, whole: bytes, asked: RequestId, exchange: Exchange) -> None:
+    """Raises: `BrokenOff`."""
+    if not whole:
+        return
+    if _is_refusal(response) and _is_stream(response):
+        judge = EventJudge(asked, exchange.require_values, judge_refusal)
+        judge.feed(whole)
+        judge.end()
+    elif _is_refusal(response):
+        exchange.require_values(whole, judge_refusal(whole, asked))
+    elif _is_meant_as_json(response, whole, asked):
+        exchange.require_values(whole, judge_answer(whole, asked))
 
 
 async def read_events(response: Any, asked: RequestId, exchange: Exchange) -> AsyncIterator[bytes]:
@@ -245,12 +269,30 @@ def _look_at_head(
         exchange.require_size(int(length[:20]))
 
 
-def _is_meant_as_json(response: Any, body: bytes | bytearray, asked: RequestId) -> bool:
+async def _read_to_end(response: Any) -> None:
+    """Have the body at hand, and the connection given back."""
+    try:
+        await response.aread()
+    finally:
+        await response.stream.aclose()
+
+
+def _is_refusal(response: Any) -> bool:
+    """Whether nobody takes the body for the answer of a success.
+
+    Clients take a status from 300 on that leads nowhere for a success.
+    """
+    status: int = response.status_code
+    return status >= 400 or (status >= 300 and "location" in response.headers)
+
+
+def _is_meant_as_json(response: Any, body: bytes, asked: RequestId) -> bool:
     """Whether somebody will read the body as JSON: clients do so whatever its type is."""
     if "json" in response.headers.get("content-type", ""):
         return True
     # The older transport only says that it has the message; the answer comes as an event.
-    return asked is not None and (response.status_code != ACCEPTED or is_json(bytes(body)))
+    is_due = asked is not None and response.status_code != ACCEPTED
+    return is_due or is_json(body)
 
 
 def _is_stream(response: Any) -> bool:

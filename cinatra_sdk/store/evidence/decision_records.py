@@ -29,7 +29,15 @@ from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.arguments import check_arguments, check_names, check_reason, read_actor
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.pages import PAGE, Page, read_cursor, read_page, read_rows, write_cursor
+from cinatra_sdk.store.pages import (
+    PAGE,
+    Page,
+    read_cursor,
+    read_number,
+    read_page,
+    read_rows,
+    write_cursor,
+)
 
 # ----------------------------------------------------------------------------
 # The lines of an export of decision records, and the manifest that is signed over them.
@@ -184,7 +192,7 @@ class DecisionRecords:
         at, (run, seq) = read_cursor(after, names=2)
         given = {
             "run_id": run_id, "status": status, "tenant": tenant, "limit": limit,
-            "after_at": at, "after_run": run, "after_seq": int(seq or 0),
+            "after_at": at, "after_run": run, "after_seq": read_number(after, seq),
         }  # fmt: skip
         with self._database.connection() as connection:
             rows, following = read_page(

@@ -21,7 +21,7 @@ from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.admission import HostWord
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
-from cinatra_sdk.governance.records.record_maker import Signer, verify_hmac
+from cinatra_sdk.governance.records.record_maker import Signer, format_time, verify_hmac
 from cinatra_sdk.governance.records.replay import make_replay_packet, replay
 from cinatra_sdk.governance.records.verifier import find_problems
 from cinatra_sdk.store.evidence.decision_records import DecisionRecords, StoredRecord
@@ -534,6 +534,43 @@ def test_an_export_tells_of_every_change(store: RunStore, parts: HostParts) -> N
         [*lines[:-1], json.dumps({"manifest": {}}) + "\n"], ["no json\n", *lines],
     ):  # fmt: skip
         assert list(find_problems(changed, {})) != []
+
+
+def test_an_export_is_of_one_moment(
+    store: RunStore, parts: HostParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs that end, and one that begins, while it is read are told as they stood at `made_at`."""
+    monkeypatch.setattr("cinatra_sdk.store.evidence.decision_records.PAGE", 1)
+    for run in ("a", "b", "c"):
+        begin(store, parts, run_id=run)
+    store.stop("a", by="ann")
+    records = DecisionRecords(store.database)
+    lines = records.export()
+    read = [next(lines) for _ in range(4)]
+    assert [json.loads(line)["run_id"] for line in read] == ["a", "a", "a", "b"]
+    store.stop("b", by="ann")
+    store.stop("c", by="ann")
+    begin(store, parts, run_id="d")
+    read += lines
+    manifest = json.loads(read[-1])["manifest"]
+    assert list(find_problems(read, {})) == []
+    assert manifest["counts"] == {"a": 3, "b": 2, "c": 2}
+    assert manifest["without_end"] == ["b", "c"]
+    first = chain(store, "a")[-1].created_at
+    assert format_time(first) <= manifest["made_at"] < format_time(chain(store, "b")[-1].created_at)
+    later = json.loads(list(records.export())[-1])["manifest"]
+    assert later["without_end"] == ["d"]
+
+
+def test_an_export_that_nobody_reads_to_its_end_gives_its_connection_back(
+    store: RunStore, parts: HostParts
+) -> None:
+    begin(store, parts)
+    for _ in range(20):  # more than the store has
+        lines = DecisionRecords(store.database).export()
+        next(lines)
+        del lines
+    assert len(store.list()) == 1
 
 
 def test_signed_records_and_corrections(fresh_database: str, ledger: Path) -> None:

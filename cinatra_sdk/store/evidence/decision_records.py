@@ -25,7 +25,7 @@ from cinatra_sdk.governance.contracts.record_format import hash_of, thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.records.record_maker import Signer, format_time, seal_record
 from cinatra_sdk.governance.records.verifier import FORMAT, READ, SIGNED_AS, is_end
-from cinatra_sdk.postgres.connection import Row, every, one
+from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.arguments import check_arguments, check_names, check_reason, read_actor
 from cinatra_sdk.store.database import Database
@@ -224,31 +224,20 @@ class DecisionRecords:
     ) -> Iterator[str]:
         """Whole chains as JSON Lines, with a manifest at the end; `governance/records/verifier.py` verifies them.
 
-        The manifest tells what has to be there, and is signed where there is a signer.
+        The manifest tells what has to be there, and is signed where there is a signer.  All lines are
+        of one moment, `made_at`, however long it takes to read them: until the last one is read, or the
+        iterator is closed, they keep a connection of the store.
         transcripts: with what each record was made from.
         """
         tally = ExportTally(tenant=tenant, run=run_id, transcripts=transcripts)
-        for run in [run_id] if run_id is not None else self._list_runs(tenant):
-            for row in self._list_chain(run, tenant):
-                yield tally.add(row)
-        made_at = format_time(self._database.now())
-        yield tally.end(made_at, self._signer)
-
-    def _list_runs(self, tenant: str | None) -> Iterator[str]:
-        after = ""
-        while True:
-            with self._database.connection() as connection:
-                asked = {"tenant": tenant, "after": after, "limit": PAGE}
-                rows = every(connection, "list_recorded_runs", asked)
-            if not rows:
-                return
-            yield from (row["run_id"] for row in rows)
-            after = rows[-1]["run_id"]
-
-    def _list_chain(self, run_id: str, tenant: str | None) -> list[Row]:
-        with self._database.connection() as connection:
-            rows = every(connection, "list_chain", {"run_id": run_id})
-        return [row for row in rows if tenant is None or row["tenant"] == tenant]
+        with self._database.connection() as connection, connection.transaction():
+            execute(connection, "begin_snapshot")
+            began = one(connection, "tell_beginning")
+            assert began is not None  # one row always
+            for run in [run_id] if run_id is not None else _list_runs(connection, tenant):
+                for row in _list_chain(connection, run, tenant):
+                    yield tally.add(row)
+        yield tally.end(format_time(began["now"]), self._signer)
 
     def correct(
         self,
@@ -291,6 +280,23 @@ class DecisionRecords:
             }  # fmt: skip
             execute(connection, "insert_record", kept)
         return self.get(made.record_id, tenant=tenant)
+
+
+def _list_runs(connection: Rows, tenant: str | None) -> Iterator[str]:
+    """A page at a time."""
+    after = ""
+    while True:
+        asked = {"tenant": tenant, "after": after, "limit": PAGE}
+        rows = every(connection, "list_recorded_runs", asked)
+        if not rows:
+            return
+        yield from (row["run_id"] for row in rows)
+        after = rows[-1]["run_id"]
+
+
+def _list_chain(connection: Rows, run_id: str, tenant: str | None) -> list[Row]:
+    rows = every(connection, "list_chain", {"run_id": run_id})
+    return [row for row in rows if tenant is None or row["tenant"] == tenant]
 
 
 def _read_transcript(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -77,12 +77,21 @@ def _find_problem(given: object, most: int) -> str:
 
 MOST: Final = 2**31 - 1
 """Of a number of rows, runs or threads."""
+OLDEST: Final = timedelta(days=1_000_000)
+"""The longest age: the database has moments that far back, and not as far as a timedelta goes."""
 
 _Class = TypeVar("_Class", bound=type)
 
 
 def _is_number(given: object) -> bool:
-    return isinstance(given, int | float) and not isinstance(given, bool) and not math.isnan(given)
+    """A whole number may be longer than any float, which `isnan` does not take."""
+    if isinstance(given, float):
+        return not math.isnan(given)
+    return isinstance(given, int) and not isinstance(given, bool)
+
+
+def _is_age(given: object) -> bool:
+    return given is None or (isinstance(given, timedelta) and timedelta() <= given <= OLDEST)
 
 
 def _is_count(given: object, least: int) -> bool:
@@ -101,7 +110,7 @@ _COUNT: Final = (
     "leave it out, or give a number above 0: a page has at least one item",
 )
 _SECONDS: Final = "not a number of seconds from 0 up", "give a number such as 30.0"
-_AGE: Final = "not an age", "give a timedelta from datetime"
+_AGE: Final = "not an age", f"give a timedelta from datetime, from 0 to {OLDEST.days:,} days"
 _FLAG: Final = "neither True nor False", "say which"
 _FLOW: Final = "not a flow", "compile the file first: compile_flow(…)"
 
@@ -111,8 +120,8 @@ _KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], tuple[str, str]]]] = {
     "wait": (lambda x: _is_number(x) and x >= 0, _SECONDS),
     "grace": (lambda x: _is_number(x) and 0 <= x <= MOST, _SECONDS),
     "lease": (lambda x: _is_number(x) and 0 < x <= MOST, _SECONDS),
-    "older_than": (lambda x: x is None or isinstance(x, timedelta), _AGE),
-    "newer_than": (lambda x: x is None or isinstance(x, timedelta), _AGE),
+    "older_than": (_is_age, _AGE),
+    "newer_than": (_is_age, _AGE),
     "deadline": (
         lambda x: x is None or isinstance(x, datetime),
         ("not a moment", "give a datetime with a time zone"),
@@ -166,10 +175,17 @@ def check_kinds(**given: object) -> None:
 
 
 def _describe(value: object) -> str:
-    """A number as it is, where it is short; of all else the kind."""
-    if value is None or (isinstance(value, int | float) and len(repr(value)) < 30):
+    """A number or a time as it is, where it is short; of all else the kind."""
+    if value is None or isinstance(value, float) or is_short(value):
         return repr(value)
+    if isinstance(value, timedelta):
+        return str(value)
     return f"a {type(value).__name__}"
+
+
+def is_short(value: object) -> bool:
+    """Whether it is a whole number that a message may quote: Python refuses to write the longest."""
+    return isinstance(value, int) and abs(value) < 10**29
 
 
 def check_arguments(checked: _Class) -> _Class:

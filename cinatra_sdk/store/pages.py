@@ -16,17 +16,20 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 from cinatra_sdk.errors import FlowError, InputInvalid
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.postgres.connection import Row
-from cinatra_sdk.store.arguments import check_kinds
+from cinatra_sdk.store.arguments import MOST, check_kinds, is_short
 
 PAGE: Final = 100
 """Items of a page where the caller says nothing."""
 
+_NUMBER: Final = re.compile("[0-9]{1,19}")
+_MOST_BIG: Final = 2**63 - 1
+"""Of the numbers that the database calls bigint."""
 _NO_NAME: Final = re.compile("[\x00\ud800-\udfff]")
 
 T = TypeVar("T")
@@ -145,22 +148,26 @@ def write_cursor(moment: datetime, *names: str) -> str:
 
 
 def read_cursor(cursor: str, *, names: int) -> tuple[datetime | None, tuple[str, ...]]:
-    """The moment and the names of a cursor; None and empty names for an empty one.
+    """The moment, in UTC, and the names of a cursor; None and empty names for an empty one.
 
     Raises: `InputInvalid`.
     """
     given: object = cursor
     if given is not None and not isinstance(given, str):
-        raise _build_error(str(given))
+        raise _build_error(str(given) if is_short(given) else f"a {type(given).__name__}")
     if not cursor:
         return None, ("",) * names
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         moment, *kept = json.loads(text)
         at = datetime.fromisoformat(moment)
-    except (ValueError, TypeError, RecursionError, binascii.Error):
+        if at.tzinfo is None:
+            raise _build_error(cursor)
+        # Python takes zones that the database does not, and moments that are none in UTC.
+        at = at.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error):
         raise _build_error(cursor) from None
-    if len(kept) != names or at.tzinfo is None or not all(map(_is_name, kept)):
+    if len(kept) != names or not all(map(_is_name, kept)):
         raise _build_error(cursor)
     return at, tuple(kept)
 
@@ -168,10 +175,19 @@ def read_cursor(cursor: str, *, names: int) -> tuple[datetime | None, tuple[str,
 def read_numbers(cursor: str, *, names: int) -> tuple[int, ...]:
     """As `read_cursor`, where each name is a number; zeros for an empty cursor."""
     _, kept = read_cursor(cursor, names=names)
-    try:
-        return tuple(int(name or 0) for name in kept)
-    except ValueError:
-        raise _build_error(cursor) from None
+    return tuple(read_number(cursor, name, _MOST_BIG) for name in kept)
+
+
+def read_number(cursor: str, name: str, most: int = MOST) -> int:
+    """The number of a row, as a name of the cursor has it; 0 for none.
+
+    Raises: `InputInvalid` for a name that is no number, or none that a row could have.
+    """
+    if not name:
+        return 0
+    if not _NUMBER.fullmatch(name) or int(name) > most:
+        raise _build_error(cursor)
+    return int(name)
 
 
 def _is_name(value: object) -> bool:

@@ -144,3 +144,18 @@ def test_a_list_that_was_narrowed_does_not_say_that_nothing_needs_a_person(
 ) -> None:
     assert three("gates", *chosen).stderr == "nothing that fits needs a person\n"
     assert three("gates", "--older-than", "1h").stderr == "nothing that fits needs a person\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (("gates", "--step", "9" * 20), "'step' is 99999999999999999999, and no policy has such a step"),
+        (("gates", "--step", "9" * 40), "'step' is a number of many digits"),
+        (("records", "--after", "WyIyMDI2LTAxLTAxVDAwOjAwOjAwWiIsInIxIiwieCJd"), "is no cursor"),
+    ],
+)  # fmt: skip
+def test_what_no_list_has_is_named(three: Any, asked: tuple[str, ...], says: str) -> None:
+    refused = three(*asked)
+    assert refused.exit_code != 0
+    assert says in " ".join(refused.stderr.split())
+    assert "database" not in refused.stderr

@@ -21,9 +21,14 @@ from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.admission import HostWord
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
-from cinatra_sdk.governance.records.record_maker import Signer, verify_hmac
+from cinatra_sdk.governance.records.record_maker import (
+    Signer,
+    format_time,
+    seal_record,
+    verify_hmac,
+)
 from cinatra_sdk.governance.records.replay import make_replay_packet, replay
-from cinatra_sdk.governance.records.verifier import find_problems
+from cinatra_sdk.governance.records.verifier import describe, find_problems, verify
 from cinatra_sdk.store.evidence.decision_records import DecisionRecords, StoredRecord
 from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
 from cinatra_sdk.store.evidence.pack_store import StoredPacks
@@ -536,6 +541,43 @@ def test_an_export_tells_of_every_change(store: RunStore, parts: HostParts) -> N
         assert list(find_problems(changed, {})) != []
 
 
+def test_an_export_is_of_one_moment(
+    store: RunStore, parts: HostParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs that end, and one that begins, while it is read are told as they stood at `made_at`."""
+    monkeypatch.setattr("cinatra_sdk.store.evidence.decision_records.PAGE", 1)
+    for run in ("a", "b", "c"):
+        begin(store, parts, run_id=run)
+    store.stop("a", by="ann")
+    records = DecisionRecords(store.database)
+    lines = records.export()
+    read = [next(lines) for _ in range(4)]
+    assert [json.loads(line)["run_id"] for line in read] == ["a", "a", "a", "b"]
+    store.stop("b", by="ann")
+    store.stop("c", by="ann")
+    begin(store, parts, run_id="d")
+    read += lines
+    manifest = json.loads(read[-1])["manifest"]
+    assert list(find_problems(read, {})) == []
+    assert manifest["counts"] == {"a": 3, "b": 2, "c": 2}
+    assert manifest["without_end"] == ["b", "c"]
+    first = chain(store, "a")[-1].created_at
+    assert format_time(first) <= manifest["made_at"] < format_time(chain(store, "b")[-1].created_at)
+    later = json.loads(list(records.export())[-1])["manifest"]
+    assert later["without_end"] == ["d"]
+
+
+def test_an_export_that_nobody_reads_to_its_end_gives_its_connection_back(
+    store: RunStore, parts: HostParts
+) -> None:
+    begin(store, parts)
+    for _ in range(20):  # more than the store has
+        lines = DecisionRecords(store.database).export()
+        next(lines)
+        del lines
+    assert len(store.list()) == 1
+
+
 def test_signed_records_and_corrections(fresh_database: str, ledger: Path) -> None:
     secret = b"x" * 32
     parts = lend_refund(ledger, signer=Signer.hmac("kid_1", secret))
@@ -545,15 +587,28 @@ def test_signed_records_and_corrections(fresh_database: str, ledger: Path) -> No
         last = chain(store, done.id)[-1].record
         assert verify_hmac(last, secret)
         assert not verify_hmac(last, b"y" * 32)
+        outputs = {"transaction_id": "txn_as_the_bank_says"}
         made = records.correct(
-            last.record_id, by="ann", reason="it was declined", outcome="declined"
+            last.record_id, by="Ann B", reason="the bank's", outcome="approved", outputs=outputs
         )
         assert made.record.corrects == last.record_id
+        mark = "corrected by Ann B: outcome, outputs; not derived from results"
+        assert made.record.rationale.reasons == (*last.rationale.reasons, mark)
+        full = records.get(made.record.record_id)
+        again = replay(full.record, full.transcript, registry=make_registry())
+        assert (again.differences, again.corrects) == ((), last.record_id)
+        assert again.skipped == (f"record {last.record_id}: {mark}",)
+        forged = seal_record(full.record.model_copy(update={"confidence": 0.5}), None)
+        (odd,) = replay(forged, full.transcript).differences
+        assert odd.place == "confidence", "what a correction does not correct is derived"
         assert chain(store, done.id)[-2].record == last, "that one stays"
         with pytest.raises(GovernanceRefused):
             records.correct(last.record_id, by="ann", reason="x", outputs={"n": float("nan")})
         lines = list(records.export(run_id=done.id))
-        assert list(find_problems(lines, {"kid_1": secret})) == []
+        found = verify(lines, {"kid_1": secret})
+        assert found.problems == []
+        word = f"record {made.record.record_id} corrects {last.record_id}, a person's word: {mark}"
+        assert word in describe(found)
         assert list(find_problems(lines, {"kid_1": b"y" * 32})) != []
         nobody = list(records.export(run_id=done.id, tenant="beta"))
         assert list(find_problems(nobody, {"kid_1": secret})) == []
@@ -562,6 +617,55 @@ def test_signed_records_and_corrections(fresh_database: str, ledger: Path) -> No
         assert told == ["the records are signed, and the manifest is not: the export may be cut"]
         packet = make_replay_packet(last, records.get(last.record_id).transcript)
         assert packet.expected.decision_record_hash == last.record_hash
+
+
+def test_a_correction_is_held_to_what_the_run_carried_out(
+    store: RunStore, parts: HostParts
+) -> None:
+    waiting, records = begin(store, parts), DecisionRecords(store.database)
+
+    def refuse(record: str, why: str, **word: Any) -> None:
+        before = len(chain(store, waiting.id))
+        with pytest.raises(GovernanceRefused, match=why):
+            records.correct(record, by="ann", reason="x", **word)
+        assert len(chain(store, waiting.id)) == before
+
+    early = chain(store, waiting.id)[-1].record.record_id
+    words: tuple[dict[str, Any], ...] = (
+        {"status": "DECIDED"}, {"status": "DECIDED", "outcome": "approved"}, {"status": "REJECTED"},
+        {"outcome": "declined"}, {"outputs": {"transaction_id": "txn_invented"}},
+    )  # fmt: skip
+    for word in words:
+        refuse(early, "is none of a run's end", **word)
+    noted = records.correct(early, by="ann", reason="the reason alone")
+    assert noted.record.rationale.reasons[-1].startswith("corrected by ann: reason; not derived")
+    store.answer(waiting.id, "gate", Decision.approve(by=FINANCE))
+    end = chain(store, waiting.id)[-1].record.record_id
+    for word in words[1:]:
+        refuse(early, "is none of a run's end", **word)
+    refuse(
+        end, "claims no call of 'adp_payments.issue_refund', and there is one", outcome="declined"
+    )
+    refuse(end, "the outcome is none of", outcome="foo")
+    refuse(end, "has ended, and 'IN_FLIGHT' says", status="IN_FLIGHT")
+    refuse(end, "what is REJECTED has no outcome", status="REJECTED", outcome="approved")
+    refuse(end, "the decision has no output 'txn_9'", outputs={"txn_9": 1})
+    made = records.correct(end, by="ann", reason="the auditor", status="ESCALATED")
+    assert made.record.outcome is None
+    # Neither a correction, nor what it was made from, is a way around.
+    refuse(made.record.record_id, "DECIDED, and has no outcome", status="DECIDED")
+    refuse(made.record.record_id, "and there is one", status="DECIDED", outcome="declined")
+    require_chain(store, waiting.id)
+
+
+def test_nothing_that_was_not_carried_out_is_corrected_into_a_record(
+    store: RunStore, parts: HostParts
+) -> None:
+    run = begin(store, parts)
+    store.stop(run.id, by="ann")
+    records, end = DecisionRecords(store.database), chain(store, run.id)[-1].record.record_id
+    with pytest.raises(GovernanceRefused, match="and none was carried out"):
+        records.correct(end, by="ann", reason="x", status="DECIDED", outcome="approved")
 
 
 def test_a_replay_says_what_differs(store: RunStore, parts: HostParts) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -22,6 +22,17 @@ from tests.flows import end, flow_of, gate, start
 
 FLOW = compile_flow(flow_of(start(), gate("ok"), end()))
 WRONG: tuple[Any, ...] = ("x", 5, 2.5, float("nan"), 10**40, -1, True, b"x", [], {"a": 1}, object())
+FAR_ZONE = timezone(timedelta(hours=23, minutes=59))
+EXTREME: tuple[Any, ...] = (
+    2**31, 2**40, 2**63, -(2**63), 10**400, 10**5000, -(10**5000), 1e308, float("inf"),
+    timedelta.max, timedelta.min, timedelta(-1), datetime.max, datetime.min,  # noqa: DTZ901 - without a zone, too
+    datetime.max.replace(tzinfo=UTC), datetime.min.replace(tzinfo=UTC),
+    datetime.max.replace(tzinfo=FAR_ZONE), datetime.min.replace(tzinfo=FAR_ZONE),
+)  # fmt: skip
+"""Of the right kind for some argument, and beyond what the database or Python can count to."""
+COUNTED = {
+    "limit", "after", "older_than", "newer_than", "step", "deadline", "wait", "workers", "grace",
+}  # fmt: skip
 GIVEN: dict[str, Any] = {
     "run_id": "r1", "gate_id": "ok", "decision": Decision.approve(by="a"), "flow": FLOW,
     "prefix": "r1", "record_id": "dr_r1_1", "proposal_id": "m", "key": "k", "happened": True,
@@ -37,6 +48,12 @@ ANY_STORE: Any = RunStore
 ANY_DRIVE: Any = drive
 ANY_TEXT: Any = "x"
 CLOSING = {"close", "aclose", "open", "aopen"}
+
+
+def _show(value: object) -> str:
+    """Python refuses to write the longest numbers."""
+    is_long = isinstance(value, int) and abs(value) > 10**100
+    return "a long number" if is_long else repr(value)
 
 
 def list_methods(store: type) -> list[str]:
@@ -94,13 +111,19 @@ def test_no_argument_of_a_wrong_kind_ends_in_an_error_of_another_library(
             names += list(beside.__annotations__)
         for argument in names:
             # An asynchronous twin runs the same method: two values show that it does.
-            for value in WRONG[:2] if inspect.iscoroutinefunction(method) else WRONG:
+            twin = inspect.iscoroutinefunction(method)
+            far = EXTREME if argument in COUNTED else ()
+            for value in WRONG[:2] if twin else (*WRONG, *far):
                 try:
                     call(method, needed, {argument: value})
-                except FlowError:
+                except FlowError as error:
+                    if str(error).startswith("the database "):
+                        pytest.fail(f"{name}({argument}={_show(value)}): {error}")
                     tried.add(f"{name}({argument})")
                 except Exception as error:
-                    pytest.fail(f"{name}({argument}={value!r}): {type(error).__name__}: {error}")
+                    pytest.fail(
+                        f"{name}({argument}={_show(value)}): {type(error).__name__}: {error}"
+                    )
     if kind is RunStore:
         wanted = {
             "archive(older_than)", "effects(limit)", "answer(wait)", "start(flow)", "start(params)",
@@ -113,6 +136,10 @@ def test_no_argument_of_a_wrong_kind_ends_in_an_error_of_another_library(
     ("act", "says"),
     [
         (lambda s: s.archive(older_than=5), "'older_than' is 5, not an age .give a timedelta"),
+        (lambda s: s.needs(older_than=timedelta.max), "'older_than' is 999999999 days, .* to 1,000,000"),
+        (lambda s: s.list(newer_than=timedelta.min), "'newer_than' is -999999999 days, .*, not an age"),
+        (lambda s: s.needs(step=2**40), "'step' is 1099511627776, and no policy has such a step"),
+        (lambda s: s.gates(step=-(10**5000)), "'step' is a number of many digits, and no policy has"),
         (lambda s: s.archive(older_than=timedelta(1), limit=0), "'limit' is 0, not a whole number"),
         (lambda s: s.effects("r1", limit="x"), "'limit' is a str, not a whole number from 1"),
         (lambda s: s.page(limit=None), "a page has a limit"),

@@ -14,7 +14,8 @@ import pytest
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.outside.platform import SimulatedPlatform
-from cinatra_sdk.store.pages import read_cursor, write_cursor
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+from cinatra_sdk.store.pages import read_cursor, read_numbers, write_cursor
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, start
 from tests.store.damage import PROBLEM, UNREADABLE, damage_gates
@@ -223,3 +224,31 @@ def test_a_cursor_keeps_its_place_to_the_microsecond() -> None:
 def test_a_cursor_that_no_database_takes_is_refused_as_one(store: RunStore, text: str) -> None:
     with pytest.raises(InputInvalid, match="is no cursor of this list"):
         store.page(after=base64.urlsafe_b64encode(text.encode()).decode())
+
+
+MOMENT = "2026-01-01T00:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    "made_up",
+    [
+        [MOMENT, "r1", "x"], [MOMENT, "r1", "9" * 40], [MOMENT, "r1", "9" * 5000], [MOMENT, "r1", "-1"],
+        [MOMENT, "r1", "\u0661"], [MOMENT, "r1", str(2**31)], ["2026-01-01T00:00:00+23:59", "r1", "x"],
+        ["0001-01-01T00:00:00+23:59", "r1", "1"], ["9999-12-31T23:59:59-23:59", "r1", "1"],
+    ],
+    ids=lambda made_up: str(made_up)[:60],
+)  # fmt: skip
+def test_a_made_up_cursor_is_named_and_never_asked_of_the_database(
+    store: RunStore, made_up: list[str]
+) -> None:
+    cursor = base64.urlsafe_b64encode(json.dumps(made_up).encode()).decode()
+    with pytest.raises(InputInvalid, match="is no cursor of this list"):
+        DecisionRecords(store.database).page(after=cursor)
+
+
+def test_the_zone_of_a_cursor_is_told_to_the_database_as_utc(store: RunStore) -> None:
+    far = base64.urlsafe_b64encode(b'["2026-01-01T00:00:00+23:59","r1"]').decode()
+    assert store.page(after=far).items == []
+    with pytest.raises(InputInvalid, match="is no cursor of this list"):
+        read_numbers(write_cursor(datetime.now(UTC), "1", str(2**63)), names=2)
+    assert read_numbers(write_cursor(datetime.now(UTC), "1", str(2**40)), names=2) == (1, 2**40)

@@ -159,6 +159,12 @@ def find_stray_source(decision: DecisionSpec) -> str:
     return next((name for name in decision.outputs_from if is_closed and name not in known), "")
 
 
+def find_unnamed_output(outputs: Mapping[str, Any], decision: DecisionSpec | None) -> str:
+    """The place of the first output that the decision leaves out; empty where there is none."""
+    schema = thaw(decision.outputs_schema) if decision is not None else None
+    return next((at for at, is_closed in _list_unnamed(thaw(outputs), schema) if is_closed), "")
+
+
 def describe_chosen(outputs: Mapping[str, Any], decision: Mapping[str, Any] | None) -> list[str]:
     """What a record says of outputs that no catalog binds.  decision: a `DecisionSpec` as JSON."""
     about = decision or {}

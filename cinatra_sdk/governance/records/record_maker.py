@@ -317,6 +317,19 @@ def _require_true(record: DecisionRecord, story: RunStory) -> None:
     for ref in record.evidence_refs:
         if ref.startswith("tool:") and ref not in made:
             raise _invalid(f"'{ref[:200]}' is no call of the run")
+    require_outcome(record, story)
+    usage = record.budget_usage
+    if usage.tool_calls < len(made):
+        raise _invalid(
+            f"it counts {say_number(usage.tool_calls, 'call')}, and {len(made)} were made"
+        )
+
+
+def require_outcome(record: DecisionRecord, story: RunStory) -> None:
+    """Refuse an outcome that the decision does not allow, or that the calls do not carry.
+
+    Raises: `GovernanceRefused` (RECORD_INVALID).
+    """
     if record.status == "DECIDED" and record.outcome is None:
         raise _invalid("it is DECIDED, and has no outcome")
     allowed = story.decision.allowed_outcomes if story.decision else ()
@@ -326,11 +339,6 @@ def _require_true(record: DecisionRecord, story: RunStory) -> None:
         problem = find_outcome_problem(story.decision, record.outcome, _list_carried(story))
         if problem:
             raise _invalid(problem)
-    usage = record.budget_usage
-    if usage.tool_calls < len(made):
-        raise _invalid(
-            f"it counts {say_number(usage.tool_calls, 'call')}, and {len(made)} were made"
-        )
 
 
 def _list_carried(story: RunStory) -> list[CarriedCall]:

@@ -261,6 +261,8 @@ class Replayed:
     """Policy decisions and critic's verdicts that were derived again."""
     skipped: tuple[str, ...] = ()
     """What could not be derived again, and why."""
+    corrects: str | None = None
+    """The record that this one corrects, with a person's word that nothing derives."""
 
     @property
     def status(self) -> Literal["replay_equal", "replay_mismatch"]:
@@ -279,6 +281,8 @@ def replay(
     """
     found: list[ReplayDifference] = []
     again = Verdicts()
+    if record.corrects is not None:
+        again.skipped.append(_describe_word(record))
     try:
         found += _compare_hashes(record, transcript)
         found += _compare_record(record, transcript)
@@ -286,7 +290,8 @@ def replay(
         if registry is None:
             again.skipped.append("verdicts: no packs were given")
         else:
-            again = derive_verdicts(transcript, registry)
+            derived = derive_verdicts(transcript, registry)
+            again = Verdicts(derived.differences, derived.derived, again.skipped + derived.skipped)
     except (GovernanceRefused, ValueRefused) as refused:
         problem = f"{refused.code}: {refused.message}"
         found.append(ReplayDifference("transcript", "holds", problem))
@@ -298,7 +303,15 @@ def replay(
         differences=(*found, *again.differences),
         verdicts=again.derived,
         skipped=tuple(again.skipped),
+        corrects=record.corrects,
     )
+
+
+def _describe_word(record: DecisionRecord) -> str:
+    """What of a correction is its maker's word; earlier releases marked none."""
+    marks = [one for one in record.rationale.reasons if one.startswith("corrected by ")]
+    told = marks[-1] if marks else f"corrected by {record.actor.id}; not derived from results"
+    return f"record {record.corrects}: {told}"
 
 
 def _compare_hashes(
@@ -316,13 +329,31 @@ def _compare_hashes(
 def _compare_record(
     record: DecisionRecord, transcript: Mapping[str, Any]
 ) -> list[ReplayDifference]:
-    """A correction is a person's word: it is not derived."""
-    if record.corrects is not None:
-        return []
     link = RecordLink(sequence=record.sequence or 1, previous_hash=record.previous_record_hash)
     at = datetime.fromisoformat(record.timestamp)
     derived = make_record(read_story(transcript), link, at=at, transcript=transcript)
-    return compare("", _strip(record), _strip(derived))
+    recorded, made = _strip(record), _strip(derived)
+    if record.corrects is not None:
+        _leave_out_words(recorded, made)
+    return compare("", recorded, made)
+
+
+_WORDS = (
+    "outcome", "outputs", "status", "reason", "actor", "corrects", "record_id", "timestamp",
+)  # fmt: skip
+"""Members of a correction that are the corrector's."""
+
+
+def _leave_out_words(recorded: dict[str, Any], derived: dict[str, Any]) -> None:
+    """What of a correction is a person's word is not derived; all else is as of the record before."""
+    for one in (recorded, derived):
+        for name in _WORDS:
+            one.pop(name, None)
+    reasons = derived["rationale"].get("reasons") or []
+    told = recorded["rationale"].get("reasons") or []
+    kept = told[: len(reasons)]
+    for one, value in ((recorded, kept), (derived, reasons)):
+        one["rationale"] = {**one["rationale"], "reasons": value}
 
 
 def _strip(record: DecisionRecord) -> dict[str, Any]:

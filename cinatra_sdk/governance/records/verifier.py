@@ -92,6 +92,8 @@ class Verified:
     said: dict[tuple[str, str], int] = field(default_factory=dict)
     """What lines say of tenant, run and format, with the first line that says it."""
     manifest: dict[str, Any] = field(default_factory=dict)
+    corrections: list[str] = field(default_factory=list)
+    """Of each record that corrects another: whose word it is, and on what."""
 
     @property
     def without_end(self) -> list[str]:
@@ -178,6 +180,8 @@ def check_line(found: Verified, line: dict[str, Any], at: int) -> Iterator[str]:
     elif line.get("format") == FORMAT and (not named or named[2] != str(seq)):
         yield f"record {name} is not named by its run and its number {show(seq)}"
     yield from check_place(found, line, record)
+    if "corrects" in record:
+        found.corrections.append(describe_correction(record))
     found.records += 1
     signature = record.get("signature")
     if signature is None:
@@ -189,6 +193,17 @@ def check_line(found: Verified, line: dict[str, Any], at: int) -> Iterator[str]:
     )
     if why and (found.keys or signature is not None):
         yield f"record {name} {why}"
+
+
+def describe_correction(record: dict[str, Any]) -> str:
+    """A person's word, as the record marks it; earlier releases marked none."""
+    rationale, actor = record.get("rationale"), record.get("actor")
+    reasons = rationale.get("reasons") if isinstance(rationale, dict) else None
+    told = [str(one) for one in reasons] if isinstance(reasons, list) else []
+    marks = [one for one in told if one.startswith("corrected by ")]
+    who = actor.get("id") if isinstance(actor, dict) else None
+    word = show(marks[-1]) if marks else f"corrected by {show(who)}; not derived from results"
+    return f"record {show(record.get('record_id'))} corrects {show(record['corrects'])}, a person's word: {word}"
 
 
 def check_place(found: Verified, line: dict[str, Any], record: dict[str, Any]) -> Iterator[str]:
@@ -313,6 +328,7 @@ def describe(found: Verified) -> list[str]:
     if "made_at" in manifest:
         about += f", written {show(manifest['made_at'])}"
     told = [f"run {show(run)} has no record of its end" for run in found.without_end]
+    told += found.corrections
     if found.problems:
         return [f"{about}: {count(len(found.problems), 'problem')}", *told]
     open_ = list(list_unproved(found))

@@ -93,6 +93,14 @@ select r.*, clock_timestamp() as now, f.name as flow_name, coalesce(r.file, f.fi
 from runs r join flows f using (digest)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
 
+-- name: begin_snapshot
+-- All statements of the transaction see the same; the first one of it.
+set transaction isolation level repeatable read, read only;
+
+-- name: tell_beginning
+-- When the transaction began: whatever was committed before that moment, it sees.
+select transaction_timestamp() as now;
+
 -- name: lock_run_row
 -- Nobody changes the run's status, or records another decision, until the transaction ends.  With it
 -- comes the database's time.

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import JsonValue
 
@@ -23,13 +23,28 @@ from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governance.contracts.decision_record import DecisionRecord, RecordStatus
 from cinatra_sdk.governance.contracts.record_format import hash_of, thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
-from cinatra_sdk.governance.records.record_maker import Signer, format_time, seal_record
-from cinatra_sdk.governance.records.verifier import FORMAT, READ, SIGNED_AS, is_end
-from cinatra_sdk.postgres.connection import Row, every, one
+from cinatra_sdk.governance.packs.plan_outputs import find_unnamed_output
+from cinatra_sdk.governance.records.record_maker import (
+    Signer,
+    format_time,
+    require_outcome,
+    seal_record,
+)
+from cinatra_sdk.governance.records.story import NAMED, join_calls, list_ledger_calls, read_story
+from cinatra_sdk.governance.records.verifier import ENDS, FORMAT, READ, SIGNED_AS, is_end
+from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.arguments import check_arguments, check_names, check_reason, read_actor
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.pages import PAGE, Page, read_cursor, read_page, read_rows, write_cursor
+from cinatra_sdk.store.pages import (
+    PAGE,
+    Page,
+    read_cursor,
+    read_number,
+    read_page,
+    read_rows,
+    write_cursor,
+)
 
 # ----------------------------------------------------------------------------
 # The lines of an export of decision records, and the manifest that is signed over them.
@@ -184,7 +199,7 @@ class DecisionRecords:
         at, (run, seq) = read_cursor(after, names=2)
         given = {
             "run_id": run_id, "status": status, "tenant": tenant, "limit": limit,
-            "after_at": at, "after_run": run, "after_seq": int(seq or 0),
+            "after_at": at, "after_run": run, "after_seq": read_number(after, seq),
         }  # fmt: skip
         with self._database.connection() as connection:
             rows, following = read_page(
@@ -216,31 +231,20 @@ class DecisionRecords:
     ) -> Iterator[str]:
         """Whole chains as JSON Lines, with a manifest at the end; `governance/records/verifier.py` verifies them.
 
-        The manifest tells what has to be there, and is signed where there is a signer.
+        The manifest tells what has to be there, and is signed where there is a signer.  All lines are
+        of one moment, `made_at`, however long it takes to read them: until the last one is read, or the
+        iterator is closed, they keep a connection of the store.
         transcripts: with what each record was made from.
         """
         tally = ExportTally(tenant=tenant, run=run_id, transcripts=transcripts)
-        for run in [run_id] if run_id is not None else self._list_runs(tenant):
-            for row in self._list_chain(run, tenant):
-                yield tally.add(row)
-        made_at = format_time(self._database.now())
-        yield tally.end(made_at, self._signer)
-
-    def _list_runs(self, tenant: str | None) -> Iterator[str]:
-        after = ""
-        while True:
-            with self._database.connection() as connection:
-                asked = {"tenant": tenant, "after": after, "limit": PAGE}
-                rows = every(connection, "list_recorded_runs", asked)
-            if not rows:
-                return
-            yield from (row["run_id"] for row in rows)
-            after = rows[-1]["run_id"]
-
-    def _list_chain(self, run_id: str, tenant: str | None) -> list[Row]:
-        with self._database.connection() as connection:
-            rows = every(connection, "list_chain", {"run_id": run_id})
-        return [row for row in rows if tenant is None or row["tenant"] == tenant]
+        with self._database.connection() as connection, connection.transaction():
+            execute(connection, "begin_snapshot")
+            began = one(connection, "tell_beginning")
+            assert began is not None  # one row always
+            for run in [run_id] if run_id is not None else _list_runs(connection, tenant):
+                for row in _list_chain(connection, run, tenant):
+                    yield tally.add(row)
+        yield tally.end(format_time(began["now"]), self._signer)
 
     def correct(
         self,
@@ -255,8 +259,12 @@ class DecisionRecords:
     ) -> StoredRecord:
         """A further record that says what the one before should have said; that one stays.
 
+        The further record marks what is the corrector's word.  Outcome, outputs and status are corrected
+        in the record of a run's end only; an outcome is one that the decision allows, and that the
+        calls of the run carry.
+
         Raises: `RunNotFound`; `AnswerInvalid` without a name and a reason; `GovernanceRefused` for what
-        is no record.
+        is no record, or what the run does not carry.
         """
         who, why = read_actor(by), check_reason(reason)
         if not who.strip() or not why.strip():
@@ -269,11 +277,17 @@ class DecisionRecords:
             one(connection, "lock_run_row", {"run_id": wrong["run_id"]})
             last = one(connection, "load_last_record", {"run_id": wrong["run_id"]})
             assert last is not None  # there is one to correct
-            changed = {"outcome": outcome, "outputs": outputs, "status": status}
-            body = _make_correction(wrong, last, who, why) | {
-                name: thaw(one) for name, one in changed.items() if one is not None
-            }
-            made = seal_record(DecisionRecord.read(body, code="RECORD_INVALID"), self._signer)
+            given = {"outcome": outcome, "outputs": outputs, "status": status}
+            changed = {name: thaw(one) for name, one in given.items() if one is not None}
+            body = _make_correction(wrong, last, who, why) | changed
+            if status is not None and status not in _WITH_OUTCOME and outcome is None:
+                body.pop("outcome", None)
+            reasons = body["rationale"].setdefault("reasons", [])
+            reasons.append(mark_correction(who, changed or ["reason"]))
+            corrected = DecisionRecord.read(body, code="RECORD_INVALID")
+            if changed:
+                _require_carried(connection, wrong, corrected)
+            made = seal_record(corrected, self._signer)
             kept = {
                 "run_id": wrong["run_id"], "seq": made.sequence, "tenant": wrong["tenant"],
                 "record_id": made.record_id, "status": made.status,
@@ -283,6 +297,23 @@ class DecisionRecords:
             }  # fmt: skip
             execute(connection, "insert_record", kept)
         return self.get(made.record_id, tenant=tenant)
+
+
+def _list_runs(connection: Rows, tenant: str | None) -> Iterator[str]:
+    """A page at a time."""
+    after = ""
+    while True:
+        asked = {"tenant": tenant, "after": after, "limit": PAGE}
+        rows = every(connection, "list_recorded_runs", asked)
+        if not rows:
+            return
+        yield from (row["run_id"] for row in rows)
+        after = rows[-1]["run_id"]
+
+
+def _list_chain(connection: Rows, run_id: str, tenant: str | None) -> list[Row]:
+    rows = every(connection, "list_chain", {"run_id": run_id})
+    return [row for row in rows if tenant is None or row["tenant"] == tenant]
 
 
 def _read_transcript(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -306,6 +337,54 @@ def _check_corrected(values: list[Any]) -> None:
         problem = refused.message
     if problem:
         raise GovernanceRefused("RECORD_INVALID", problem.replace("the answer", "the correction"))
+
+
+_WITH_OUTCOME: Final = ("DECIDED", "CLOSED")
+
+
+def mark_correction(who: str, members: Iterable[str]) -> str:
+    """What a correction says of itself among its reasons, as a planner's word is marked."""
+    return f"corrected by {who}: {', '.join(members)}; not derived from results"
+
+
+def _require_carried(connection: Rows, wrong: Row, corrected: DecisionRecord) -> None:
+    """Hold a person's word on a decision to what the catalog and the calls of the run allow.
+
+    Raises: `GovernanceRefused`.
+    """
+    if not is_end(wrong["status"], wrong["run_status"]):
+        raise _refuse(
+            f"record '{wrong['record_id']}' is none of a run's end: its status, outcome and outputs "
+            "stand when the run has ended (correct the record of its end)"
+        )
+    if corrected.status not in ENDS:
+        raise _refuse(f"the run has ended, and '{corrected.status}' says that it goes on")
+    if corrected.outcome is not None and corrected.status not in _WITH_OUTCOME:
+        raise _refuse(f"what is {corrected.status} has no outcome (correct its status, too)")
+    try:
+        transcript = _read_whole(connection, wrong["run_id"])
+        story = read_story(transcript)
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
+        raise _refuse(f"nothing tells what run '{wrong['run_id']}' carried out") from None
+    require_outcome(corrected, story)
+    if transcript.get("version", 1) >= NAMED:
+        stray = find_unnamed_output(corrected.outputs, story.decision)
+        if stray:
+            raise _refuse(f"the decision has no output '{stray[:200]}'")
+
+
+def _read_whole(connection: Rows, run_id: str) -> dict[str, Any]:
+    """The transcript of a run's end with every call that the ledger knows by now."""
+    chain = every(connection, "list_chain", {"run_id": run_id})
+    own = [row for row in chain if "corrects" not in json.loads(row["record"])]
+    transcript = _read_transcript(own[-1])
+    ledger = list_ledger_calls(every(connection, "list_governed_effects", {"run_id": run_id}))
+    trusts = transcript["kind"] == "flow"
+    return {**transcript, "calls": join_calls(transcript["calls"], ledger, trusts_ledger=trusts)}
+
+
+def _refuse(why: str) -> GovernanceRefused:
+    return GovernanceRefused("RECORD_INVALID", f"the correction does not hold: {why}")
 
 
 def _make_correction(wrong: Row, last: Row, who: str, why: str) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates.decisions import SHORT
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.postgres.connection import Row
+from cinatra_sdk.store.arguments import MOST as LARGEST
+from cinatra_sdk.store.arguments import is_short
 from cinatra_sdk.store.pages import OpenGate, Page, UnreadableGate
 from cinatra_sdk.store.runs.run_rows import read_open_gates
 from cinatra_sdk.store.runs.settlement import UnknownEffect
@@ -157,11 +159,16 @@ def read_need(row: Row) -> tuple[list[Need], list[UnreadableGate]]:
 def conditions_of(wanted: Mapping[str, Any]) -> Row:
     """What a statement that lists gates compares: the risk and the text as JSON has them.
 
-    Raises: `InputInvalid` for a step that is no number.
+    Raises: `InputInvalid` for a step that is no number, or none that a policy could have.
     """
     step, risk, text = (wanted.get(name) for name in ("step", "risk", "text"))
     if step is not None and (not isinstance(step, int) or isinstance(step, bool)):
         raise InputInvalid("'step' is no whole number", hint="give the number of a policy's step")
+    if step is not None and not -LARGEST <= step <= LARGEST:
+        told = f"'step' is {step}" if is_short(step) else "'step' is a number of many digits"
+        raise InputInvalid(
+            f"{told}, and no policy has such a step", hint="give the number of a policy's step"
+        )
     return {
         "step": step,
         "risk": None if risk is None else json.dumps(risk),

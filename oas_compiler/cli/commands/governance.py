@@ -266,6 +266,7 @@ def _verify_export(
             "tenant": found.manifest.get("tenant"),
             "made_at": found.manifest.get("made_at"),
             "without_end": found.without_end,
+            "corrections": found.corrections,
             "not_proved": [] if found.problems else list(list_unproved(found)),
             "problems": [{"line": at, "problem": problem} for at, problem in found.problems],
         }

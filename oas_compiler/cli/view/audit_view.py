@@ -164,6 +164,7 @@ def describe_replay(replayed: Replayed) -> dict[str, Any]:
     return {
         "record": replayed.record_id,
         "status": replayed.status,
+        "corrects": replayed.corrects,
         "verdicts": replayed.verdicts,
         "skipped": list(replayed.skipped),
         "differences": [
@@ -185,6 +186,11 @@ def replay_view(replayed: Replayed) -> RenderableType:
                 lines.append(Indented(Text(f"{word:<9} {shown}"), by=4))
     else:
         told = f"{clean(replayed.record_id)} comes out the same"
+        if replayed.corrects is not None:
+            told = (
+                f"{clean(replayed.record_id)} is a person's word on {clean(replayed.corrects)}: what "
+                "it corrects is not derived again, the rest comes out the same"
+            )
         lines.append(Text(told, style="bold green"))
         verdicts = say_number(replayed.verdicts, "verdict")
         lines.append(Text(f"  {verdicts} derived again; nothing was called"))

@@ -164,7 +164,7 @@ class CallGovernor:
         if examined.refusal is not None:
             raise _refuse(effect, examined.refusal)
         pending = examined.list_pending(self._approvals)
-        tokens = reserve_for(effect, self._gateway.ports.estimate)
+        tokens = reserve_for(effect, self._gateway.ports.count_tokens)
         if pending:
             raise self._ask(effect, examined, pending[0], tokens)
         try:

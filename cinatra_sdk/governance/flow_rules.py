@@ -361,7 +361,7 @@ def _begin(
     # The nodes of a flow begin with a first turn by their own metadata.
     told = read_first_turn(admitted, governance.ports) if kind == "loop" else ()
     compiled = compile_context(admitted, governance.ports, told=told)
-    at = format_time(governance.ports.clock())
+    at = format_time(governance.ports.read_time())
     return begin_transcript(kind, describe_admitted(admitted, word, at), compiled, admitted.book)
 
 

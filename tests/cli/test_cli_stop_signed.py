@@ -111,6 +111,10 @@ def test_no_host_prevents_a_stop_and_a_record_without_signature_is_named(
     assert stopped.exit_code == Exit.OK
     assert f"the decision record {last(store, 'r1').record_id} is not signed" in said
     assert words in said
+    assert ("the host has no signer (GovernancePorts(signer=…))" in said) is (
+        host == "stop_host:make_nothing_signed"
+    )
+    assert ("the host's signer failed (" in said) is (host == "stop_host:make_failing")
     assert ("the host is not used" in said) is bool(words)
     assert "s3cret" not in said
     assert not is_signed(store, "r1")
@@ -125,6 +129,10 @@ def test_a_rejection_without_the_flow_is_signed_too_and_no_host_prevents_it(
     assert "is not signed" not in rejected.stderr
     signed = last(store, "r1")
     assert (signed.status, verify_hmac(signed, SECRET)) == ("REJECTED", True)
+    assert "of the host it uses the signer alone" in rejected.stderr
+    # The host may have the flow: what lends it is not asked for, and is not told to be lacking.
+    assert "HostParts(graphs" not in rejected.stderr
+    assert "the host has no signer" not in rejected.stderr
     plain = cli("reject", "r2/gate", "--host", "stop_host:fail", "--as", FINANCE)
     said = " ".join(plain.stderr.split())
     assert plain.exit_code == Exit.REJECTED
@@ -161,5 +169,8 @@ def test_python_signs_with_the_stores_signer_and_stops_where_it_fails(
     with RunStore.open(fresh_database, host=HostParts(governance=parts.governance)) as other:
         assert other.stop("r2", by="ann").status == "stopped"
     assert not is_signed(store, "r2")
-    assert "the end of run 'r2' is not signed: ConnectionError" in caplog.text
+    assert (
+        "the end of run 'r2' is not signed: the host's signer failed (ConnectionError)"
+        in caplog.text
+    )
     assert "10.0.0.7" not in caplog.text

@@ -17,7 +17,11 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.governance.contracts.context_pack import ContextPack, EnvironmentDefaults
+from cinatra_sdk.governance.contracts.context_pack import (
+    ContextPack,
+    DecisionCatalog,
+    EnvironmentDefaults,
+)
 from cinatra_sdk.governance.contracts.invocation import (
     STARTED_BY,
     VOUCHED,
@@ -43,7 +47,7 @@ from cinatra_sdk.governance.packs.pack_registry import (
 from cinatra_sdk.governance.packs.rulebook import ANY, Rulebook, make_rulebook
 from cinatra_sdk.governance.run.budgets import limit_budget
 from cinatra_sdk.governance.run.evidence import Evidence, resolve_evidence
-from cinatra_sdk.governance.run.host_ports import GovernancePorts
+from cinatra_sdk.governance.run.host_ports import GovernancePorts, ask_host
 
 # ----------------------------------------------------------------------------
 # The catalogs of decisions of a run's packs: which intents a request may have.
@@ -215,11 +219,18 @@ def list_defaults(packs: Iterable[Published]) -> list[EnvironmentDefaults]:
 
 def load_packs(refs: Iterable[str], registry: PackRegistry, tenant: str) -> tuple[Published, ...]:
     """The packs and catalogs, in the order of their references, each once, fit for each other."""
-    packs = tuple(registry.load(ref, tenant=tenant) for ref in dict.fromkeys(refs))
+    packs = tuple(_load_pack(registry, ref, tenant) for ref in dict.fromkeys(refs))
     for one in packs:
         require_tenant(one, tenant)  # whatever the registry is
     require_compatible(packs)
     return packs
+
+
+def _load_pack(registry: PackRegistry, ref: str, tenant: str) -> Published:
+    made: Published = ask_host(
+        "registry", lambda: registry.load(ref, tenant=tenant), ContextPack, DecisionCatalog
+    )
+    return made
 
 
 def _require_size(envelope: InvokeAgent, most: int) -> None:
@@ -310,7 +321,7 @@ def _choose_claim(
     if asked.identity_claim is not None and ports.claim_holds is not None:
         return asked.identity_claim, True
     if ports.claim_for is not None:
-        return ports.claim_for(run_id, host.tenant, urn), True
+        return ports.make_claim(run_id, host.tenant, urn), True
     return asked.identity_claim, False
 
 
@@ -323,7 +334,7 @@ def _require_chain(chain: tuple[Principal, ...] | None, urn: str) -> None:
 
 def require_claim(claim: IdentityClaim, *, urn: str, run_id: str, ports: GovernancePorts) -> None:
     """Raises: `GovernanceRefused` (IDENTITY_INVALID)."""
-    now = ports.clock().timestamp()
+    now = ports.read_time().timestamp()
     problem = ""
     if claim.sub != urn:
         problem = "its subject is another agent"
@@ -335,7 +346,7 @@ def require_claim(claim: IdentityClaim, *, urn: str, run_id: str, ports: Governa
         problem = "it does not hold any more"
     elif is_elided(claim.claim_hash):
         problem = "its hash is elided"
-    elif ports.claim_holds is not None and ports.claim_holds(claim) is not True:
+    elif not ports.holds_claim(claim):
         problem = "its signature does not hold"
     if problem:
         raise GovernanceRefused("IDENTITY_INVALID", f"agent.identity_claim: {problem}")
@@ -400,7 +411,7 @@ def admit_delegation(
     user_id: str, delegation: UserDelegation, ports: GovernancePorts
 ) -> UserDelegation:
     """The delegation as the host keeps it; without any scope where it keeps none."""
-    held = "" if ports.delegation_for is None else ports.delegation_for(user_id, delegation)
+    held = ports.find_delegation(user_id, delegation)
     if isinstance(held, UserDelegation):
         return held
     scopes = delegation.scopes if held else ()

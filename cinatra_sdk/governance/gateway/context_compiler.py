@@ -79,7 +79,7 @@ def compile_context(
         _make_request_block(admitted),
     ]
     kept, report = fit_blocks(
-        blocks, run.run_budget.bucket_tokens, run.run_budget.total_tokens, ports.estimate
+        blocks, run.run_budget.bucket_tokens, run.run_budget.total_tokens, ports.count_tokens
     )
     prompt = _make_prompt(book, admitted, kept)
     manifests = _make_manifests(book, known)

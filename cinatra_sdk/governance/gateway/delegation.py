@@ -69,8 +69,7 @@ def _require_person(
         )
     if needed and not needed & set(delegation.scopes):
         raise _refuse(declared, "is not within the scopes of the delegation")
-    holds = ports.delegation_holds
-    if holds is not None and holds(run.user.user_id, delegation) is not True:
+    if not ports.holds_delegation(run.user.user_id, delegation):
         raise _refuse(declared, "rests on a delegation that does not hold any more")
 
 

@@ -320,12 +320,13 @@ class Gateway:
         role = None if gate is None else gate.required_approver_role
         if role is None:
             return
-        roles_of = self.ports.roles_of
-        if roles_of is None or role not in roles_of(self.run.tenant_id, person):
+        if role not in self.ports.list_roles(self.run.tenant_id, person):
             raise GovernanceRefused(
                 "GATE_PENDING",
                 f"gate '{gate_id}' asks for somebody with the role '{role}'",
-                hint="" if roles_of else "the host gives no roles: GovernancePorts(roles_of=…)",
+                hint=""
+                if self.ports.roles_of
+                else "the host gives no roles: GovernancePorts(roles_of=…)",
             )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from cinatra_sdk.governance.contracts.invocation import AgentIdentity, UserClaims
+from cinatra_sdk.governance.contracts.invocation import AgentIdentity, RunBudget, UserClaims
 from cinatra_sdk.governance.gateway.admission import HostWord
 from cinatra_sdk.governance.gateway.planners import Planner
 from cinatra_sdk.governance.packs.pack_registry import PackRegistry
-from cinatra_sdk.governance.run.host_ports import GovernancePorts
+from cinatra_sdk.governance.run.host_ports import GovernancePorts, ask_host, refuse_host
 
 WordFor: TypeAlias = Callable[[Mapping[str, Any]], HostWord]
 """From the identity of a run (`run_id`, `tenant`) to what the host knows about it."""
@@ -19,6 +19,13 @@ UserFor: TypeAlias = Callable[[Mapping[str, Any]], UserClaims]
 """From the identity of a run (`run_id`, `tenant`, `started_by`) to the person for whom it acts."""
 _BLANK: Final = re.compile(r"\s+")
 """A name in a record has none."""
+_WORDS: Final[Mapping[str, Any]] = {
+    "tenant": str, "run_id": str, "safety_mode": str, "budget": RunBudget, "user": UserClaims,
+    "agent": AgentIdentity, "started_by": str,
+}  # fmt: skip
+"""Of a `HostWord`: what each member is."""
+_TEXTS: Final = ("tenant", "run_id", "started_by")
+"""Never None."""
 LOCAL_TENANT = "local"
 """Of runs without a tenant."""
 
@@ -50,10 +57,13 @@ class GovernanceParts:
         return bool(self.pack_refs)
 
     def read_word(self, run: Mapping[str, Any]) -> HostWord:
-        """What the host says of a run; a run that has an id keeps it, so that its records bear it."""
+        """What the host says of a run; a run that has an id keeps it, so that its records bear it.
+
+        Raises: `NotConfigured` where a function of the host fails, or gives something else.
+        """
         known = str(run.get("run_id") or "")
         tenant = str(run.get("tenant") or LOCAL_TENANT)
-        word = HostWord(tenant=tenant) if self.word_for is None else self.word_for(run)
+        word = HostWord(tenant=tenant) if self.word_for is None else self._ask_word(run)
         by = str(run.get("started_by") or "")
         return replace(
             word,
@@ -63,7 +73,22 @@ class GovernanceParts:
             agent=word.agent or self.agent,
         )
 
+    def _ask_word(self, run: Mapping[str, Any]) -> HostWord:
+        ask = self.word_for
+        assert ask is not None
+        word: HostWord = ask_host("word_for", lambda: ask(run), HostWord)
+        for name, kind in _WORDS.items():
+            said = getattr(word, name)
+            if not isinstance(said, kind) and (said is not None or name in _TEXTS):
+                problem = f"gave a HostWord whose {name} is a {type(said).__name__}"
+                raise refuse_host("word_for", problem, f"one whose {name} is a {kind.__name__}")
+        if not word.tenant:
+            raise refuse_host("word_for", "gave a HostWord without a tenant", "one with a tenant")
+        return word
+
     def _name_user(self, run: Mapping[str, Any], by: str) -> UserClaims | None:
-        if self.user_for is not None:
-            return self.user_for(run)
+        ask = self.user_for
+        if ask is not None:
+            named: UserClaims = ask_host("user_for", lambda: ask(run), UserClaims)
+            return named
         return UserClaims.read({"user_id": _BLANK.sub("_", by)}) if by else None

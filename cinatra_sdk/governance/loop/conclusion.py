@@ -92,7 +92,7 @@ def make_loop_record(case: LoopCase) -> DecisionRecord:
     return make_record(
         read_story(transcript),
         RecordLink(),
-        at=case.governance.ports.clock(),
+        at=case.governance.ports.read_time(),
         signer=case.governance.ports.signer,
         transcript=transcript,
     )

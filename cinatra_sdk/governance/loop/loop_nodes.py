@@ -50,7 +50,7 @@ def admit_request(state: Mapping[str, Any], governance: GovernanceParts) -> dict
     """Raises: `GovernanceRefused`; then nothing of the run is kept but the refusal."""
     word = governance.read_word(name_starter(state["run"]))
     made = admit(state["input_params"][REQUEST], word, governance.registry, governance.ports)
-    kept = describe_admitted(made, word, format_time(governance.ports.clock()))
+    kept = describe_admitted(made, word, format_time(governance.ports.read_time()))
     return {"admitted": seal(kept), **go_to(state["loop"], "compile")}
 
 

@@ -46,6 +46,7 @@ from cinatra_sdk.governance.contracts.record_format import hash_of, thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.records.signatures import ED25519, HMAC, Key, judge_signature, read_key
 from cinatra_sdk.governance.run.budgets import Used
+from cinatra_sdk.governance.run.host_ports import ask_host
 
 # ----------------------------------------------------------------------------
 # Signatures of decision records, with a key that the host keeps.
@@ -89,7 +90,8 @@ class Signer:
 
     def sign(self, text: str) -> RecordSignature:
         """text: the hash of a record, or what stands for a manifest."""
-        value = base64.b64encode(self.make(text.encode())).decode()
+        made = ask_host("signer", lambda: self.make(text.encode()), bytes)
+        value = base64.b64encode(made).decode()
         return RecordSignature(kid=self.kid, alg=self.alg, value=value)
 
 
@@ -279,7 +281,9 @@ def seal_record(record: DecisionRecord, signer: Signer | None) -> DecisionRecord
     if signer is None:
         return sealed
     assert sealed.record_hash is not None
-    return sealed.model_copy(update={"signature": signer.sign(sealed.record_hash)})
+    text = sealed.record_hash
+    made = ask_host("signer", lambda: signer.sign(text), RecordSignature)
+    return sealed.model_copy(update={"signature": made})
 
 
 def format_time(at: datetime) -> str:

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeAlias
+from inspect import iscoroutine
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from cinatra_sdk.errors import FlowError, NotConfigured
 from cinatra_sdk.governance.contracts.invocation import IdentityClaim, UserDelegation
 from cinatra_sdk.governance.run.evidence import EvidenceReader
 
@@ -29,6 +31,43 @@ if TYPE_CHECKING:
 def estimate_tokens(text: str) -> int:
     """Never too few for plain English; the host gives a tokenizer of its own where it matters."""
     return (len(text.encode("utf-8", "surrogatepass")) + 3) // 4
+
+
+# ----------------------------------------------------------------------------
+# What a function of the host gives: of the type that it has to be, or an error of ours that says which
+# function has to be mended.  Its own words are not repeated: they may name what it logs in with.
+
+
+_KINDS: Final[Mapping[type, str]] = {
+    str: "a text", bytes: "bytes", bool: "True or False", int: "a whole number",
+    IdentityClaim: "an IdentityClaim",
+}  # fmt: skip
+
+
+def ask_host(name: str, ask: Callable[[], Any], *wanted: type, or_none: bool = False) -> Any:
+    """What `ask` gives, if it is of one of the wanted types.
+
+    name: of the host's function, as its author knows it.
+    Raises: `NotConfigured`; an error of ours that the function raises itself passes as it is.
+    """
+    try:
+        made = ask()
+    except FlowError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a function of the host may raise anything
+        problem = f"failed ({type(error).__name__})"
+    else:
+        if isinstance(made, wanted) or (or_none and made is None):
+            return made
+        problem = f"gave a {type(made).__name__}"
+        if iscoroutine(made):
+            made.close()  # nobody awaits it
+    kinds = [_KINDS.get(one, f"a {one.__name__}") for one in wanted] + ["None"] * or_none
+    raise refuse_host(name, problem, " or ".join(kinds))
+
+
+def refuse_host(name: str, problem: str, wanted: str) -> NotConfigured:
+    return NotConfigured(f"the host's {name} {problem}", hint=f"mend {name}: it gives {wanted}")
 
 
 Clock: TypeAlias = Callable[[], datetime]
@@ -73,3 +112,73 @@ class GovernancePorts:
     """Signs decision records; None: they are chained and not signed."""
     clock: Clock = field(default=read_clock, repr=False)
     """With a time zone."""
+
+    # ------------------------------------------------------------------ asked, and looked at
+
+    def list_roles(self, tenant: str, person: str) -> frozenset[str]:
+        """Roles of a person; none without `roles_of`.
+
+        A text is refused: `in` would find a role in a part of another one's name.
+        Raises: `NotConfigured`, as all that follow.
+        """
+        ask = self.roles_of
+        if ask is None:
+            return frozenset()
+        found = ask_host("roles_of", lambda: ask(tenant, person), list, tuple, set, frozenset)
+        if not all(isinstance(one, str) for one in found):
+            raise refuse_host("roles_of", "gave roles that are no texts", "a collection of texts")
+        return frozenset(found)
+
+    def read_time(self) -> datetime:
+        now = ask_host("clock", self.clock, datetime)
+        if now.utcoffset() is None:
+            raise refuse_host("clock", "gave a time without a zone", "a datetime with a time zone")
+        return now  # type: ignore[no-any-return]  # looked at a line before
+
+    def read_heartbeat(self, run_id: str) -> datetime | None:
+        ask = self.heartbeat
+        if ask is None:
+            return None
+        last = ask_host("heartbeat", lambda: ask(run_id), datetime, or_none=True)
+        if last is not None and last.utcoffset() is None:
+            raise refuse_host(
+                "heartbeat", "gave a time without a zone", "a time with a zone, or None"
+            )
+        return last  # type: ignore[no-any-return]  # looked at a line before
+
+    def holds_delegation(self, user_id: str, delegation: UserDelegation) -> bool:
+        """Whether it still holds."""
+        ask = self.delegation_holds
+        return ask is None or (
+            ask_host("delegation_holds", lambda: ask(user_id, delegation), bool) is True
+        )
+
+    def find_delegation(self, user_id: str, delegation: UserDelegation) -> UserDelegation | str:
+        """What the host keeps; empty where it keeps none."""
+        ask = self.delegation_for
+        if ask is None:
+            return ""
+        found: UserDelegation | str | None = ask_host(
+            "delegation_for", lambda: ask(user_id, delegation), UserDelegation, str, or_none=True
+        )
+        return found or ""
+
+    def holds_claim(self, claim: IdentityClaim) -> bool:
+        """Whether its signature is good."""
+        ask = self.claim_holds
+        return ask is None or ask_host("claim_holds", lambda: ask(claim), bool) is True
+
+    def make_claim(self, run_id: str, tenant: str, agent: str) -> IdentityClaim:
+        """Asked only where there is `claim_for`."""
+        ask = self.claim_for
+        assert ask is not None
+        made: IdentityClaim = ask_host(
+            "claim_for", lambda: ask(run_id, tenant, agent), IdentityClaim
+        )
+        return made
+
+    def count_tokens(self, text: str) -> int:
+        made = ask_host("estimate", lambda: self.estimate(text), int)
+        if isinstance(made, bool) or made < 0:
+            raise refuse_host("estimate", "gave no number from 0", "a whole number from 0")
+        return made  # type: ignore[no-any-return]  # looked at a line before

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from psycopg.types.json import Json
 
 from cinatra_sdk.contract import ENDED
-from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.errors import FlowError, NotConfigured
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 
@@ -237,7 +237,8 @@ def follow_record(
     except Exception as error:  # what a host's key service raises, in whatever form
         if signer is None:
             raise
-        log.warning("the end of run '%s' is not signed: %s", run_id, type(error).__name__)
+        why = error.message if isinstance(error, FlowError) else type(error).__name__
+        log.warning("the end of run '%s' is not signed: %s", run_id, why)
         kept = _make_row(row, transcript, last, status, None)
     execute(connection, "insert_record", kept)
 

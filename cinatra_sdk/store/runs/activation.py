@@ -17,8 +17,16 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.types.json import Json
 
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.engine.host_context import DERIVED, HostContext, listening
-from cinatra_sdk.errors import CheckpointsUnusable, FenceLost, GateUnreadable, RunBusy, StoreError
+from cinatra_sdk.errors import (
+    CheckpointsUnusable,
+    FenceLost,
+    FlowError,
+    GateUnreadable,
+    RunBusy,
+    StoreError,
+)
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.governed.approval_policy import policy_hash
 from cinatra_sdk.postgres.connection import Row, Rows, one
@@ -173,6 +181,25 @@ class _Activation:
         row = self.claim.row
         if self._end_without_checkpoints() or self._end_after_deaths():
             return None
+        try:
+            return self._drive_graph()
+        except (psycopg.Error, FenceLost):
+            raise
+        except Exception as error:
+            # What a part of the host raises, in whatever form: a rejection ends the run all the same.
+            if not row["rejected_at_gate"]:
+                raise
+            why = str(error) if isinstance(error, FlowError) else type(error).__name__
+            log.warning("run '%s' is rejected without its flow: %s", self.run_id, why)
+        with self.connection.transaction():
+            one(self.connection, "lock_run_row", {"run_id": self.run_id})
+            standing = one(self.connection, "load_standing", {"run_id": self.run_id})
+            if standing is not None and standing["status"] not in ENDED:
+                self._end_early("reject_run", "rejected", {"run_id": self.run_id})
+        return None
+
+    def _drive_graph(self) -> Row | None:
+        row = self.claim.row
         restore_records(self.connection, self.flow, row)
         ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
         events = EventBuffer(live=partial(self.database.news.tell, self.run_id))

@@ -48,18 +48,20 @@ from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
 
 
 def refuse_unfit_approver(flow: Any, row: Row, gate: Gate, decision: Decision) -> None:
-    """Raises: `AnswerInvalid` where a gate of a pack asks for a role that the person does not have."""
+    """Raises: `AnswerInvalid` where a gate of a pack asks for a role that the person does not have;
+    `NotConfigured` where the host's `roles_of` or `word_for` gives something else than it has to.
+    """
     values = gate.payload.get("values")
     role = values.get("approver_role") if isinstance(values, Mapping) else None
     recorder = find_recorder(flow) if row["governed"] else None
     if recorder is None or not isinstance(role, str) or not decision.approved:
         return
-    roles_of = recorder.governance.ports.roles_of
+    ports = recorder.governance.ports
     tenant = recorder.governance.read_word(describe_run(row)).tenant
-    if roles_of is None or role not in roles_of(tenant, decision.by):
+    if role not in ports.list_roles(tenant, decision.by):
         raise AnswerInvalid(
             f"gate '{gate.id}' is for somebody with the role '{role}'",
-            hint="" if roles_of else "the host gives no roles: GovernancePorts(roles_of=…)",
+            hint="" if ports.roles_of else "the host gives no roles: GovernancePorts(roles_of=…)",
         )
 
 

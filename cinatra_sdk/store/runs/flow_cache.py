@@ -378,6 +378,7 @@ class KnownFlows:
         except psycopg.Error:
             raise
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the flow, it is not needed
-            why = str(error) if isinstance(error, FlowError) else "it does not compile any more"
+            # Without its hint: what would lend the flow is not needed for this.
+            why = error.message if isinstance(error, FlowError) else "it does not compile any more"
             log.warning("run '%s' is %s without its flow: %s", row["run_id"], doing, why)
             return None

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 #     tell_unsigned(terminal, store, run_id)    "the decision record dr_r1_3 is not signed, …"
 
 
+_NO_SIGNER: Final = "the host has no signer (GovernancePorts(signer=…)), and the end of a run uses no other part of it"
+
+
 def lend_signer(terminal: Terminal, store: RunStore, option: str) -> None:
     """Lend the store the signer of the host, if it has one, and no other part of it.
 
@@ -43,7 +46,10 @@ def lend_signer(terminal: Terminal, store: RunStore, option: str) -> None:
     except HostRefused as refused:
         terminal.note(f"the host is not used: {clean(str(refused))}")
         return
-    if parts is None or parts.governance is None:
+    if parts is None:
+        return
+    if parts.governance is None:
+        terminal.note(_NO_SIGNER)
         return
     from cinatra_sdk.governance.governance import Governance
     from cinatra_sdk.governance.records.record_maker import Signer
@@ -52,6 +58,8 @@ def lend_signer(terminal: Terminal, store: RunStore, option: str) -> None:
     signer: object = governance.ports.signer if isinstance(governance, Governance) else None
     if isinstance(signer, Signer):
         store.lend_signer(signer)
+    else:
+        terminal.note(_NO_SIGNER)
 
 
 def tell_unsigned(terminal: Terminal, store: RunStore, run_id: str) -> None:
@@ -127,6 +135,8 @@ def answer_gate(
             return drive.go(call_answer(store, found, decision, drive.flow, about.given))
         reject = call_answer(store, found, decision, None, about.given)
         context = resources.host(about.given.tenant)
+        if about.given.own.host:
+            terminal.note("a rejection needs no flow: of the host it uses the signer alone")
         done = tell_rejection(terminal, about.given, lambda: reject(None, context))
         tell_unsigned(terminal, store, found.run.id)
         return done

@@ -30,6 +30,7 @@ from oas_compiler.checks.lookup.written_credentials import is_written_name
 from oas_compiler.checks.subject import Subject, spell_number
 from oas_compiler.control.simulation_answers import autonomous_slots
 from oas_compiler.emit.expressions import (
+    FILES_OF_KEYS,
     CallText,
     DictText,
     EmitRefused,
@@ -215,8 +216,13 @@ def require_no_credential(source: bytes, module: str) -> None:
     subject = subject_of(read, Findings(), None, None)
     texts = [one.value for one in ast.walk(ast.parse(module)) if isinstance(one, ast.Constant)]
     whole = {text for text in texts if isinstance(text, str)}
-    whole |= {spell_number(one) for one in texts if isinstance(one, (int, float))}
-    found = [(pointer, (*own, *parts)) for pointer, own, parts in find_places(subject)]
+    numbers = {spell_number(one) for one in texts if isinstance(one, (int, float))}
+    whole |= numbers | {f"-{one}" for one in numbers}
+    found = [
+        (pointer, (*own, *parts))
+        for pointer, own, parts in find_places(subject)
+        if parts or not _names_a_file(pointer, own[0])
+    ]
     left = dict.fromkeys(
         pointer
         for pointer, secrets in found
@@ -233,6 +239,11 @@ def require_no_credential(source: bytes, module: str) -> None:
             f"stand in the module: {places}{more}; remove each and make it invalid, or write a placeholder "
             "such as {{API_KEY}}, which the environment of the run fills in (--env API_KEY)"
         )
+
+
+def _names_a_file(pointer: str, value: str) -> bool:
+    """Whether it only says in which file a key is: the module needs that, as `expressions.py` does."""
+    return pointer.rpartition("/")[2] in FILES_OF_KEYS and "\n" not in value
 
 
 def _describe_place(subject: Subject, pointer: str) -> str:

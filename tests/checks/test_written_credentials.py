@@ -193,6 +193,24 @@ def test_hostile_texts_take_time_in_proportion_to_their_length(piece: str) -> No
     find_written(Text(piece * (100_000 // len(piece)), "", ("text",)))
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"headers": {"X-Api-Key": -8374928374928371}},
+        {"data": {"api_key": 837492}},
+        {"data": {"password": "Sommernacht"}},
+        {"data": {"password": "correct horse battery"}},
+    ],
+)
+def test_emit_refuses_what_ir_covers(call: dict[str, Any]) -> None:
+    node = api("call", outputs=[port("done")], **call)
+    flow = compile_whole(
+        flow_of(start(), node, end(port("done")), edges=[("call", "done", "end", "done")])
+    )
+    with pytest.raises(EmitRefused, match="1 credential written out"):
+        emit_module(flow)
+
+
 def test_emit_names_node_and_field_of_what_it_refuses() -> None:
     call = api("call", outputs=[port("done")], headers={"X-Auth": KEY}, data={"a": [{"pwd": KEY}]})
     flow = compile_whole(

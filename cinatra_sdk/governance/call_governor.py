@@ -27,7 +27,7 @@ from cinatra_sdk.governance.gateway.facts import (
     SIMULATED,
     describe_effect,
     make_run_facts,
-    star_headers,
+    star_request,
 )
 from cinatra_sdk.governance.gateway.gateway import Examined, GateApproval, Gateway
 from cinatra_sdk.governance.packs.rulebook import ANY, DeclaredCapability, Rulebook
@@ -243,10 +243,7 @@ def _read_args(effect: Effect) -> dict[str, Any]:
     body = given.get("body")
     if effect.kind == "http" and isinstance(body, Mapping):
         return dict(body)
-    headers = given.get("headers")
-    if effect.kind == "http" and isinstance(headers, Mapping):
-        return {**given, "headers": star_headers(headers)}
-    return dict(given)
+    return star_request(given) if effect.kind == "http" else dict(given)
 
 
 def _clean(capability: str) -> str:

@@ -25,13 +25,14 @@ from oas_compiler.checks.lookup.credentials import (
     known_credential,
 )
 from oas_compiler.checks.lookup.written_credentials import (
+    SCHEMES,
     find_written,
     is_written_name,
     names_are_sent,
 )
 from oas_compiler.checks.safety.credential_by_name import names_credential
 from oas_compiler.checks.safety.literal_credential import is_sent
-from oas_compiler.checks.subject import Subject, Text
+from oas_compiler.checks.subject import Subject, Text, spell_number
 from oas_compiler.document.scope import SENSITIVE_FIELDS
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.marks import child
@@ -48,7 +49,10 @@ _SHORTEST_PART: Final = 8
 """Shorter values are covered only where they are the whole text, because they occur in ordinary
 words.
 """
+_SHORTEST_NUMBER: Final = 4
 _MOST_PARTS: Final = 200
+_SAYS_WHAT_IT_IS: Final = frozenset({"type", "title", "description", "format", "pattern"})
+"""Members of the schema of a sensitive field, which hold no value of it."""
 
 
 @dataclass(slots=True)
@@ -79,6 +83,10 @@ class Labels:
                 self._text(key, parts): self._conceal_value(item, parts)
                 for key, item in value.items()
             }
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            # a number of few digits is no credential; another value may be equal to it
+            spelled = spell_number(value)
+            return self.by_value.get(spelled, value) if len(spelled) >= _SHORTEST_NUMBER else value
         return value
 
     def _text(self, text: str, parts: list[str]) -> str:
@@ -118,15 +126,27 @@ def _find_whole_and_parts(subject: Subject) -> tuple[list[str], list[str]]:
     """The texts that no command may show, and what in them may not be shown anywhere else."""
     whole: list[str] = []
     inside: list[str] = []
-    for text in subject.texts:
+    for _, own, parts in find_places(subject):
+        whole += own
+        inside += parts
+    return list(dict.fromkeys(whole)), list(dict.fromkeys(inside))
+
+
+def find_places(subject: Subject) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """The pointer of every credential, the texts that may not be shown, and the parts of them that
+    may be shown nowhere.
+
+    What `ir` covers and what `emit` refuses is what this finds.
+    """
+    for text in (*subject.texts, *subject.numbers):
         parts = find_written(text)
         if parts or _is_told_or_sensitive(text):
-            whole.append(text.value)
-            inside += [part for part in parts if len(part) >= _SHORTEST_PART]
+            long = tuple(part for part in parts if len(part) >= _SHORTEST_PART)
+            yield text.pointer, (text.value,), long
     for argument in find_argument_credentials(subject):
-        whole += dict.fromkeys((argument.whole, argument.value))
-    whole += [name for name, _ in find_written_names(subject.document.source.value)]
-    return list(dict.fromkeys(whole)), list(dict.fromkeys(inside))
+        yield argument.pointer, tuple(dict.fromkeys((argument.whole, argument.value))), ()
+    for name, pointer in find_written_names(subject.document.source.value):
+        yield pointer, (name,), ()
 
 
 def holds_credential(text: Text) -> bool:
@@ -135,7 +155,7 @@ def holds_credential(text: Text) -> bool:
 
 
 def _is_told_or_sensitive(text: Text) -> bool:
-    if not text.value:
+    if not text.value or text.is_number:
         return False
     sent = is_sent(text) and credential(text.value)
     return bool(sent or known_credential(text.value)[0] or names_credential(text)) or _is_sensitive(
@@ -168,4 +188,9 @@ def find_written_names(value: JsonValue) -> Iterator[tuple[str, str]]:
 def _is_sensitive(text: Text) -> bool:
     """Whether it is below a sensitive field; a text that only names the host's value is shown."""
     below = not SEALED_FIELDS.isdisjoint(text.keys)
-    return below and text.keys[-1] != REFERENCE and bool(_MARKS.sub("", text.value).strip())
+    if below and text.keys[-1] in _SAYS_WHAT_IT_IS and text.keys[-2:-1] == ("password",):
+        return False  # `"password": {"type": "string"}` is the schema of a password
+    literal = _MARKS.sub("", text.value)
+    if literal != text.value and literal.strip().casefold() in SCHEMES:
+        return False  # `Bearer {{ t }}`
+    return below and text.keys[-1] != REFERENCE and bool(literal.strip())

@@ -105,6 +105,8 @@ class Text(NamedTuple):
     """What the object around it calls it: the header's name of `{"name": …, "value": …}`, the title
     of a property's default; in a list of two texts the first.
     """
+    is_number: bool = False
+    """Whether it is written as a number, whose digits `value` has."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -243,6 +245,11 @@ class Subject:
         """Every string value of the document as written, in file order; keys are no values."""
         return collect_texts(self.document.source.value)
 
+    @cached_property
+    def numbers(self) -> tuple[Text, ...]:
+        """Every number of the document as written, as the text of its digits."""
+        return tuple(collect_numbers(self.document.source.value))
+
 
 def _is_of_cinatra(found: Written) -> bool:
     metadata = found.value.get("metadata")
@@ -280,6 +287,34 @@ def find_pair_label(listed: Sequence[object], index: int) -> str:
     """The first of two texts for the second, as in `["X-Api-Key", "…"]`; else empty."""
     first = listed[0] if index == 1 and len(listed) == 2 else ""
     return first if isinstance(first, str) else ""
+
+
+def collect_numbers(value: JsonValue) -> Iterator[Text]:
+    """Every number below a value, as the text of its digits."""
+    waiting: list[tuple[JsonValue, str, tuple[str, ...], str]] = [(value, "", (), "")]
+    for current, pointer, keys, label in waiting:
+        if isinstance(current, dict):
+            waiting += [
+                (member, child(pointer, key), (*keys, key), find_label(key, current))
+                for key, member in current.items()
+                if not isinstance(member, str)
+            ]
+        elif isinstance(current, list):
+            waiting += [
+                (item, f"{pointer}/{index}", keys, find_pair_label(current, index) or label)
+                for index, item in enumerate(current)
+                if not isinstance(item, str)
+            ]
+        elif isinstance(current, (int, float)) and not isinstance(current, bool):
+            yield Text(spell_number(current), pointer, keys, label, is_number=True)
+
+
+def spell_number(number: float) -> str:
+    """Its digits as JSON writes them; empty for one too long to be written out."""
+    try:
+        return repr(number)
+    except ValueError:  # more digits than Python writes
+        return ""
 
 
 def collect_texts(value: JsonValue) -> tuple[Text, ...]:

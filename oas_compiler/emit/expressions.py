@@ -231,7 +231,7 @@ def _split_line(line: str, width: int) -> Iterator[str]:
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*[A-Za-z_][A-Za-z0-9_]*\s*\}\}")
 """Of the environment, or of an input; not an expression, which may spell anything."""
 _SCHEME: Final = re.compile(r"(?:bearer|basic|token|apikey|api-key|key) ", re.IGNORECASE)
-_FILES: Final = frozenset(
+FILES_OF_KEYS: Final = frozenset(
     {"key_file", "cert_file", "ca_file", "ssl_ca_cert", "ssl_cert", "ssl_key"}
 )
 """Sensitive fields that hold the name of a file; not what is in it."""
@@ -272,7 +272,7 @@ class LentNames:
         if key == _PARAMETERS:
             _refuse_secrets(owner, member)
             return member
-        is_file = key in _FILES and isinstance(member, str) and "\n" not in member
+        is_file = key in FILES_OF_KEYS and isinstance(member, str) and "\n" not in member
         if key not in SENSITIVE_FIELDS or is_file:
             return self.replace_fields(owner, member)
         if member in (None, "", {}) or read_name(member) or _is_written(member):

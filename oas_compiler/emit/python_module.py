@@ -25,13 +25,12 @@ from cinatra_sdk.data.text.plurals import say_number
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS
 from cinatra_sdk.flow.nodes.start_and_end import End, Start
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedRoute
-from oas_compiler.checks.credential_cover import find_written_names
-from oas_compiler.checks.lookup.credentials import find_argument_credentials
-from oas_compiler.checks.lookup.written_credentials import find_written, is_written_name
-from oas_compiler.checks.safety.credential_by_name import is_told
-from oas_compiler.checks.subject import Subject
+from oas_compiler.checks.credential_cover import find_places
+from oas_compiler.checks.lookup.written_credentials import is_written_name
+from oas_compiler.checks.subject import Subject, spell_number
 from oas_compiler.control.simulation_answers import autonomous_slots
 from oas_compiler.emit.expressions import (
+    FILES_OF_KEYS,
     CallText,
     DictText,
     EmitRefused,
@@ -217,7 +216,13 @@ def require_no_credential(source: bytes, module: str) -> None:
     subject = subject_of(read, Findings(), None, None)
     texts = [one.value for one in ast.walk(ast.parse(module)) if isinstance(one, ast.Constant)]
     whole = {text for text in texts if isinstance(text, str)}
-    found = list(_find_credentials(subject))
+    numbers = {spell_number(one) for one in texts if isinstance(one, (int, float))}
+    whole |= numbers | {f"-{one}" for one in numbers}
+    found = [
+        (pointer, (*own, *parts))
+        for pointer, own, parts in find_places(subject)
+        if parts or not _names_a_file(pointer, own[0])
+    ]
     left = dict.fromkeys(
         pointer
         for pointer, secrets in found
@@ -236,16 +241,9 @@ def require_no_credential(source: bytes, module: str) -> None:
         )
 
 
-def _find_credentials(subject: Subject) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The pointer of each text with a credential; the text, and the credentials in it."""
-    for text in subject.texts:
-        parts = find_written(text)
-        if parts or is_told(text):
-            yield text.pointer, (text.value, *(one for one in parts if len(one) >= _SHORTEST_PART))
-    for argument in find_argument_credentials(subject):
-        yield argument.pointer, (argument.whole,)
-    for name, pointer in find_written_names(subject.document.source.value):
-        yield pointer, (name,)
+def _names_a_file(pointer: str, value: str) -> bool:
+    """Whether it only says in which file a key is: the module needs that, as `expressions.py` does."""
+    return pointer.rpartition("/")[2] in FILES_OF_KEYS and "\n" not in value
 
 
 def _describe_place(subject: Subject, pointer: str) -> str:

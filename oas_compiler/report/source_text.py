@@ -78,6 +78,7 @@ class _Leaf(NamedTuple):
     """What the object around it calls it, as `Text.label` does."""
     is_name: bool = False
     """Whether it is the name of a member itself, of the object under `keys`."""
+    is_number: bool = False
 
 
 _LARGEST: Final = 2_000_000
@@ -118,7 +119,7 @@ def _find_ranges(text: str) -> Iterator[Range]:
                     yield leaf.place
                 continue
             label = find_pair_label(values, index) or leaf.label
-            if holds_credential(Text(leaf.value, "", leaf.keys, label)):
+            if holds_credential(Text(leaf.value, "", leaf.keys, label, is_number=leaf.is_number)):
                 yield leaf.place
         if len(listed) > 1:
             chosen = find_listed_credentials(values)
@@ -180,6 +181,9 @@ def _walk_json(text: str, root: Span) -> Iterator[list[_Leaf]]:
                 stack.append((child, keys, ""))
             elif (value := _read_text(text, child)) is not None:
                 listed.append(_Leaf(value, keys, (child.start, child.end), label))
+            elif text[child.start].isdigit() or text[child.start] == "-":
+                place = (child.start, child.end)
+                listed.append(_Leaf(text[slice(*place)], keys, place, label, is_number=True))
         if listed:
             yield listed
 
@@ -298,10 +302,12 @@ def _without_likely_secrets(text: str) -> str:
     """`text` with the values of names like "password" starred, and every word that looks random."""
     # imported late: reports have mostly no need of it
     from oas_compiler.checks.lookup.credentials import is_credential_name
+    from oas_compiler.checks.lookup.written_credentials import is_password_name
 
     parts, at = [], 0
     for found in _NAME.finditer(text):
-        if found.end() < at or not is_credential_name(found["name"]):
+        name = found["name"]
+        if found.end() < at or not (is_credential_name(name) or is_password_name(name)):
             continue
         value = _VALUE.match(text, found.end())
         if value is not None:

@@ -26,6 +26,8 @@ SECRET = "q7Rz2LkP9xWv4Ty8" + "Bn3Md6Hs1Jf5Gc0AeUoViXp"  # in two: no scanner ta
 KNOWN = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
 SHORT = "Zx9kQ2mW7pLr4Tv8"
 """Too short to look random: its name alone says what it is."""
+WORDS = ("Wintertag-im-Mai", "correcthorsebattery", "8374928374928371")
+"""Words and a number, without blanks: their names alone say what they are."""
 SERVICES = " ".join(
     f"{start}{SECRET[:22]}"
     for start in ("glpat-", "sk_live_", "rk_live_", "xapp-1-A0-", "xoxe-", "whsec_", "github_pat_", "AIza",
@@ -153,7 +155,11 @@ def attempt(attack: Attack, place: Place) -> str:
     assert told, "the command says something"
     if attack.harmless:
         return "shown" if attack.value["secret"] in told else "hidden"
-    return "opened" if any(is_shown(one, told) for one in (SECRET, KNOWN, SHORT)) else "kept out"
+    return (
+        "opened"
+        if any(is_shown(one, told) for one in (SECRET, KNOWN, SHORT, *WORDS))
+        else "kept out"
+    )
 
 
 # ------------------------------------------------------------------ doors, opened on purpose

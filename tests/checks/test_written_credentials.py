@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from oas_compiler.checks.credential_cover import find_written_names
 from oas_compiler.checks.lookup.written_credentials import find_written, is_written_name
-from oas_compiler.checks.subject import Text, collect_texts
+from oas_compiler.checks.subject import Text, collect_numbers, collect_texts
 from oas_compiler.emit.expressions import EmitRefused
 from oas_compiler.emit.python_module import emit_module
 from oas_compiler.report.source_text import masked
@@ -21,6 +22,77 @@ HEX = "d41d8cd98f00b204e980"
 
 def find_covered(value: Any) -> list[str]:
     return [text.value for text in collect_texts(value) if find_written(text)]
+
+
+def find_all(value: Any) -> list[str]:
+    """The covered texts, numbers and names."""
+    numbers = [text.value for text in collect_numbers(value) if find_written(text)]
+    return [*find_covered(value), *numbers, *(name for name, _ in find_written_names(value))]
+
+
+@pytest.mark.parametrize(
+    ("value", "secret"),
+    [
+        ({"headers": {"X-Api-Key": 8374928374928371}}, "8374928374928371"),
+        ({"data": {"api_key": 8374928374928371}}, "8374928374928371"),
+        ({"data": [{"name": "api_key", "value": 837492}]}, "837492"),
+        ({"data": {"auth": {"user": "bob", "pin": 482917}}}, "482917"),
+        ({"data": {"passwords": [12345678]}}, "12345678"),
+        ({"query_params": {"token": 837492}}, "837492"),
+        ({"text": '{"client_secret": 837492}'}, '{"client_secret": 837492}'),
+        ({"data": {"db_password": "Sommernacht"}}, "Sommernacht"),
+        ({"data": {"passphrase": "correct horse battery"}}, "correct horse battery"),
+        ({"data": {"passwords": ["Sommer12", "{{ p }}"]}}, "Sommer12"),
+        ({"data": {"auth": {"pw": "Sommer12!x"}}}, "Sommer12!x"),
+        ({"data": {"login": {"user": "bob", "pass": "Sommernacht"}}}, "Sommernacht"),
+        ({"inputs": [{"title": "Mot de passe", "default": "Wintertag"}]}, "Wintertag"),
+        ({"url": "https://h.example/x?api_key=Wintertag"}, "https://h.example/x?api_key=Wintertag"),
+        ({"url": "https://h.example/x?a=1&senha=Wintertag"}, "https://h.example/x?a=1&senha=Wintertag"),
+        ({"query_params": {"token": "Wintertag"}}, "Wintertag"),
+        ({"headers": {"Cookie": "theme=dark; sid=wintertag"}}, "theme=dark; sid=wintertag"),
+        ({"headers": {"cookie": "PHPSESSID=wintertag"}}, "PHPSESSID=wintertag"),
+        ({"data": {"cookies": {"sid": "wintertag", "theme": "dark"}}}, "wintertag"),
+        ({"data": {"access_tokens": ["Winter-12"]}}, "Winter-12"),
+        ({"data": {"tokens": {"sk9fK2mZ7qLpQ8": "x"}}}, "sk9fK2mZ7qLpQ8"),
+        ({"data": {"apiKeys": {"q7Rz2LkPm9": "x"}}}, "q7Rz2LkPm9"),
+        *(
+            ({"data": {name: "geheim-Winter"}}, "geheim-Winter")
+            for name in ("passwort", "Kennwort", "motdepasse", "mot_de_passe", "contraseña", "contrasena",
+                         "senha", "wachtwoord", "hasło", "пароль", "密码", "パスワード", "userPasswort2")
+        ),
+    ],
+)  # fmt: skip
+def test_a_credential_may_be_a_number_a_word_or_a_name(value: Any, secret: str) -> None:
+    assert find_all(value) == [secret]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"max_tokens": 500000, "tokens": 12345678, "token_count": 4096, "pass": True, "secret": 12},
+        {
+            "pass": "true",
+            "passwords": 3,
+            "total_tokens": "1200",
+            "usage": {"prompt_tokens": 120000},
+        },
+        {"headers": {"Content-Length": 123456, "X-RateLimit": 50000}},
+        {"json_schema": {"password": {"type": "string", "minLength": 8, "maxLength": 1024}}},
+        {"properties": {"passwort": {"type": "string", "maxLength": 1024, "title": "Passwort"}}},
+        {
+            "passwort": "{{ p }}",
+            "kennwort": "required",
+            "mot_de_passe": "$PW",
+            "senha": "start.password",
+        },
+        {"fields": ["passwort", "email"], "required": ["kennwort", "Name"]},
+        {"url": "https://h.example/x?token=YOUR_TOKEN&sort=key&next_page_token=Wintertag"},
+        {"headers": {"Cookie": "theme=dark; lang=german; sid={{ s }}; Path=/home"}},
+        {"tokens": {"access": "x", "refresh_v2": "y"}, "secrets": ["shop-key"]},
+    ],
+)
+def test_counts_schemas_and_ordinary_words_are_none(value: Any) -> None:
+    assert find_all(value) == []
 
 
 @pytest.mark.parametrize("secret", [KEY, HEX])
@@ -119,6 +191,24 @@ def test_a_comment_of_yaml_is_starred_in_place() -> None:
 )
 def test_hostile_texts_take_time_in_proportion_to_their_length(piece: str) -> None:
     find_written(Text(piece * (100_000 // len(piece)), "", ("text",)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"headers": {"X-Api-Key": -8374928374928371}},
+        {"data": {"api_key": 837492}},
+        {"data": {"password": "Sommernacht"}},
+        {"data": {"password": "correct horse battery"}},
+    ],
+)
+def test_emit_refuses_what_ir_covers(call: dict[str, Any]) -> None:
+    node = api("call", outputs=[port("done")], **call)
+    flow = compile_whole(
+        flow_of(start(), node, end(port("done")), edges=[("call", "done", "end", "done")])
+    )
+    with pytest.raises(EmitRefused, match="1 credential written out"):
+        emit_module(flow)
 
 
 def test_emit_names_node_and_field_of_what_it_refuses() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from cinatra_sdk.governance.contracts.invocation import VOUCHED, AgentInput, RunContext
 from cinatra_sdk.governance.contracts.record_format import spell_integers
@@ -43,8 +43,16 @@ STARS: Final = "***"
 SIMULATED: Final = "simulated/"
 """Before the name of what a simulation stands for."""
 _SECRET_NAME: Final = re.compile(
-    r"(?i)authorization|cookie|token|secret|api[-_]?key|password|signature"
+    r"(?i)authorization|cookie|token|secret|api[-_]?key|private[-_]?key|signature|credential"
+    r"|pass(?:word|wd|phrase|wort)|kennwort|mot[-_]?de[-_]?passe|contrase[nñ]a|senha|wachtwoord"
 )
+_COUNT: Final = re.compile(
+    r"(?i)tokens$|^tokens?[-_]|(?:count|limit|budget|length|size|seconds|ttl|expir\w*|[-_]at)$"
+)
+"""A number under such a name counts tokens, or says when one ends."""
+_USER: Final = re.compile(r"(?<=://)[^/?#\s\"'<>]*@")
+_USER_AND_PASSWORD: Final = re.compile(r"(?<=://)[^/?#\s\"'<>:]*:[^/?#\s\"'<>]*@")
+_PARAMETER: Final = re.compile(r"(?<=[?&#])(?P<name>[^=&#]+)=(?P<value>[^&#]+)")
 _REQUESTS: Final = ("http", "openapi")
 _PAIR: Final = 2
 
@@ -103,12 +111,12 @@ def _describe_request(method: str, url: str) -> dict[str, Any]:
         known = query.get(key)
         again = [*known, text] if isinstance(known, list) else [known, text]
         query[key] = text if key not in query else again
-    address = redact(url.partition("#")[0].partition("?")[0])
+    address = redact(_USER.sub("", url.partition("#")[0].partition("?")[0]))
     return {
         "kind": "http",
         "method": method.upper(),
         "url": address,
-        "path": redact(parts.path),
+        "path": redact(_USER.sub("", parts.path)),
         "query": _star(query),
         "headers": {},
     }
@@ -130,7 +138,7 @@ def _describe_name(kind: str, name: str) -> dict[str, Any]:
 def _star(value: Any) -> Any:
     """A value without the shapes of well-known tokens, and without members whose name says token."""
     if isinstance(value, str):
-        return redact(value)
+        return redact(_USER_AND_PASSWORD.sub("", value) if "://" in value else value)
     if isinstance(value, Mapping):
         return {str(key): _star_member(str(key), one) for key, one in value.items()}
     return [_star(one) for one in value] if isinstance(value, (list, tuple)) else value
@@ -138,7 +146,35 @@ def _star(value: Any) -> Any:
 
 def _star_member(name: str, value: Any) -> Any:
     is_secret = name.lower() in SECRET_KEYS or _SECRET_NAME.search(name) is not None
-    return STARS if is_secret and isinstance(value, str) and value else _star(value)
+    return _star_whole(name, value) if is_secret else _star(value)
+
+
+def _star_whole(name: str, value: Any) -> Any:
+    """Nothing of a value but whether it is there, and of a list how many it has."""
+    if isinstance(value, (list, tuple)):
+        return [_star_whole(name, one) for one in value]
+    if value is None or isinstance(value, bool) or value in ("", {}):
+        return value
+    is_number = isinstance(value, (int, float))
+    return value if is_number and _COUNT.search(name) else STARS
+
+
+def star_request(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a request, without tokens in its headers, its query and its address."""
+    starred = dict(given)
+    if isinstance(given.get("headers"), Mapping):
+        starred["headers"] = star_headers(given["headers"])
+    if isinstance(given.get("query"), Mapping):
+        starred["query"] = _star(given["query"])
+    if isinstance(given.get("url"), str):
+        starred["url"] = _PARAMETER.sub(_star_parameter, _USER.sub("", given["url"]))
+    return starred
+
+
+def _star_parameter(found: re.Match[str]) -> str:
+    name, value = found["name"], found["value"]
+    is_starred = _star_member(unquote_plus(name), unquote_plus(value)) == STARS
+    return f"{name}={STARS}" if is_starred else found[0]
 
 
 def make_run_facts(run: RunContext, asked: AgentInput, *, mode: str = "batch") -> dict[str, Any]:

@@ -14,12 +14,16 @@ an ordinary word; what is only printed may be covered once too often.  A text is
   like also the `name` or `title` of the object, and the key of the object; in an object such as
   `auth` or `credentials` the object's key; in a list of two texts the first.  How much the value
   must look like a credential depends on the name:
-  - a clear name (`password`, `api_key`, `Authorization`): in a header every literal, elsewhere one
+  - a clear name (`api_key`, `Authorization`): in a header or a query every literal, elsewhere one
     that is no ordinary word (`credentials.py`);
   - a probable one (`pwd`, `pass`; in a header or query also `X-Auth`, `X-Session-Id`, `sig`): at
     least six letters and digits, both of them;
   - one with other meanings (`key`, `code`, `auth`, `session`): letters and digits as mixed as in
     random text (`is_mixed`);
+  - a name that means a password in any language (`password`, `passwort`, `mot_de_passe`; in `auth`
+    also `pw`, `pass`): every literal of some letters, also a word or several;
+  - the name of a cookie that is a session's or a token (`sid`): every literal of some letters;
+* it is a number of four digits or more under a clear name, of six or more under a probable one;
 * in a text of any name, such a name stands with such a value: in the query, the fragment or the user
   of an address, as `name=value`, `name: value`, JSON, XML or an option of a program, or a value
   stands behind `Bearer` or `Basic`.  Text that is encoded with `%` is read decoded as well.
@@ -34,6 +38,7 @@ import base64
 import binascii
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -49,7 +54,7 @@ from oas_compiler.checks.lookup.credentials import (
     stands_for_another,
     stands_under,
 )
-from oas_compiler.checks.subject import Text, collect_texts
+from oas_compiler.checks.subject import Text, collect_numbers, collect_texts
 from oas_compiler.ir import JsonValue
 
 # ----------------------------------------------------------------------------
@@ -75,6 +80,7 @@ def set_of(words: str) -> frozenset[str]:
 _SEPARATE: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _CLEAR_LAST: Final = frozenset({"token", "secret", "password", "passwd", "passphrase", "apikey"})
 """Last words of names such as `slack_token`, `jwtSecret`."""
+_PLURALS: Final = frozenset({"tokens", "secrets", "keys"})
 _OTHER_TOKENS: Final = set_of(
     "page next max min cursor continuation sync start end stop begin first last eos bos pad "
     "unk mask sep cls special num per count total cancel cancellation resume delta watch "
@@ -86,7 +92,13 @@ _CLEAR_BEFORE_KEY: Final = set_of(
     "function shared service deploy webhook client licence license host"
 )
 """What stands before "key" in the name of a credential."""
-_PROBABLE: Final = frozenset({"pwd", "pass", "psw", "passcode", "passwort"})
+_CLEAR_BEFORE_PLURAL: Final = set_of(
+    "api access refresh auth bearer bot session id secret private client user service slack github"
+)
+"""What stands before "tokens", "secrets" or "keys" where these are no counts or names."""
+_PROBABLE: Final = frozenset({"pw", "pwd", "pass", "psw", "passcode", "tokens", "secrets"})
+_ALL_OF_A_PASSWORD: Final = frozenset({"pw", "pwd", "pass", "psw", "passcode", "pin"})
+"""Short names of a password, in an object that is about a login."""
 _POSSIBLE: Final = set_of(
     "key sig code auth signature session sid jwt bearer credential credentials creds "
     "authentication authorization authtoken secrets tokens passwords keys cookies cookie csrf "
@@ -118,6 +130,33 @@ ORDINARY: Final = set_of(
 """Words with a digit that are no credentials under any name."""
 
 
+def _write_plain(name: str) -> str:
+    """`Mot-de-Passe` as `motdepasse`, `contraseña` as `contrasena`."""
+    apart = unicodedata.normalize("NFKD", name).casefold()
+    return "".join(one for one in apart if one.isalnum()).rstrip("0123456789")
+
+
+_PASSWORD_ENDINGS: Final = (
+    "password", "passwd", "passphrase", "passwort", "kennwort", "losungswort", "motdepasse", "contrasena",
+    "contrasenya", "wachtwoord", "losenord", "adgangskode", "adgangskod", "passord", "salasana",
+    "passwords", "passphrases", "passworter", "passwoerter", "kennworter", "kennwoerter", "motsdepasse",
+    "contrasenas", "wachtwoorden",
+)  # fmt: skip
+_PASSWORDS: Final = frozenset(
+    map(_write_plain, ("senha", "senhas", "palavrapasse", "parola", "şifre", "haslo", "hasło", "heslo",
+                       "jelszó", "lozinka", "пароль", "пароли", "密码", "密碼", "パスワード", "비밀번호"))
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def is_password_name(name: str) -> bool:
+    """Whether the name means a password and nothing else, in any of some languages."""
+    if not name or len(name) > 80:
+        return False
+    plain = _write_plain(unquote(name))
+    return plain.endswith(_PASSWORD_ENDINGS) or plain in _PASSWORDS
+
+
 @lru_cache(maxsize=4096)
 def is_about_a_login(key: str) -> bool:
     """Whether an object of that name is about one login: `auth`, `credentials`, `api_key`."""
@@ -134,7 +173,7 @@ def judge_name(name: str, *, is_sent: bool) -> Certainty:
     name = unquote(name) if "%" in name else name
     if not name or len(name) > 80:
         return ""
-    if is_credential_name(name):
+    if is_credential_name(name) or is_password_name(name):
         return "clear"
     words = _split(name)
     if not words:
@@ -144,7 +183,9 @@ def judge_name(name: str, *, is_sent: bool) -> Certainty:
         return "" if before in _OTHER_TOKENS else "clear"
     if last == "key" and before in _CLEAR_BEFORE_KEY:
         return "clear"
-    if last in _PROBABLE:
+    if last in _PLURALS and before in _CLEAR_BEFORE_PLURAL:
+        return "clear"
+    if last in _PROBABLE and (last not in _PLURALS or not before):
         return "probable"
     if is_sent and not _OTHER_HEADERS.intersection(words) and _SENT_WORDS.intersection(words):
         is_about = last in _NAMES_NO_VALUE and not _IDS_OF_SESSIONS.intersection(words)
@@ -176,6 +217,22 @@ _NO_VALUES: Final = set_of(
 _HEADERS: Final = frozenset({"headers", "sensitive_headers", "header"})
 _QUERIES: Final = frozenset({"query_params", "params", "query"})
 
+_NAMES_OF_CREDENTIALS: Final = set_of("tokens secrets passwords credentials creds apikeys")
+"""Objects whose members may be named by credentials."""
+_NO_PASSWORDS: Final = set_of(
+    "true false null none nil undefined required optional string text hidden enabled disabled yes no on off "
+    "basic bearer auth login pass pw pwd pin email user username field input prompt empty unset"
+)
+"""Words that are no password under any name."""
+_SAYS_WHAT_ONE_IS: Final = set_of(
+    "password passwd passwort kennwort passe passphrase token secret key"
+)
+_COOKIE: Final = re.compile(r"(?:^|[;\s])(?P<name>[^\s=;]{1,80})=(?P<value>[^;\s]{1,4000})")
+_COOKIES: Final = frozenset({"cookie", "setcookie", "cookies"})
+_COOKIE_ENDINGS: Final = ("sid", "sess", "sessid", "session", "sessionid", "token", "auth", "jwt")
+_MOST_WORDS: Final = 12
+"""Words of the longest password; a longer value is a text."""
+
 _MARK: Final = "\0"
 """Stands for a placeholder while a text is looked at."""
 _PLACEHOLDER: Final = re.compile(
@@ -183,7 +240,7 @@ _PLACEHOLDER: Final = re.compile(
 )
 _CONSTANT: Final = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 """A text that is written out inside a placeholder: `{{ key | default('9fK2…') }}`."""
-_SCHEMES: Final = frozenset({"basic", "bearer", "token", "apikey", "digest", "api-key", "key"})
+SCHEMES: Final = frozenset({"basic", "bearer", "token", "apikey", "digest", "api-key", "key"})
 _DATE: Final = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ][\d:.,+Z-]*)?)?")
 _SHORTEST: Final = 6
 _LONGEST: Final = 10_000
@@ -225,6 +282,8 @@ _MOST_PARTS: Final = 50
 
 def find_written(text: Text) -> tuple[str, ...]:
     """The credentials in a text, each without what stands around it; empty where there is none."""
+    if text.is_number:
+        return (text.value,) if _is_number_written(text) else ()
     if len(text.value) < 3 or (text.keys and text.keys[-1] == REFERENCE):
         return ()
     marked = _mark_placeholders(text.value)
@@ -234,7 +293,7 @@ def find_written(text: Text) -> tuple[str, ...]:
 
 def is_written_name(name: str, *, is_sent: bool) -> bool:
     """Whether the name of a member is a credential itself; is_sent: a header's or a parameter's."""
-    if len(name) < 13 or not any(map(str.isdigit, name)):
+    if len(name) < (10 if is_sent else 13) or not any(map(str.isdigit, name)):
         return False
     found = next(find_known(name), None)
     return (
@@ -245,8 +304,16 @@ def is_written_name(name: str, *, is_sent: bool) -> bool:
 
 
 def names_are_sent(keys: tuple[str, ...]) -> bool:
-    """Whether the members of the object under these keys are headers or parameters."""
-    return bool(keys) and keys[-1] in (_HEADERS | _QUERIES)
+    """Whether the members of the object under these keys are headers, parameters or credentials."""
+    if not keys:
+        return False
+    is_plural = _write_plain(keys[-1]) in _NAMES_OF_CREDENTIALS
+    return is_plural or keys[-1] in (_HEADERS | _QUERIES) or _is_clear_plural(keys[-1])
+
+
+def _is_clear_plural(name: str) -> bool:
+    words = _split(name)
+    return len(words) > 1 and words[-1] in _PLURALS and words[-2] in _CLEAR_BEFORE_PLURAL
 
 
 def is_mixed(word: str) -> bool:
@@ -267,6 +334,9 @@ def is_mixed(word: str) -> bool:
 def _find_by_name(text: Text, marked: str) -> Iterator[str]:
     place = _where_sent(text.keys)
     only_mixed = stands_under(text.keys, _NO_VALUES)
+    if not only_mixed:
+        yield from _find_passwords(text, marked)
+        yield from _find_cookies(text, marked)
     for name in dict.fromkeys(_list_names(text)):
         certainty = judge_name(name, is_sent=bool(place))
         if certainty:
@@ -274,8 +344,93 @@ def _find_by_name(text: Text, marked: str) -> Iterator[str]:
                 name,
                 marked,
                 "possible" if only_mixed else certainty,
-                in_header=place == "header" and not only_mixed,
+                in_header=(place == "header" or (place == "query" and certainty == "clear"))
+                and not only_mixed,
             )
+
+
+def _find_passwords(text: Text, marked: str) -> Iterator[str]:
+    """The whole value under a name that means a password, also where it is words."""
+    value = marked.strip()
+    names = list(_list_own_names(text))
+    is_inside = any(map(is_about_a_login, text.keys[-4:-1])) and text.keys[-1].casefold() in (
+        _ALL_OF_A_PASSWORD
+    )
+    if (is_inside or any(map(is_password_name, names))) and is_any_literal(value):
+        yield value
+
+
+def is_any_literal(value: str) -> bool:
+    """Whether the value is anything but a placeholder, a path, a name or a word that says nothing."""
+    folded = value.casefold()
+    if len(value) < 4 or _MARK in value or stands_for_another(value) or "://" in value:
+        return False
+    if folded in _NO_PASSWORDS or value.startswith(("/", "./", "~/", "$")):
+        return False
+    has_digit = any(map(str.isdigit, value))
+    return len(folded.split()) <= _MOST_WORDS and (
+        has_digit or not any(word in _write_plain(value) for word in _SAYS_WHAT_ONE_IS)
+    )
+
+
+def _find_cookies(text: Text, marked: str) -> Iterator[str]:
+    """The cookies that are a session or a token, in a header or an object of cookies."""
+    keys = [_write_plain(key) for key in text.keys[-2:]]
+    label = _write_plain(text.label)
+    if keys[-1:] and (keys[-1] in _COOKIES or label in _COOKIES):
+        for found in _COOKIE.finditer(marked):
+            if _is_cookie_of_a_session(found["name"]) and is_any_literal(found["value"]):
+                yield found["value"]
+    elif (
+        keys[:1]
+        and keys[0] in _COOKIES
+        and _is_cookie_of_a_session(text.keys[-1])
+        and is_any_literal(marked.strip())
+    ):
+        yield marked.strip()
+
+
+def _is_cookie_of_a_session(name: str) -> bool:
+    plain = _write_plain(name)
+    return plain.endswith(_COOKIE_ENDINGS) or judge_name(name, is_sent=True) in {
+        "clear",
+        "probable",
+    }
+
+
+def _is_number_written(text: Text) -> bool:
+    """Whether a number under the name of a credential is one: a count has few digits."""
+    digits = sum(map(str.isdigit, text.value))
+    if digits < 4 or not text.keys or stands_under(text.keys, _NO_VALUES):
+        return False
+    is_sent = bool(_where_sent(text.keys))
+    if stands_under(text.keys[:-1], {"sensitive_headers"}):
+        return True
+    if text.keys[-1].casefold() in _ALL_OF_A_PASSWORD and any(
+        map(is_about_a_login, text.keys[-4:-1])
+    ):
+        return True
+    for name in _list_own_names(text):
+        certainty = judge_name(name, is_sent=is_sent)
+        if certainty == "clear" or (
+            certainty == "probable" and digits >= _SHORTEST and _split(name) != ["tokens"]
+        ):
+            return True
+    return False
+
+
+def _list_own_names(text: Text) -> Iterator[str]:
+    """What the value itself is called, without the objects around that are about a login."""
+    if not text.keys:
+        return
+    own = text.keys[-1]
+    yield own
+    if own.casefold() in _BESIDE_A_NAME:
+        yield text.label
+        if len(text.keys) > 1:
+            yield text.keys[-2]
+    elif text.label and is_credential_name(text.label) and text.is_number:
+        yield text.label
 
 
 def _where_sent(keys: tuple[str, ...]) -> str:
@@ -309,7 +464,7 @@ def _find_value(name: str, marked: str, certainty: Certainty, *, in_header: bool
     if len(value) > _LONGEST:
         return
     scheme, _, rest = value.partition(" ")
-    has_scheme = scheme.casefold() in _SCHEMES and bool(rest.strip())
+    has_scheme = scheme.casefold() in SCHEMES and bool(rest.strip())
     if has_scheme:
         value = rest.strip()
     if _MARK in value:
@@ -334,7 +489,7 @@ def _find_value(name: str, marked: str, certainty: Certainty, *, in_header: bool
 def _find_beside_marks(value: str) -> Iterator[str]:
     for piece in _PIECES.findall(_ATTRIBUTE.sub(" ", value)):
         letters = piece.strip(".-_/")
-        if letters.casefold() in _SCHEMES:
+        if letters.casefold() in SCHEMES:
             continue
         if _is_probable(letters) or (len(letters) >= 16 and letters.isalnum()):
             yield letters
@@ -471,7 +626,8 @@ def _take(name: str, value: str, place: str, scheme: str = "") -> Iterator[str]:
         if (
             place == "query"
             and certainty == "clear"
-            and looks_written(name, piece, in_header=False)
+            and is_any_literal(piece)
+            and looks_written(name, piece, in_header=True)
         ) or (
             is_mixed(piece)
             if certainty == "possible"
@@ -492,6 +648,7 @@ def _find_encoded(text: str, marked: str, depth: int) -> Iterator[str]:
             value: JsonValue = json.loads(_PLACEHOLDER.sub("0", text))
         except (ValueError, RecursionError):
             return
+        yield from (one.value for one in collect_numbers(value) if _is_number_written(one))
         for inner in collect_texts(value):
             marked = _mark_placeholders(inner.value)
             yield from _find_by_name(inner, marked)

@@ -190,6 +190,8 @@ def _stop(store: RunStore, _place: Place, _asked: str) -> str:
 def _archive(store: RunStore, _place: Place, _asked: str) -> str:
     store.stop("victim", by="ann")
     done = store.archive("victim", by="ann")
+    (told,) = (event for event in store.told("victim") if event.name == "archived")
+    assert told.data == {"by": "ann"}
     return f"{done.runs} archived"
 
 
@@ -282,6 +284,18 @@ CONTROLS = {
     ),
     "choices of ended runs": Control(
         open=_off("context_finalizes", "finalizes_fit"), row="a_choice-in a run that has completed"
+    ),
+    "ends are told before they come": Control(
+        open=_off("run_events", "events_are_true"),
+        row="an_event_of_an_end_that_has_not_come-stopped",
+    ),
+    "a word counts twice": Control(
+        open=_off("effects", "effects_keep_words"),
+        row="a_word_that_was_given_before-is used a second time",
+    ),
+    "names without end": Control(
+        open=_without("alter table oasflow.settlements drop constraint settlements_named"),
+        row="a_name_that_is_none-of a settlement",
     ),
     "offers of others": Control(
         open=_off("context_plans", "plans_fit"), row="what is another organisation's-an offer"

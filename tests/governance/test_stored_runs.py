@@ -7,6 +7,8 @@ import random
 import signal
 import threading
 from collections.abc import Iterator
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -520,6 +522,84 @@ def test_a_record_is_what_its_row_says_and_an_end_is_the_last(
         store.stop(run.id, by="ann", reason="enough")
     with pytest.raises(psycopg.errors.IntegrityConstraintViolation, match=said):
         execute(fresh_database, FORGE.format(run=run.id, id=id_, status=status))
+
+
+NEXT_RECORD = """
+insert into decision_records (run_id, seq, tenant, record_id, status, run_status, record, record_hash,
+                              previous_hash, transcript)
+select run_id, seq + 1, tenant, 'dr_' || run_id || '_' || seq + 1, 'IN_FLIGHT', run_status,
+       json_build_object('record_id', 'dr_' || run_id || '_' || seq + 1,
+                         'record_hash', 'sha256:' || repeat('0', 64), 'previous_record_hash', record_hash,
+                         'sequence', seq + 1, 'status', 'IN_FLIGHT'),
+       'sha256:' || repeat('0', 64), record_hash, {}
+from decision_records order by seq desc limit 1"""
+JUNK = {
+    "nothing": "'{}'", "a list": "'[1]'", "null": "'null'",
+    "a member of another kind": "(transcript::jsonb || '{\"used\": 5}')::text",
+    "calls that are none": "(transcript::jsonb || '{\"calls\": [{}]}')::text",
+    "no kind": "(transcript::jsonb - 'kind')::text",
+    "a number that is too long": "'{\"admitted\": ' || repeat('9', 5000) || '}'",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("junk", "ending"), list(zip(JUNK, cycle(["stop", "reject", "rejected before"]), strict=False))
+)
+def test_a_run_whose_last_record_was_made_from_nothing_that_can_be_read_ends(
+    store: RunStore, parts: HostParts, fresh_database: str, junk: str, ending: str
+) -> None:
+    asked = begin(store, parts, run_id="r").waiting[0].id
+    if ending == "rejected before":
+        store.decide("r", asked, Decision.reject(by=FINANCE))
+    execute(fresh_database, NEXT_RECORD.format(JUNK[junk]))
+    if ending == "rejected before":
+        assert store.resume("r").status == "rejected"
+        return
+    approval = Decision.approve(by=FINANCE)
+    acts = (partial(store.answer, "r", asked, approval), partial(store.resume, "r"))
+    for act in acts:
+        with pytest.raises(GovernanceRefused, match=r"record 'dr_r_3'.*cannot be read") as refused:
+            act()
+        assert (refused.value.code, "oasflow stop r" in refused.value.hint) == (
+            "RECORD_INVALID",
+            True,
+        )
+    assert list(store.decisions("r")) == []
+    if ending == "stop":
+        assert store.stop("r", by="ann", reason="odd").status == "stopped"
+    else:
+        assert store.answer("r", asked, Decision.reject(by=FINANCE)).status == "rejected"
+    last = json.loads(read_last(fresh_database))
+    assert last["status"] == ("CLOSED" if ending == "stop" else "REJECTED")
+    assert "dr_r_3, was made from cannot be read" in last["reason"]
+    assert last["intent_ref"], "from the newest record that can be read"
+
+
+def test_a_run_of_which_no_record_can_be_read_ends_with_a_record_that_says_so(
+    store: RunStore, parts: HostParts, fresh_database: str
+) -> None:
+    begin(store, parts, run_id="r")
+    # What a call of the ledger says is a part of every record.
+    execute(
+        fresh_database,
+        "insert into effects (run_id, key, tenant, kind, status, governed)"
+        f" values ('r', 'k', '{TENANT}', 'http', 'begun', '[1]')",
+    )
+    with pytest.raises(GovernanceRefused, match="a call in its ledger, cannot be read"):
+        store.resume("r")
+    assert store.stop("r", by="ann").status == "stopped"
+    last = DecisionRecords(store.database).get("dr_r_3").record
+    assert (last.status, last.actor.id, last.is_intact) == ("CLOSED", "unreadable", True)
+    assert "dr_r_2, was made from cannot be read" in last.reason
+
+
+def read_last(dsn: str) -> str:
+    with psycopg.connect(dsn, options="-c search_path=oasflow") as rows:
+        found = rows.execute(
+            "select record::text from decision_records order by seq desc limit 1"
+        ).fetchone()
+    assert found is not None
+    return str(found[0])
 
 
 def execute(dsn: str, statement: str) -> None:

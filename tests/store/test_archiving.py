@@ -355,3 +355,21 @@ def test_a_run_whose_rows_are_damaged_keeps_no_other_from_being_archived(
     assert (done.runs, done.left) == (1, 1)
     assert store.get("good").archived_at is not None
     assert store.get("bad").archived_at is None
+
+
+def test_an_event_that_was_forged_before_does_not_hide_the_archive(
+    store: RunStore, superuser_database: str
+) -> None:
+    store.create(compile_flow(FLOW, platform=SimulatedPlatform()), {}, "forged")
+    # As the role could before migration 022.
+    with psycopg.connect(superuser_database, autocommit=True) as rows:
+        rows.execute("alter table oasflow.run_events disable trigger events_follow")
+        rows.execute(
+            "insert into oasflow.run_events (run_id, seq, kind, name, data)"
+            " values ('forged', 2, 'run', 'archived', '{\"by\": \"ceo\"}')"
+        )
+        rows.execute("alter table oasflow.run_events enable always trigger events_follow")
+    store.stop("forged", by="bob")
+    store.archive("forged", by="ann")
+    said = [event.data["by"] for event in store.told("forged") if event.name == "archived"]
+    assert said == ["ceo", "ann"]

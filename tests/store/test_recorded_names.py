@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg.types.json import Json
 
@@ -94,9 +95,11 @@ def test_names_of_people_and_tools_of_all_scripts_are_taken(name: str) -> None:
 
 
 @pytest.fixture
-def store(fresh_database: str) -> Any:
+def store(fresh_database: str, superuser_database: str) -> Any:
     """`r1` waits at `ok`, which somebody with an unseen letter in their name has approved."""
     with RunStore.open(fresh_database, platform=SimulatedPlatform()) as opened:
+        with psycopg.connect(superuser_database, autocommit=True) as before:
+            before.execute("alter table oasflow.decisions drop constraint decisions_named")
         flow = compile_flow(FLOW, platform=SimulatedPlatform())
         waiting = opened.start(flow, run_id="r1").waiting[0]
         decision = Decision.approve(by="ann")

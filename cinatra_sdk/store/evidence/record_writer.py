@@ -10,11 +10,14 @@ to end a run can forget it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from psycopg.types.json import Json
@@ -26,6 +29,7 @@ from cinatra_sdk.postgres.connection import run as execute
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
+    from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
     from cinatra_sdk.governance.flow_rules import RunRecorder
     from cinatra_sdk.governance.records.record_maker import Signer
     from cinatra_sdk.host_parts.host_parts import FlowGovernance
@@ -41,6 +45,8 @@ _STATUSES: Final = {
     "failed": "ESCALATED",
 }
 """Status of a record, by that of its run; where nothing more is known."""
+_UNREADABLE: Final = (LookupError, TypeError, ValueError, AttributeError, RecursionError)
+"""What reading raises of rows that somebody else wrote; `GovernanceRefused` is a `ValueError`."""
 
 
 def find_recorder(flow: Any) -> RunRecorder | None:
@@ -120,19 +126,57 @@ def restore_records(connection: Rows, flow: Any, row: Row) -> None:
     from cinatra_sdk.governance.records.story import list_ledger_calls
     from cinatra_sdk.governance.run.evidence import Evidence
 
-    last = one(connection, "load_last_record", {"run_id": row["run_id"]})
+    run_id = row["run_id"]
+    last = one(connection, "load_last_record", {"run_id": run_id})
     assert last is not None  # a governed run is stored with its first record
-    rows = every(connection, "list_governed_effects", {"run_id": row["run_id"]})
-    recorded, made = [], []
-    for effect, told in zip(rows, list_ledger_calls(rows), strict=True):
-        if _was_made(effect):
-            made.append(told["call"]["capability_id"])
-        cited = (told["result"] or {}).get("citations")
-        if cited:
-            recorded.append(Evidence(cited[0]["evidence_ref"], _hash_result(effect)))
-    transcript = json.loads(last["transcript"])
-    transcript["used"] = count_used(transcript["used"], rows)
-    recorder.restore(describe_run(row), transcript, recorded, made)
+    transcript = read_transcript(run_id, last)
+    try:
+        rows = every(connection, "list_governed_effects", {"run_id": run_id})
+        recorded, made = [], []
+        for effect, told in zip(rows, list_ledger_calls(rows), strict=True):
+            if _was_made(effect):
+                made.append(told["call"]["capability_id"])
+            cited = (told["result"] or {}).get("citations")
+            if cited:
+                recorded.append(Evidence(cited[0]["evidence_ref"], _hash_result(effect)))
+        transcript["used"] = count_used(transcript["used"], rows)
+        recorder.restore(describe_run(row), transcript, recorded, made)
+    except FlowError:
+        raise
+    except _UNREADABLE as problem:
+        raise _build_unreadable_error(run_id, last) from problem
+
+
+def read_transcript(run_id: str, kept: Row) -> dict[str, Any]:
+    """What a record was made from, and the next one is.
+
+    kept: a row with `seq` and `transcript`.
+    Raises: `GovernanceRefused` (RECORD_INVALID) where it is none that a record can be made from.
+    """
+    from cinatra_sdk.governance.records.story import read_story
+
+    try:
+        transcript: dict[str, Any] = json.loads(kept["transcript"])
+        read_story(transcript)
+    except _UNREADABLE as problem:
+        raise _build_unreadable_error(run_id, kept) from problem
+    return transcript
+
+
+def _build_unreadable_error(run_id: str, kept: Row) -> GovernanceRefused:
+    from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+
+    return GovernanceRefused(
+        "RECORD_INVALID",
+        f"run '{run_id}' cannot go on: what its record '{_name_record(run_id, kept)}' was made from, "
+        "or a call in its ledger, cannot be read",
+        hint=f"stop the run, which needs none of it: oasflow stop {shlex.quote(run_id)}",
+    )
+
+
+def _name_record(run_id: str, kept: Row) -> str:
+    """As the database names it, whatever the record itself says."""
+    return f"dr_{run_id}_{kept['seq']}"
 
 
 def _hash_result(effect: Row) -> str:
@@ -194,7 +238,7 @@ def end_record(
         status = "rejected"
     outputs = ending["outputs"].obj if ending["outputs"] is not None else None
     told = Told(
-        run=describe_run(row), last=json.loads(last["transcript"]), values=values, status=status,
+        run=describe_run(row), last=read_transcript(run_id, last), values=values, status=status,
         outputs=outputs, branch=ending["branch"],
     )  # fmt: skip
     transcript = recorder.tell(told)
@@ -223,24 +267,87 @@ def follow_record(
 ) -> None:
     """Write the record of a run that somebody ends without its flow, in the same transaction.
 
-    A signer that fails prevents no end: the record is then not signed, and the log says so.
+    Nothing that was recorded before prevents an end: where it cannot be read, the record says so.  A
+    signer that fails prevents none either: the record is then not signed, and the log says so.
     """
     if not row["governed"]:
         return
     run_id = row["run_id"]
     last = one(connection, "load_last_record", {"run_id": run_id})
     assert last is not None  # see `restore_records`
-    error = {"code": "", "message": reason}
-    transcript = _complete(connection, run_id, json.loads(last["transcript"]), status, error)
+
+    def follow(transcript: dict[str, Any]) -> Row:
+        error = {"code": "", "message": reason}
+        told = _complete(connection, run_id, transcript, status, error)
+        return _sign_where_possible(partial(_make_row, row, told, last, status), signer, run_id)
+
     try:
-        kept = _make_row(row, transcript, last, status, signer)
+        kept = follow(read_transcript(run_id, last))
+    except _UNREADABLE:
+        name = _name_record(run_id, last)
+        log.warning("what record '%s' was made from, or a call of its run, cannot be read", name)
+        why = f"what the record before, {name}, was made from cannot be read: {reason}"
+        chain = every(connection, "list_chain", {"run_id": run_id})
+        kept = _follow_readable(chain, follow, why) or _sign_where_possible(
+            partial(_make_bare_row, row, last, status, why), signer, run_id
+        )
+    execute(connection, "insert_record", kept)
+
+
+def _sign_where_possible(
+    make: Callable[[Signer | None], Row], signer: Signer | None, run_id: str
+) -> Row:
+    try:
+        return make(signer)
     except Exception as error:  # what a host's key service raises, in whatever form
         if signer is None:
             raise
         why = error.message if isinstance(error, FlowError) else type(error).__name__
+        kept = make(None)
         log.warning("the end of run '%s' is not signed: %s", run_id, why)
-        kept = _make_row(row, transcript, last, status, None)
-    execute(connection, "insert_record", kept)
+        return kept
+
+
+def _follow_readable(
+    chain: list[Row], follow: Callable[[dict[str, Any]], Row], why: str
+) -> Row | None:
+    """The record of an end as the newest record has it that can be read; None where none can."""
+    for kept in reversed(chain):
+        try:
+            known = read_transcript(kept["run_id"], kept)
+            return follow({**known, "status": "IN_FLIGHT", "outcome": None, "reason": why})
+        except _UNREADABLE:
+            continue
+    return None
+
+
+def _make_bare_row(row: Row, last: Row, status: str, why: str, signer: Signer | None) -> Row:
+    """A record of an end that says nothing but this, of a run of which nothing else can be read."""
+    from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
+    from cinatra_sdk.governance.records.record_maker import CONTROLS, format_time, seal_record
+
+    nobody = "unreadable"
+    following = {"seq": last["seq"] + 1}
+    body = {
+        "record_id": _name_record(row["run_id"], following),
+        "decision_key": "run", "decision_version": "0.0.0",
+        "timestamp": format_time(datetime.now(UTC)),
+        "status": _STATUSES[status], "reason": why,
+        "actor": {"type": "AGENT", "id": nobody},
+        "agent_identity": {
+            "subject": nobody, "claim_hash": "sha256:" + "0" * 64, "principal_chain": [],
+        },
+        "intent_ref": "", "subject_ids": [], "inputs_refs": {}, "outputs": {}, "evidence_refs": [],
+        "policy_decisions": [], "approvals": [], "confidence": 0.0,
+        "controls_active": {name: [] for name in CONTROLS},
+        "rationale": {"strategy": nobody, "alternatives_considered": []},
+        "budget_usage": {"tokens": 0, "tool_calls": 0, "cost_usd_cents": 0, "wall_clock_ms": 0},
+        "lineage": {"pack_version": f"{nobody}@0.0.0", "snapshot_version": ""},
+        "trace_id": hashlib.sha256(row["run_id"].encode()).hexdigest()[:32],
+        "sequence": following["seq"], "previous_record_hash": last["record_hash"],
+    }  # fmt: skip
+    record = seal_record(DecisionRecord.read(body, code="RECORD_INVALID"), signer)
+    return _list_columns(row, record, {}, status)
 
 
 def _complete(
@@ -317,6 +424,12 @@ def _make_row(
     signer: Signer | None,
 ) -> Row:
     record, kept = _make_record(transcript, last, signer)
+    return _list_columns(run, record, kept, run_status)
+
+
+def _list_columns(
+    run: Mapping[str, Any], record: DecisionRecord, transcript: dict[str, Any], run_status: str
+) -> Row:
     text = json.dumps(record.to_json(), ensure_ascii=False)
     return {
         "run_id": run["run_id"],
@@ -328,7 +441,7 @@ def _make_row(
         "record": text,
         "record_hash": record.record_hash,
         "previous_hash": record.previous_record_hash,
-        "transcript": json.dumps(kept, ensure_ascii=False),
+        "transcript": json.dumps(transcript, ensure_ascii=False),
     }
 
 

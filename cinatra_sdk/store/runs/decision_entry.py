@@ -8,7 +8,6 @@ Only the gates have to be open: neither the run's lock nor the work on it is wai
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -23,7 +22,12 @@ from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.arguments import check_names, read_actor
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.evidence.record_writer import describe_run, find_recorder, follow_record
+from cinatra_sdk.store.evidence.record_writer import (
+    describe_run,
+    find_recorder,
+    follow_record,
+    read_transcript,
+)
 from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.decision_rows import (
@@ -68,7 +72,8 @@ def refuse_unfit_approver(flow: Any, row: Row, gate: Gate, decision: Decision) -
 def refuse_requester(connection: Rows, row: Row, gate: Gate, decision: Decision) -> None:
     """Asked of the same run as the graph asks, so that no approval is recorded that it does not take.
 
-    Raises: `AnswerInvalid` where a gate of a pack is for another person than those who asked.
+    Raises: `AnswerInvalid` where a gate of a pack is for another person than those who asked;
+    `GovernanceRefused` where the run could not go on with the decision.
     """
     from cinatra_sdk.governance.contracts.invocation import RunContext
     from cinatra_sdk.governance.gateway.pack_policy import (
@@ -79,11 +84,14 @@ def refuse_requester(connection: Rows, row: Row, gate: Gate, decision: Decision)
 
     values = gate.payload.get("values")
     asked = values.get("approver") if isinstance(values, Mapping) else None
-    if not row["governed"] or asked != NOT_REQUESTER or not decision.approved:
+    if not row["governed"] or decision.kind == "rejected":
         return
     last = one(connection, "load_last_record", {"run_id": row["run_id"]})
     assert last is not None  # see `restore_records`
-    run = RunContext.read(json.loads(last["transcript"])["admitted"]["run"])
+    transcript = read_transcript(row["run_id"], last)
+    if asked != NOT_REQUESTER or not decision.approved:
+        return
+    run = RunContext.read(transcript["admitted"]["run"])
     problem = find_requester_problem(list_requesters(run, row["started_by"] or ""), decision.by)
     if problem:
         raise AnswerInvalid(

@@ -178,7 +178,9 @@ class PackRules:
             "trace": {"trace_id": trace, "span_id": derive_span_id(trace)},
         }
         parts = self.governance
-        admitted = admit(envelope, word, parts.registry, parts.ports, begun=begun)
+        admitted = admit(
+            envelope, word, parts.registry, parts.ports, begun=begun, pack_refs=parts.pack_refs
+        )
         caller = current_call()
         if caller is None:
             return admitted
@@ -373,7 +375,10 @@ class LoopRecorder:
 
     def begin(self, params: Mapping[str, Any], run: Run) -> dict[str, Any]:
         word = self.governance.read_word(run)
-        admitted = admit(params[REQUEST], word, self.governance.registry, self.governance.ports)
+        parts = self.governance
+        admitted = admit(
+            params[REQUEST], word, parts.registry, parts.ports, pack_refs=parts.pack_refs
+        )
         return _begin("loop", admitted, word, self.governance)
 
     def restore(

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from cinatra_sdk.governance.contracts.invocation import UserDelegation
+from cinatra_sdk.governance.contracts.invocation import AgentIdentity, UserClaims, UserDelegation
 from cinatra_sdk.governance.gateway.admission import make_claim
 from cinatra_sdk.governance.gateway.planners import ScriptedPlanner
 from cinatra_sdk.governance.governance import Governance
@@ -24,9 +26,28 @@ sys.path.insert(0, str(HERE))
 
 from tools import eval_returns_policy, issue_refund, lookup_order  # noqa: E402
 
+PACKS = ("ctxpack.support@5.2.0", "decision-catalog.support@2.1.0")
+"""The rules of every request, whichever of them it names; one that names others is refused."""
+AGENT = AgentIdentity(
+    agent_id="agt_support",
+    agent_urn="agent:contextos/support-refund@1.2.0",
+    workload_identity="spiffe://contextos/agents/support",
+    role="support_ops",
+)
+"""The one agent that this host runs: a request of another gets no claim, and is refused."""
+VERIFIED = {"usr_771"}
+"""Whose identity the desk has verified: the host's own list, whatever a request says."""
 FINANCE = {"user_finance_lead_77", "finance@example.org"}
 DELEGATED = {"usr_771": ("orders.read", "payments.refund")}
 """What each person has let the agent do, as the directory of this host keeps it."""
+
+
+def find_user(run: Mapping[str, Any]) -> UserClaims | None:
+    """The person for whom a run acts is whoever started it; rules read what the host knows of them."""
+    person = str(run.get("started_by") or "")
+    if not person:
+        return None
+    return UserClaims.read({"user_id": person, "identity_verified": person in VERIFIED})
 
 
 def find_delegation(user: str, _asked: UserDelegation) -> UserDelegation | str:
@@ -62,7 +83,12 @@ def lend() -> HostParts:
             "issue_refund": issue_refund,
         },
         governance=Governance(
-            registry=FolderRegistry(HERE / "packs"), planner=ScriptedPlanner([plan]), ports=ports
+            registry=FolderRegistry(HERE / "packs"),
+            pack_refs=PACKS,
+            agent=AGENT,
+            user_for=find_user,
+            planner=ScriptedPlanner([plan]),
+            ports=ports,
         ),
     )
     return parts.with_parts(graphs=[flow.lent(parts)])

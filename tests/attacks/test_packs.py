@@ -6,8 +6,9 @@ import contextlib
 import copy
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -41,6 +42,7 @@ from tests.governance.packs import (
     RUN,
     TENANT,
     USER,
+    VERIFIED,
     make_ports,
     make_refund,
     make_request,
@@ -91,7 +93,7 @@ def _admit(value: Mapping[str, Any]) -> admission.Admitted:
     refs = value.get("refs")
     if refs is not None:
         request["context_pack_refs"] = refs
-    told: dict[str, Any] = {"user": UserClaims(user_id=USER), "started_by": USER}
+    told: dict[str, Any] = {"user": VERIFIED, "started_by": USER}
     if "by" in value:
         told = {"user": UserClaims(user_id=value["by"]) if value["by"] else None}
     if "user" in value:
@@ -101,26 +103,85 @@ def _admit(value: Mapping[str, Any]) -> admission.Admitted:
             {**request["agent"], "identity_claim": None, **value["agent"]}
         )
     word = HostWord(tenant=TENANT, run_id=RUN, **told)
-    ports = make_ports(**{name: _PORTS[name] for name in value.get("ports", ())})
+    ports = make_ports(
+        **{name.removesuffix("_known"): _PORTS[name] for name in value.get("ports", ())}
+    )
     lacking = dict.fromkeys(value.get("lacks", ()))
     ports = replace(ports, **lacking)
-    registry = MemoryRegistry(
-        [ContextPack.read(pack, code="PACK_INVALID"), DecisionCatalog.read(catalog)]
-    )
-    return admit(request, word, registry, ports)
+    read = [ContextPack.read(pack, code="PACK_INVALID"), DecisionCatalog.read(catalog)]
+    read += [_make_lax(pack, version) for version in value.get("also", ())]
+    registry: Any = MemoryRegistry(read)
+    if "folder" in value:
+        registry = _write_packs(value["folder"], read)
+    if value.get("careless"):
+        registry = _LoadsOnly(registry)
+    return admit(request, word, registry, ports, pack_refs=tuple(value.get("host_refs", ())))
+
+
+def _make_lax(pack: Mapping[str, Any], version: str) -> ContextPack:
+    """Another version of a pack, without its rules, and as risky as can be.  `1.0.0 globex`: of a tenant."""
+    number, _, tenant = version.partition(" ")
+    changes = {
+        "pack_meta/pack_version": number,
+        "pack_meta/environment_defaults/safety_mode": "destructive",
+        "policy_layer/bundles": [],
+    }
+    return ContextPack.read(changed(pack, {**changes, "pack_meta/tenant": tenant or TENANT}))
+
+
+def _write_packs(folder: Any, packs: Iterable[Any]) -> FolderRegistry:
+    for one in packs:
+        (folder / f"{one.ref}.json").write_text(json.dumps(one.to_json()), encoding="utf-8")
+    return FolderRegistry(folder)
+
+
+@dataclass
+class _LoadsOnly:
+    """A registry of the host's that does not tell which version is the newest."""
+
+    packs: MemoryRegistry
+
+    def load(self, ref: str, *, tenant: str) -> Any:
+        return self.packs.load(ref, tenant=tenant)
 
 
 _PORTS: dict[str, Any] = {
     "claim_for": lambda run, tenant, urn: make_claim(run, tenant, urn, ("tools:read",)),
+    "claim_for_known": lambda run, tenant, urn: (
+        make_claim(run, tenant, urn) if urn == "agent:contextos/support-refund@1.2.0" else None
+    ),
 }
 
 
-def _intent(value: Mapping[str, Any], _place: Place) -> str:
+def _intent(value: Mapping[str, Any], place: Place) -> str:
+    if value.get("folder"):
+        value = {**value, "folder": place.folder}
     try:
-        _admit(value)
+        admitted = _admit(value)
     except GovernanceRefused as refused:
         return refused.code
+    assert len(admitted.envelope.context_pack_refs) >= len(value.get("host_refs", ())), "left out"
     return "admitted"
+
+
+def _run_example(value: Mapping[str, Any], _place: Place) -> str:
+    """The shipped example, with its own host, up to the gate of finance."""
+    place = spec_from_file_location("refund_host", ROOT / "examples" / "refund" / "host.py")
+    assert place is not None
+    assert place.loader is not None
+    host = module_from_spec(place)
+    place.loader.exec_module(host)
+    request = changed(read_example("request.json"), value.get("request"))
+    graph = build_graph(host.lend(), InMemorySaver())
+    try:
+        stop = advance(
+            graph, {"request": request}, {"configurable": {"thread_id": "r1"}},
+            context=host_context(run_id="r1", tenant=TENANT, started_by=value.get("by", USER)),
+            answer=lambda _gate: None,
+        )  # fmt: skip
+    except FlowError as error:
+        return str(getattr(error, "code", type(error).__name__))
+    return stop.status
 
 
 def _read_fact(value: Mapping[str, Any], _place: Place) -> str:
@@ -377,9 +438,14 @@ class _Careless:
     def load(self, ref: str, *, tenant: str) -> ContextPack:
         return self.pack
 
+    def find_newest(self, ref: str, *, tenant: str) -> str:
+        return ref
+
 
 _HOW: dict[str, Callable[[Any, Place], str]] = {
     "intent": _intent,
+    "packs": _intent,
+    "example": _run_example,
     "fact": _read_fact,
     "lift": _lift,
     "loop": _run_loop,
@@ -455,6 +521,14 @@ CONTROLS = {
     "nobody asks the catalogs": Control(
         open=_replacing(admission, "require_intent", lambda _book, _intent: None),
         row="intent:_of_the_request-one_letter_more",
+    ),
+    "any version may be chosen": Control(
+        open=_replacing(admission, "require_newest", lambda *_: None),
+        row="packs:_chosen_by_the_request-an_older_one",
+    ),
+    "the host's packs do not count": Control(
+        open=_replacing(admission, "_set_packs", lambda envelope, _refs: envelope),
+        row="packs:_beside_those_of_the_host-an_older_one",
     ),
     "the envelope names the user": Control(
         open=_replacing(admission, "admit_user", lambda asked, _host, _ports: asked),

@@ -23,6 +23,8 @@ from tests.sources import ROOT
 EXAMPLE = ROOT / "examples" / "refund"
 TENANT = "tenant_acme_prod"
 USER = "usr_771"
+VERIFIED = UserClaims.read({"user_id": USER, "identity_verified": True})
+"""As the host of the example knows the user."""
 RUN = "run_a1b2c3d4e5f60718"
 NOW = datetime(2026, 5, 4, 9, 31, 42, tzinfo=UTC)
 ORDER_REF = "kg:order:ord_881#snapshot_kg_2026_05_03_T0930"
@@ -98,7 +100,7 @@ def make_request(**changed: Any) -> dict[str, Any]:
 def make_word(**said: Any) -> HostWord:
     """What the host of the example says of whoever asks: it vouches for the user of the request."""
     given: dict[str, Any] = {
-        "tenant": TENANT, "run_id": RUN, "user": UserClaims(user_id=USER), "started_by": USER,
+        "tenant": TENANT, "run_id": RUN, "user": VERIFIED, "started_by": USER,
     }  # fmt: skip
     return HostWord(**{**given, **said})
 

@@ -18,7 +18,7 @@ from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
 from cinatra_sdk.host_parts.host_parts import HostParts
 from cinatra_sdk.outside.platform import SimulatedPlatform
 from graphs.governed_run import flow
-from tests.governance.packs import TENANT, USER, make_ports, make_registry, read_example
+from tests.governance.packs import TENANT, VERIFIED, make_ports, make_registry, read_example
 
 FINANCE = "user_finance_lead_77"
 
@@ -33,6 +33,7 @@ def lend_refund(
     tell: Callable[[], None] = lambda: None,
     registry: MemoryRegistry | None = None,
     plans: Sequence[Any] = (),
+    user: UserClaims = VERIFIED,
     **ports: Any,
 ) -> HostParts:
     """ledger: the file of the receiver, a line for each key that it paid."""
@@ -67,7 +68,7 @@ def lend_refund(
     governance = Governance(
         registry=registry or make_registry(),
         planner=ScriptedPlanner(plans or [read_example("plan.json")]),
-        user_for=lambda _run: UserClaims(user_id=USER),
+        user_for=lambda _run: user,
         ports=replace(make_ports(clock=make_clock), **{**own, **ports}),
     )
     parts = HostParts(

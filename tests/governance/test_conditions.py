@@ -82,6 +82,26 @@ def test_an_evaluation_makes_nothing_large(logic: Any) -> None:
         read_condition(logic).value({"n": list(range(40))})
 
 
+@pytest.mark.parametrize(
+    ("text", "lower"),
+    [
+        ("LawYer", "lawyer"),
+        ("\uff2c\uff21\uff37", "law"),
+        ("la\u200bw\u00adyer", "lawyer"),
+        ("STRASSE stra\u00dfe", "strasse strasse"),
+        ("", ""),
+    ],
+)
+def test_lower_makes_one_spelling_of_a_text(text: str, lower: str) -> None:
+    assert read_condition({"lower": [{"var": "text"}]}).value({"text": text}) == lower
+
+
+def test_lower_of_no_text_or_of_too_much_is_undecided() -> None:
+    for text in (None, 7, ["LAWYER"], "\u0301\u0316" * 2_000_000):
+        with pytest.raises(Undecided):
+            read_condition({"lower": [{"var": "text"}]}).value({"text": text})
+
+
 def test_a_number_that_no_fact_can_have_is_no_condition() -> None:
     with pytest.raises(ConditionInvalid, match="beyond"):
         read_condition({"==": [{"var": "args.id"}, 2**60]})

@@ -20,7 +20,7 @@ from cinatra_sdk import host_context
 from cinatra_sdk.activations import advance
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
-from cinatra_sdk.governance.contracts.invocation import AgentIdentity
+from cinatra_sdk.governance.contracts.invocation import AgentIdentity, UserClaims
 from cinatra_sdk.governance.contracts.record_format import MODES, rank
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.call_proposal import GovernedCall
@@ -32,6 +32,7 @@ from graphs.governed_run import build_graph
 from tests.effort import tries
 from tests.governance.packs import (
     TENANT,
+    USER,
     admit_example,
     make_gateway,
     make_ports,
@@ -308,10 +309,10 @@ def test_whole_loops_never_refund_what_nobody_approved(tmp_path: Path) -> None:
         pack = put(pack, "pack_meta/environment_defaults/run_budget/max_tool_calls", calls)
         plan = read_example("plan.json")
         plan = put(plan, "steps/2/params/amount_inr", amount)
-        request = put(read_example("request.json"), "input/context/identity_verified", verified)
-        graph = build_graph(
-            lend_refund(ledger, registry=make_registry(pack), plans=[plan]), InMemorySaver()
-        )
+        request = put(read_example("request.json"), "input/context/identity_verified", True)
+        user = UserClaims.read({"user_id": USER, "identity_verified": verified})
+        parts = lend_refund(ledger, registry=make_registry(pack), plans=[plan], user=user)
+        graph = build_graph(parts, InMemorySaver())
         answers = iter(_answers(answer))
         code = _drive(graph, request, f"r{number}", answers)
         # A run that may plan no more ends with the cause, which here is a person's or a rule's no.

@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk import AnswerInvalid, Decision, RunStore, SimulatedPlatform
+from cinatra_sdk import AnswerInvalid, Decision, RunStore, SimulatedPlatform, host_context
+from cinatra_sdk.activations import advance
+from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.governance.contracts.context_pack import ContextPack
 from cinatra_sdk.governance.contracts.invocation import UserClaims, UserDelegation
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.admission import HostWord, admit_user, follow_word
@@ -19,6 +23,7 @@ from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
 from cinatra_sdk.governance.run.host_ports import GovernancePorts
 from cinatra_sdk.host_parts.host_parts import HostParts
 from cinatra_sdk.testing import drive
+from graphs.governed_run import build_graph
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, node, start
 from tests.governance.packs import (
@@ -316,7 +321,9 @@ def test_a_host_without_a_user_admits_nobody() -> None:
 def test_a_run_that_nobody_started_is_refused_before_it_is_stored(
     fresh_database: str, tmp_path: Path
 ) -> None:
-    parts = lend_refund(tmp_path / "refunds")
+    # Without `user_for` no host says whom it has verified.
+    pack = put(read_pack(), "policy_layer/bundles/0/policy_dsl/rules/0/if", False)
+    parts = lend_refund(tmp_path / "refunds", registry=make_registry(pack))
     governance: Any = parts.governance
     members = {name: getattr(governance, name) for name in governance.__dataclass_fields__}
     lent = parts.with_parts(governance=Governance(**{**members, "user_for": None}), graphs=())
@@ -331,6 +338,32 @@ def test_a_run_that_nobody_started_is_refused_before_it_is_stored(
         assert run.status == "waiting", run.error
         done = store.answer(run.id, "gate", Decision.approve(by=FINANCE))
         assert done.status == "completed", done.error
+
+
+def test_a_run_of_the_loop_goes_on_under_the_packs_with_which_it_was_admitted(
+    tmp_path: Path,
+) -> None:
+    ledger = tmp_path / "refunds"
+    newer = ContextPack.read(put(read_pack(), "pack_meta/pack_version", "5.3.0"))
+    saver = InMemorySaver()
+
+    def go_on(registry: Any, run: str, given: Any, by: str = "", **parts: Any) -> Any:
+        lent = lend_refund(ledger, registry=registry)
+        governance: Any = lent.governance
+        members = {name: getattr(governance, name) for name in governance.__dataclass_fields__}
+        lent = lent.with_parts(governance=Governance(**{**members, **parts}), graphs=())
+        return advance(
+            build_graph(lent, saver), given, {"configurable": {"thread_id": run}},
+            context=host_context(run_id=run, tenant=TENANT, started_by="usr_771"),
+            answer=lambda _gate: {"approved": True, "by": by} if by else None,
+        )  # fmt: skip
+
+    assert go_on(make_registry(), "r1", {"request": request()}).status == "waiting"
+    both, refs = make_registry(None, newer), (newer.ref, "decision-catalog.support@2.1.0")
+    assert go_on(both, "r1", None, by=FINANCE, pack_refs=refs).status == "completed"
+    with pytest.raises(NodeFailed) as caught:
+        go_on(both, "r2", {"request": request()})
+    assert caught.value.code == "PACK_UNVOUCHED"
 
 
 def test_an_intent_of_a_compiled_flow_is_one_of_its_catalogs() -> None:

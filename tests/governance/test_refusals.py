@@ -33,6 +33,7 @@ from tests.governance.packs import (
     RECORDED,
     RUN,
     TENANT,
+    USER,
     admit_example,
     make_gateway,
     make_ports,
@@ -130,6 +131,18 @@ READ_ONLY = put(read_pack(), "policy_layer/approval_gates/0/required_approver_ro
 NO_GATE = put(read_pack(), f"{RULES}/2/then", {"requires": ["kg:order:"]})
 
 
+_CLAIMED = {"identity_verified": True}
+"""The caller's own word, which no rule takes."""
+
+
+def _admit_chosen(chosen: str, *, newest: str) -> Any:
+    registry = make_registry(
+        None, ContextPack.read(put(read_pack(), "pack_meta/pack_version", newest))
+    )
+    refs = [f"ctxpack.support@{chosen}", "decision-catalog.support@2.1.0"]
+    return admit(make_request(context_pack_refs=refs), make_word(), registry, make_ports())
+
+
 CASES: dict[str, tuple[Case, Case]] = {
     "INVALID_ENVELOPE": (
         lambda: admit_example(surprise=1),
@@ -144,6 +157,10 @@ CASES: dict[str, tuple[Case, Case]] = {
         lambda: admit_example(
             context_pack_refs=["ctxpack.support@5.2.0", "decision-catalog.support@2.1.0"]
         ),
+    ),
+    "PACK_UNVOUCHED": (
+        lambda: _admit_chosen("5.2.0", newest="5.10.0"),
+        lambda: _admit_chosen("5.10.0", newest="5.10.0"),
     ),
     "PACK_INCOMPATIBLE": (
         lambda: admit_example(
@@ -216,8 +233,11 @@ CASES: dict[str, tuple[Case, Case]] = {
         lambda: _approve(make_gateway(), make_refund(idempotency_key=KEY)),
     ),
     "POLICY_DENIED": (
-        lambda: _approve(make_gateway(input__context__identity_verified=False), make_refund()),
-        lambda: _approve(make_gateway(input__context__identity_verified=True), make_refund()),
+        lambda: _approve(
+            make_gateway(word=make_word(user=UserClaims(user_id=USER)), input__context=_CLAIMED),
+            make_refund(),
+        ),
+        lambda: _approve(make_gateway(input__context={}), make_refund()),
     ),
     "EVIDENCE_MISSING": (
         lambda: _approve(make_gateway(), make_refund(evidence_refs=())),

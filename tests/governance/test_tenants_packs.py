@@ -40,6 +40,10 @@ def test_a_reference_stands_for_the_pack_of_whoever_asks(fresh_database: str) ->
         assert [one.tenant for one in packs.list_entries()] == ["acme", "globex"]
         assert [one.tenant for one in packs.list_entries(tenant="acme")] == ["acme"]
         assert packs.list_entries(tenant="initech") == []
+        newer = put(make_pack("acme", "network").to_json(), "pack_meta/pack_version", "1.10.0")
+        assert packs.publish(ContextPack.read(newer), by="ann")
+        assert packs.find_newest(REF, tenant="acme") == "ctxpack.small@1.10.0"
+        assert packs.find_newest(REF, tenant="globex") == REF
 
 
 @pytest.mark.parametrize("mode", ["network", "local_write"])

@@ -3,8 +3,8 @@
     read_condition({">": [{"var": "args.amount"}, 2000]}).holds({"args": {"amount": 4200}})    True
     …                                                   .holds({"args": {}})                   Undecided
 
-The operators are those of jsonlogic.com without `log`, `startsWith` and `endsWith` of two texts, and `matches` of
-a text and a pattern that holds for the whole of it.  Where JavaScript would turn one kind of value into another
+The operators are those of jsonlogic.com without `log`, `startsWith` and `endsWith` of two texts, `lower` of a
+text, and `matches` of a text and a pattern that holds for the whole of it.  Where JavaScript would turn one kind of value into another
 to compare or to add, a policy would be guessing (`null < 5` and `"9" > 10` both hold there), so such a condition is `Undecided`; whoever asks takes the stricter way.  `and` and `or` are
 decided by the operand that decides them, whatever stands before it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -124,6 +125,20 @@ def _join(*values: Any) -> str:
     return "".join(one if isinstance(one, str) else canonical_json(one).decode() for one in values)
 
 
+def _lower(*values: Any) -> str:
+    """Small letters; wide and other forms of a letter are that letter, and signs without a form go."""
+    (text,) = values
+    if not isinstance(text, str):
+        raise Undecided(f"'lower' needs a text, not {name_kind(text)}")
+    if text.isascii():
+        return text.lower()
+    # Letter by letter: of a whole text with many accents, the work grows with its square.
+    plain = (
+        unicodedata.normalize("NFKC", one) for one in text if unicodedata.category(one) != "Cf"
+    )
+    return "".join(plain).casefold()
+
+
 def _merge(*values: Any) -> list[Any]:
     return [part for one in values for part in (one if isinstance(one, list) else [one])]
 
@@ -160,6 +175,7 @@ PLAIN: Final[Mapping[str, tuple[int, int | None, Callable[..., Any]]]] = {
     "startsWith": (2, 2, _at_end("startsWith", str.startswith)),
     "endsWith": (2, 2, _at_end("endsWith", str.endswith)),
     "cat": (1, None, _join),
+    "lower": (1, 1, _lower),
     "substr": (2, 3, _part),
     "merge": (0, None, _merge),
 }

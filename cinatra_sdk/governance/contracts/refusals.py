@@ -38,6 +38,7 @@ REASONS: Final[dict[str, Reason]] = {
     "PACK_NOT_FOUND": Reason(404, "rejected", "no registry has the pack"),
     "PACK_INCOMPATIBLE": Reason(409, "rejected", "the pack needs another version of something"),
     "PACK_TENANT_MISMATCH": Reason(403, "rejected", "the pack is another tenant's"),
+    "PACK_UNVOUCHED": Reason(403, "rejected", "the host does not let a request choose the pack"),
     "PACK_INVALID": Reason(409, "rejected", "the pack contradicts itself"),
     "TENANT_MISMATCH": Reason(403, "rejected", "two parts of the request name different tenants"),
     "IDENTITY_INVALID": Reason(401, "rejected", "the agent's identity does not hold"),

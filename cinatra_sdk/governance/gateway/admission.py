@@ -41,6 +41,7 @@ from cinatra_sdk.governance.packs.pack_registry import (
     PackRegistry,
     Published,
     require_compatible,
+    require_newest,
     require_pinned,
     require_tenant,
 )
@@ -148,18 +149,23 @@ def admit(
     ports: GovernancePorts | None = None,
     *,
     begun: bool = False,
+    pack_refs: tuple[str, ...] = (),
 ) -> Admitted:
     """begun: whether the run was admitted before, so that nothing is asked of its intent any more.
+    pack_refs: the packs that the host sets, all of which hold; empty: the request names the newest ones.
 
     Raises: `GovernanceRefused` for the first rule that is broken, in the order below.
     """
     doors = ports or GovernancePorts()
-    envelope = read_envelope(given)
+    envelope = read_envelope(_fill_packs(given, pack_refs))
     for index, ref in enumerate(envelope.context_pack_refs):
         require_pinned(ref, f"context_pack_refs/{index}")
+    envelope = _set_packs(envelope, pack_refs)
     _require_size(envelope, MAX_PAYLOAD_BYTES)
     _require_one_tenant(envelope, host)
     packs = load_packs(envelope.context_pack_refs, registry, host.tenant)
+    if not pack_refs:
+        require_newest(envelope.context_pack_refs, registry, host.tenant)
     book = make_rulebook(packs)
     if not begun:
         require_intent(book, envelope.input.intent)
@@ -174,6 +180,34 @@ def admit(
     run = _make_run(envelope, host, run_id, book, doors)
     attachments = _admit_attachments(envelope.attachments, run, doors)
     return Admitted(envelope=envelope, run=run, book=book, attachments=attachments)
+
+
+def _fill_packs(
+    given: JsonValue | str | InvokeAgent, pack_refs: tuple[str, ...]
+) -> JsonValue | str | InvokeAgent:
+    """A request that names no packs gets those that the host sets."""
+    if not pack_refs or not isinstance(given, dict) or given.get("context_pack_refs"):
+        return given
+    return {**given, "context_pack_refs": list(pack_refs)}
+
+
+def _set_packs(envelope: InvokeAgent, pack_refs: tuple[str, ...]) -> InvokeAgent:
+    """The envelope under every pack that the host sets: whoever names some of them leaves none out.
+
+    Raises: `GovernanceRefused` (PACK_UNVOUCHED) for a pack that is none of these.
+    """
+    if not pack_refs:
+        return envelope
+    for index, ref in enumerate(pack_refs):
+        require_pinned(ref, f"the host's pack_refs/{index}")
+    for index, ref in enumerate(envelope.context_pack_refs):
+        if ref not in pack_refs:
+            raise GovernanceRefused(
+                "PACK_UNVOUCHED",
+                f"context_pack_refs/{index}: '{ref[:120]}' is none of the packs that the host sets",
+                hint=f"leave context_pack_refs out, or name {', '.join(pack_refs[:_MOST_NAMED])}",
+            )
+    return envelope.model_copy(update={"context_pack_refs": tuple(pack_refs)})
 
 
 def describe_admitted(admitted: Admitted, word: HostWord, at: str) -> dict[str, Any]:
@@ -321,7 +355,14 @@ def _choose_claim(
     if asked.identity_claim is not None and ports.claim_holds is not None:
         return asked.identity_claim, True
     if ports.claim_for is not None:
-        return ports.make_claim(run_id, host.tenant, urn), True
+        made = ports.make_claim(run_id, host.tenant, urn)
+        if made is None:
+            raise GovernanceRefused(
+                "IDENTITY_INVALID",
+                f"the host does not know the agent '{urn[:100]}'",
+                hint="name the agent: Governance(agent=…), or let claim_for give a claim for it",
+            )
+        return made, True
     return asked.identity_claim, False
 
 

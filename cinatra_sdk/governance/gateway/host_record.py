@@ -15,8 +15,8 @@ from cinatra_sdk.governance.run.host_ports import GovernancePorts, ask_host, ref
 
 WordFor: TypeAlias = Callable[[Mapping[str, Any]], HostWord]
 """From the identity of a run (`run_id`, `tenant`) to what the host knows about it."""
-UserFor: TypeAlias = Callable[[Mapping[str, Any]], UserClaims]
-"""From the identity of a run (`run_id`, `tenant`, `started_by`) to the person for whom it acts."""
+UserFor: TypeAlias = Callable[[Mapping[str, Any]], UserClaims | None]
+"""From the identity of a run (`run_id`, `tenant`, `started_by`) to the person for whom it acts; None: nobody."""
 _BLANK: Final = re.compile(r"\s+")
 """A name in a record has none."""
 _WORDS: Final[Mapping[str, Any]] = {
@@ -41,7 +41,9 @@ class GovernanceParts:
     word_for: WordFor | None = field(default=None, repr=False)
     """None: the tenant of the run, and what its packs say."""
     pack_refs: tuple[str, ...] = ()
-    """The packs of every flow of the host; empty: flows have none, and requests of the loop name theirs."""
+    """The packs of every flow of the host, and of every request of the loop.  Empty: flows have none, and a
+    request of the loop names its own, of each the newest version.
+    """
     intent: str = ""
     """Of compiled flows; empty: the name of the flow."""
     agent: AgentIdentity | None = None
@@ -53,7 +55,7 @@ class GovernanceParts:
 
     @property
     def governs_flows(self) -> bool:
-        """Whether every flow of the host stands under its packs; the loop's requests name their own."""
+        """Whether every flow of the host stands under its packs."""
         return bool(self.pack_refs)
 
     def read_word(self, run: Mapping[str, Any]) -> HostWord:

@@ -49,7 +49,13 @@ from cinatra_sdk.host_parts.host_parts import HostParts
 def admit_request(state: Mapping[str, Any], governance: GovernanceParts) -> dict[str, Any]:
     """Raises: `GovernanceRefused`; then nothing of the run is kept but the refusal."""
     word = governance.read_word(name_starter(state["run"]))
-    made = admit(state["input_params"][REQUEST], word, governance.registry, governance.ports)
+    made = admit(
+        state["input_params"][REQUEST],
+        word,
+        governance.registry,
+        governance.ports,
+        pack_refs=governance.pack_refs,
+    )
     kept = describe_admitted(made, word, format_time(governance.ports.read_time()))
     return {"admitted": seal(kept), **go_to(state["loop"], "compile")}
 

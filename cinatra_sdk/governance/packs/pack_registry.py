@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from cinatra_sdk.data.text.author_files import read_unlinked
 from cinatra_sdk.data.version_ranges import is_range, satisfies
@@ -42,6 +42,52 @@ class PackRegistry(Protocol):
         Raises: `GovernanceRefused` (PACK_REF_UNPINNED, PACK_NOT_FOUND, PACK_TENANT_MISMATCH).
         """
         ...
+
+
+@runtime_checkable
+class KnowsNewest(Protocol):
+    """A registry that a host needs which names no packs itself (`Governance(pack_refs=…)`)."""
+
+    def find_newest(self, ref: str, *, tenant: str) -> str:
+        """The reference of the newest version under the same name that the tenant may use.
+
+        Raises: `GovernanceRefused` (PACK_INVALID) where a newer one cannot be read.
+        """
+        ...
+
+
+def require_newest(refs: Iterable[str], registry: PackRegistry, tenant: str) -> None:
+    """Of rules that a request names itself: an older version may be laxer than the one that holds now.
+
+    Raises: `GovernanceRefused` (PACK_UNVOUCHED).
+    """
+    hint = "let the host name its packs: Governance(pack_refs=('id@1.2.3',))"
+    for ref in refs:
+        if not isinstance(registry, KnowsNewest):
+            raise GovernanceRefused(
+                "PACK_UNVOUCHED",
+                f"the request chose {_quote(ref)}, and the registry does not tell whether it is the newest",
+                hint=f"{hint}, or give the registry a find_newest",
+            )
+        newest = registry.find_newest(ref, tenant=tenant)
+        if newest != ref:
+            raise GovernanceRefused(
+                "PACK_UNVOUCHED",
+                f"the request chose {_quote(ref)}, and {_quote(newest)} is published",
+                hint=f"name the newest version, or {hint}",
+            )
+
+
+def version_of(ref: str) -> tuple[int, ...]:
+    """Of a pinned reference; as numbers, so that 10 is newer than 9."""
+    return tuple(int(number) for number in ref.rpartition("@")[2].split("."))
+
+
+def pick_newest(ref: str, known: Iterable[str]) -> str:
+    """Of references, the newest under the name of `ref`; `ref` itself where none is newer."""
+    name = ref.rpartition("@")[0]
+    named = [one for one in known if one.rpartition("@")[0] == name and _REF.fullmatch(one)]
+    return max([ref, *named], key=version_of)
 
 
 def require_pinned(ref: object, place: str = "") -> None:
@@ -120,6 +166,11 @@ class MemoryRegistry:
                 require_tenant(other, tenant)
         raise not_found(ref)
 
+    def find_newest(self, ref: str, *, tenant: str) -> str:
+        return pick_newest(
+            ref, (known for owner, known in self._packs if owner in (tenant, EVERY_TENANT))
+        )
+
 
 class FolderRegistry:
     """Packs in a folder, a JSON file each; read anew whenever one is asked for.
@@ -145,6 +196,30 @@ class FolderRegistry:
             raise not_found(ref)
         require_tenant(found, tenant)
         return found
+
+    def find_newest(self, ref: str, *, tenant: str) -> str:
+        folders = [self._folder]
+        if _FOLDER.fullmatch(tenant):
+            folders.append(self._folder / tenant)
+        known = {
+            file.name.removesuffix(".json")
+            for folder in folders
+            if folder.is_dir()
+            for file in folder.iterdir()
+            if file.name.endswith(".json")
+        }
+        while True:
+            newest = pick_newest(ref, known)
+            if newest == ref:
+                return ref
+            try:
+                self.load(newest, tenant=tenant)
+            except GovernanceRefused as refused:
+                if refused.code != "PACK_TENANT_MISMATCH":
+                    raise
+                known.discard(newest)  # another tenant's: it says nothing about this one
+            else:
+                return newest
 
     def _require_folder(self, ref: str) -> None:
         if not self._folder.is_dir():

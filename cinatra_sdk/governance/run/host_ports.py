@@ -96,8 +96,12 @@ class GovernancePorts:
     """
     claim_holds: Callable[[IdentityClaim], bool] | None = field(default=None, repr=False)
     """Whether the signature of a claim is good.  None: claims are not signed."""
-    claim_for: Callable[[str, str, str], IdentityClaim] | None = field(default=None, repr=False)
-    """From run, tenant and agent to the claim of a run that the host itself begins."""
+    claim_for: Callable[[str, str, str], IdentityClaim | None] | None = field(
+        default=None, repr=False
+    )
+    """From run, tenant and agent to the claim of a run that the host itself begins.  The name of the agent
+    is the request's word, unless the host names its agent: None for one that the host does not know.
+    """
     roles_of: Callable[[str, str], Collection[str]] | None = field(default=None, repr=False)
     """From tenant and person to the person's roles, for gates that ask for one."""
     heartbeat: Callable[[str], datetime | None] | None = field(default=None, repr=False)
@@ -168,12 +172,12 @@ class GovernancePorts:
         ask = self.claim_holds
         return ask is None or ask_host("claim_holds", lambda: ask(claim), bool) is True
 
-    def make_claim(self, run_id: str, tenant: str, agent: str) -> IdentityClaim:
-        """Asked only where there is `claim_for`."""
+    def make_claim(self, run_id: str, tenant: str, agent: str) -> IdentityClaim | None:
+        """Asked only where there is `claim_for`; None: the host does not know the agent."""
         ask = self.claim_for
         assert ask is not None
-        made: IdentityClaim = ask_host(
-            "claim_for", lambda: ask(run_id, tenant, agent), IdentityClaim
+        made: IdentityClaim | None = ask_host(
+            "claim_for", lambda: ask(run_id, tenant, agent), IdentityClaim, or_none=True
         )
         return made
 

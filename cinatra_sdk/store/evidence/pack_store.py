@@ -19,6 +19,7 @@ from cinatra_sdk.governance.packs.pack_registry import (
     kind_of,
     not_found,
     owner_of,
+    pick_newest,
     read_published,
     require_pinned,
     require_tenant,
@@ -94,6 +95,9 @@ class StoredPacks:
             raise GovernanceRefused("PACK_INVALID", f"'{ref}' is not what was published")
         require_tenant(found, tenant)
         return found
+
+    def find_newest(self, ref: str, *, tenant: str) -> str:
+        return pick_newest(ref, (entry.ref for entry in self.list_entries(tenant=tenant)))
 
     def list_entries(self, *, tenant: str | None = None) -> list[PackEntry]:
         """In the order of their references; of a tenant with those that every tenant may use."""

@@ -55,7 +55,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "delegation_holds": (None, 1, "no"),
     "delegation_for": (1, True, {"scopes": ["a"]}),
     "claim_holds": (None, 1, "no"),
-    "claim_for": (None, {}, "claim"),
+    "claim_for": (1, {}, "claim"),
     "estimate": (None, float("nan"), True, -1, "3"),
 }
 

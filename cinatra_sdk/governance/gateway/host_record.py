@@ -91,6 +91,9 @@ class GovernanceParts:
     def _name_user(self, run: Mapping[str, Any], by: str) -> UserClaims | None:
         ask = self.user_for
         if ask is not None:
-            named: UserClaims = ask_host("user_for", lambda: ask(run), UserClaims)
+            # None: nobody whom the host knows, which admission refuses.
+            named: UserClaims | None = ask_host(
+                "user_for", lambda: ask(run), UserClaims, or_none=True
+            )
             return named
         return UserClaims.read({"user_id": _BLANK.sub("_", by)}) if by else None

@@ -344,6 +344,27 @@ def placeholders(template: str) -> tuple[str, ...]:
     return _select_input_names(names)
 
 
+@lru_cache(maxsize=256)
+def find_printed_names(template: str) -> frozenset[str]:
+    """The names whose whole value a template prints, whatever the values are.
+
+    "To: {{ to }}"   -> {"to"}
+    "{{ body[:3] }}", "{{ 'x' or body }}", "{% if a %}{{ body }}{% endif %}"   -> nothing
+    """
+    from cinatra_sdk.data.templates.language import TemplateError as Refused
+    from cinatra_sdk.data.templates.parser import list_printed_names
+    from cinatra_sdk.data.templates.simple_templates import Put, parts_of
+
+    parts = parts_of(template)
+    if parts:
+        paths = (part.path for part in parts if isinstance(part, Put))
+        return frozenset(str(path[0]) for path in paths if len(path) == 1)
+    try:
+        return list_printed_names(template)
+    except Refused:
+        return frozenset()  # an error of its own
+
+
 def _select_input_names(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(name for name in names if not is_environment_name(name)))
 

@@ -12,8 +12,10 @@ it is.  A context selection always has its own screen, because its answer must f
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
@@ -40,6 +42,7 @@ from oas_compiler.ir import (
 )
 from oas_compiler.kinds.plugin_chat_history import PluginGetChatHistoryNode
 from oas_compiler.kinds.registry import kind_of, name_package_of
+from oas_compiler.templates import find_printed_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +192,8 @@ def list_readers(flow: FlowIR, node: InputMessageNode) -> list[str]:
 
 _RENAMING: Final = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 """A whole template that puts out what it gets."""
+_TAG: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def shown_at(flow: FlowIR, gate: str) -> tuple[str, ...]:
@@ -207,12 +212,41 @@ def shown_at(flow: FlowIR, gate: str) -> tuple[str, ...]:
     return tuple(n for n in found if n != gate and not isinstance(flow.by_id[n], silent))
 
 
-def values_at(flow: FlowIR, gate: str) -> frozenset[tuple[str, str]]:
-    """(node, output) of the values that a gate shows, each as it was made first.
+def values_at(
+    flow: FlowIR, gate: InputMessageNode, aside: Collection[str] = ()
+) -> frozenset[tuple[str, str]]:
+    """(node, output) of the values that a gate shows whole, each as it was made first.
 
-    They are its own inputs, what the nodes right before it put out, and what messages there say.
+    They are its own inputs, the rest of what the nodes right before it put out, what messages there
+    print, and the flow's visible inputs.  A screen has each name once: an input of the gate, fed or
+    not, hides an output of the same name, and either hides an input of the flow.
+
+    aside: nodes of which it does not matter what they hide.
     """
-    return frozenset(trace_origin(flow, *value) for value in _list_values(flow, gate))
+    covered = {port.title for port in gate.inputs} | _list_message_names(gate.message)
+    found = set(values_into(flow, gate.id))
+    hiding: set[tuple[str, tuple[str, str]]] = set()
+    for node in (flow.by_id[before] for before in shown_at(flow, gate.id)):
+        put_out = {port.title: trace_origin(flow, node.id, port.title) for port in node.outputs}
+        if isinstance(node, OutputMessageNode):
+            # It stands in the conversation, whatever the screen hides.
+            found.update(put_out.values())
+            found.update(
+                trace_origin(flow, edge.source, edge.output)
+                for edge in flow.data_edges_into(node.id)
+                if edge.input in find_printed_names(node.message)
+            )
+            said = _list_message_names(node.message) if gate.message is None else frozenset()
+            put_out |= dict.fromkeys(said, (node.id, ""))
+        found.update(origin for title, origin in put_out.items() if title not in covered)
+        if node.id not in aside:
+            hiding.update(put_out.items())
+    for start in (node for node in flow.nodes if isinstance(node, StartNode)):
+        for title in {port.title for port in start.outputs} - covered - {*start.hidden}:
+            own = (start.id, title)
+            if all(origin == own for name, origin in hiding if name == title):
+                found.add(own)
+    return frozenset(found)
 
 
 def values_into(flow: FlowIR, node: str) -> frozenset[tuple[str, str]]:
@@ -236,13 +270,18 @@ def trace_origin(flow: FlowIR, node: str, output: str) -> tuple[str, str]:
     return node, output
 
 
-def _list_values(flow: FlowIR, gate: str) -> Iterator[tuple[str, str]]:
-    before = shown_at(flow, gate)
-    for node in before:
-        yield from ((node, port.title) for port in flow.by_id[node].outputs)
-    said = (node for node in before if isinstance(flow.by_id[node], OutputMessageNode))
-    for node in (gate, *said):
-        yield from ((edge.source, edge.output) for edge in flow.data_edges_into(node))
+def _list_message_names(message: str | None) -> frozenset[str]:
+    """The names under which a message may stand on a screen: `output`, or its members where it is
+    written as a JSON object.
+    """
+    if message is None:
+        return frozenset()
+    written = _TAG.sub("", message)
+    names = {"output"}
+    for quoted in _QUOTED.findall(written) if written.lstrip().startswith("{") else ():
+        with contextlib.suppress(ValueError):
+            names.add(str(json.loads(quoted)))
+    return frozenset(names)
 
 
 # ----------------------------------------------------------------------------

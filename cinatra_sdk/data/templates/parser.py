@@ -221,6 +221,20 @@ def read(text: str) -> Reading:
     raise problem
 
 
+def list_printed_names(text: str) -> frozenset[str]:
+    """The names in `{{ name }}` and `{{ name | tojson }}` that stand in no condition and no loop.
+
+    Raises: as `read`.
+    """
+    printed: set[str] = set()
+    for statement in read(text).tree.body:
+        for part in statement.nodes if isinstance(statement, nodes.Output) else ():
+            value = part.node if isinstance(part, nodes.Filter) and part.name == "tojson" else part
+            if isinstance(value, nodes.Name):
+                printed.add(value.name)
+    return frozenset(printed)
+
+
 def _make_syntax_error(text: str, error: jinja2.TemplateSyntaxError) -> TemplateError:
     found = flaw(text, error.lineno)
     return TemplateError(f"line {found.line}: {found.says}")

@@ -4,25 +4,31 @@
     the same, and an edge leads the draft into an input of "sign"
     write → read (gate) → check → sign (gate) → send                  ->  OAS221: only "read" shows it
     sign (gate) → shorten ─text→ send                                 ->  OAS221: made after the gate
+    sign (gate) → send, whose input "body" has a default and no edge  ->  OAS221 at that input
 
 Of each way the last gate before the send counts, since its person lets the send go; after an earlier
 gate a value may be made anew.  A gate shows the visible inputs of its flow, what the node before it puts
-out or says, its message and its own inputs.  A node that runs a flow with a gate stands for that gate, and
-counts as showing what goes into it.  What a person answers at the gate, and inputs that only the host fills
-in, are no matter of the person who approves.
+out or says, its message and its own inputs; of one name the last of these alone (`values_at`).  Where a
+value was made counts (node and output), never its name.  A node that runs a flow with a gate stands for that
+gate, and counts as showing what goes into it.  What a person answers at the gate, and inputs that only the
+host fills in, are no matter of the person who approves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
+from cinatra_sdk.data.author_json import Json
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.gates import shown_at, trace_origin, values_at, values_into
+from oas_compiler.control.gates import trace_origin, values_at, values_into
 from oas_compiler.control.graph import Digraph, link_level
 from oas_compiler.control.risk_classes import is_send
 from oas_compiler.findings.rule import Report, rule
-from oas_compiler.ir import DataEdge, FlowIR, InputMessageNode, Node, StartNode, walk
+from oas_compiler.ir import DataEdge, FlowIR, InputMessageNode, Node, Port, StartNode, walk
+
+_HINT: Final = 'lead it into an input of "{}", whose person approves it'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,19 +44,30 @@ class _Guards:
 
     def list_blind(self, edge: DataEdge, origin: tuple[str, str]) -> list[str]:
         """Those that do not show the value of a data edge, though it is there."""
-        blind = [one for one in self.last if not self._shows(one, origin)]
-        if not blind:
-            return []
         # Where another source has run since, its value counts.
         others = {one.source for one in self.flow.feeds[edge.target, edge.input]} - {edge.source}
+        blind = [one for one in self.last if not self._shows(one, origin, others)]
+        if not blind:
+            return []
         there = self.links.reach_from([origin[0]], without=others)
         return [one for one in blind if one in there]
 
-    def _shows(self, gate: str, origin: tuple[str, str]) -> bool:
-        if origin[0] == gate or origin[0] in shown_at(self.flow, gate):
+    def _shows(self, gate: str, origin: tuple[str, str], others: Collection[str]) -> bool:
+        node = self.flow.by_id[gate]
+        if origin[0] == gate:
             return True
-        is_gate = isinstance(self.flow.by_id[gate], InputMessageNode)
-        return origin in (values_at if is_gate else values_into)(self.flow, gate)
+        if isinstance(node, InputMessageNode):
+            return origin in values_at(self.flow, node, aside=others)
+        # The screens inside have the inputs of their own flow alone.
+        return origin in values_into(self.flow, gate)
+
+    def find_blind_to(self, default: Json | None) -> str:
+        """The first gate of which no input has this value for want of an edge; empty: none."""
+        for gate in self.last:
+            unfed = _list_unfed(self.flow, self.flow.by_id[gate])
+            if all(port.default != default for port in unfed):
+                return gate
+        return ""
 
     def is_made_after(self, node: str) -> bool:
         """Whether a node may run after the last gate and before the send."""
@@ -84,8 +101,31 @@ def send_not_shown(subject: Subject, report: Report) -> None:
                     report(
                         f'"{node.id[:80]}" sends "{edge.input[:80]}" {why}',
                         edge.place,
-                        hint=f'lead it into an input of "{gate[:80]}", whose person approves it',
+                        hint=_HINT.format(gate[:80]),
                     )
+            for port in _list_unfed(flow, node) if guards.last else ():
+                gate = guards.find_blind_to(port.default) if _says_something(port) else ""
+                if gate:
+                    report(
+                        f'"{node.id[:80]}" sends the default of "{port.title[:80]}", '
+                        f'which the gate "{gate[:80]}" before it does not show',
+                        port.place if port.place.pointer else node.place,
+                        hint=_HINT.format(gate[:80]),
+                    )
+
+
+def _list_unfed(flow: FlowIR, node: Node) -> list[Port]:
+    """The inputs of a node that get their default, for no edge feeds them."""
+    return [
+        port
+        for port in node.inputs
+        if port.default is not None and (node.id, port.title) not in flow.feeds
+    ]
+
+
+def _says_something(port: Port) -> bool:
+    """Whether a default is more than a blank for want of a value."""
+    return port.default is not None and port.default.value() not in (None, "", [], {})
 
 
 def _is_wired(flow: FlowIR) -> bool:
@@ -131,9 +171,8 @@ def _find_problem(guards: _Guards, edge: DataEdge) -> tuple[str, str]:
     flow = guards.flow
     origin = trace_origin(flow, edge.source, edge.output)
     source = flow.by_id.get(origin[0])
-    # Visible inputs are shown at every gate, hidden ones are the host's.
-    if source is None or isinstance(source, StartNode):
-        return "", ""
+    if source is None or (isinstance(source, StartNode) and origin[1] in source.hidden):
+        return "", ""  # hidden inputs are the host's
     named = f'from "{edge.source[:80]}"'
     if guards.is_made_after(source.id):
         return f"{named}, which makes it after the gate", guards.last[0]

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.checks.rule_case import findings, found
 from tests.flows import api, branching, end, flow_node, flow_of, gate, message, node, port, start
 
@@ -230,3 +232,122 @@ def test_a_gate_on_one_way_of_two_counts():
         edges=[("write", "body", "send", "body"), ("write", "body", "choose", "branching_mapping_key")],
     )  # fmt: skip
     assert found(flow, CODE) == ["/data_flow_connections/0"]
+
+
+# ----------------------------------------------------------------------------
+# A value is shown where it was made (node and output), not where its name stands.
+
+
+MAKE = api("make", outputs=[BODY, port("body2")])
+NICE = port("body", default="nice")
+
+
+def signed(sign: Any, *edges: Any, before: Any = (MAKE,), source: Any = ("make", "body"), to: Any = BODY) -> Any:  # fmt: skip
+    """start → before → sign → send, and `source` leads into the one input of the send."""
+    flows_in = [(*source, "send", to["title"]), *edges]
+    return flow_of(start(BODY, port("to")), *before, sign, send(to), end(), edges=flows_in)
+
+
+def saying(text: str) -> Any:
+    return gate("sign") | {"message": text}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        # An input of the gate hides the output of the same name.
+        signed(gate("sign", inputs=[BODY]), ("make", "body2", "sign", "body")),
+        signed(gate("sign", inputs=[NICE])),
+        signed(saying('{"body": "nice"}')),
+        signed(saying("Sign?"), before=(api("make", outputs=[port("output")]),),
+               source=("make", "output")),
+        # ... and the input of the flow.
+        signed(gate("sign", inputs=[port("to")]), ("make", "body", "sign", "to"),
+               source=("start", "to"), to=port("to")),
+        signed(gate("sign", inputs=[NICE]), source=("start", "body")),
+        # An output right before the gate hides the input of the flow; so does an earlier answer.
+        signed(gate("sign"), source=("start", "body")),
+        signed(gate("sign"), before=(gate("ask", output=BODY),), source=("start", "body")),
+        signed(gate("sign"), before=(message("say", '{"body": "nice"}'),), source=("start", "body")),
+        # Another output of the node right before is another value.
+        signed(gate("sign", inputs=[port("body2"), NICE])),
+        # The screen of a gate in a flow has what goes into that flow.
+        signed(flow_node("sign", flow_of(start(), gate("inside"), end(), id_="inner")), before=(),
+               source=("start", "body")),
+    ],
+)  # fmt: skip
+def test_a_value_behind_another_one_of_its_name_is_not_shown(bad: Any):
+    assert found(bad, CODE) == ["/data_flow_connections/0"]
+
+
+@pytest.mark.parametrize(
+    "good",
+    [
+        signed(gate("sign", inputs=[BODY]), ("make", "body", "sign", "body")),
+        signed(gate("sign", inputs=[port("a"), NICE]), ("make", "body", "sign", "a")),
+        signed(saying("Sign?")),
+        signed(saying('Is "body" fine?')),
+        signed(gate("sign", inputs=[BODY]), ("start", "body", "sign", "body"), source=("start", "body")),
+        signed(gate("sign"), source=("start", "to"), to=port("to")),
+        signed(gate("sign"), before=(MAKE, CHECK), source=("start", "body")),
+        signed(gate("sign", inputs=[port("a")]), ("start", "body", "sign", "a"), source=("start", "body")),
+    ],
+)  # fmt: skip
+def test_a_value_that_is_shown_under_any_name_is_none(good: Any):
+    assert found(good, CODE) == []
+
+
+def test_a_hidden_input_of_the_flow_is_the_hosts():
+    flow = flow_of(
+        start(BODY, hidden=["body"]), MAKE, gate("sign"), send(BODY), end(),
+        edges=[("start", "body", "send", "body")],
+    )  # fmt: skip
+    assert found(flow, CODE) == []
+
+
+def defaulted(value: Any, *shown: Any) -> Any:
+    return flow_of(
+        start(), gate("sign", inputs=shown), send(port("body", None, default=value)), end()
+    )
+
+
+def test_a_default_that_the_send_gets_is_shown_by_an_input_with_the_same_one():
+    (finding,) = findings(defaulted("buy this"), CODE)
+    assert finding.message == (
+        '"send" sends the default of "body", which the gate "sign" before it does not show'
+    )
+    assert finding.pointer.endswith("/inputs/0")
+    assert found(defaulted("buy this", NICE), CODE) != []
+    assert found(defaulted("buy this", port("text", default="buy this")), CODE) == []
+    # A blank sends nothing.
+    assert [found(defaulted(blank), CODE) for blank in ("", None, [])] == [[], [], []]
+
+
+def said_before(text: str) -> Any:
+    return flow_of(
+        start(), WRITE, message("say", text, BODY), gate("sign"), send(BODY), end(),
+        edges=[("write", "body", "send", "body"), ("write", "body", "say", "body")],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ body[:3] }}", "{{ body | length }}", "{{ body | upper }}", "{{ body.text }}",
+        "{% if false %}{{ body }}{% endif %}x", "{% for body in ['x'] %}{{ body }}{% endfor %}",
+        '{{ "x" or body }}', "{# {{ body }} #}x", "{% raw %}{{ body }}{% endraw %}", "body",
+    ],
+)  # fmt: skip
+def test_a_message_that_does_not_print_the_whole_value_does_not_show_it(text: str):
+    assert found(said_before(text), CODE) == ["/data_flow_connections/0"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mail: {{body}}", '{"body": {{ body | tojson }}}', "{% if body %}Mail:{% endif %} {{ body }}",
+        "{% if body %}x{% endif %}{{ body | tojson }}",
+    ],
+)  # fmt: skip
+def test_a_message_that_prints_the_whole_value_shows_it(text: str):
+    assert found(said_before(text), CODE) == []

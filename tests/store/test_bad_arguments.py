@@ -115,14 +115,13 @@ def test_a_name_that_no_row_has_is_refused_as_an_argument(
 def test_none_is_no_reason(fresh_database: str) -> None:
     nothing: Any = None
     with RunStore.open(fresh_database) as store:
-        run = store.start(FLOW, run_id="r1")
-        assert (
-            store.answer("r1", run.waiting[0], Decision.approve(by="a", reason=nothing)).outputs
-            == {}
-        )
-        assert [row.reason for row in store.decisions("r1")] == [""]
-        store.start(FLOW, run_id="r2")
-        assert store.stop("r2", by="a", reason=nothing).stop_reason == ""
+        store.start(FLOW, run_id="r1")
+        with pytest.raises(AnswerInvalid, match="the reason is None"):
+            Decision.approve(by="a", reason=nothing)
+        with pytest.raises(AnswerInvalid, match="the reason is None"):
+            store.stop("r1", by="a", reason=nothing)
+        assert store.get("r1").status == "waiting"
+        assert store.decisions("r1") == []
 
 
 def test_a_reason_and_a_name_of_full_length_are_kept(fresh_database: str) -> None:

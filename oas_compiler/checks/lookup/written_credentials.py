@@ -57,15 +57,9 @@ from oas_compiler.checks.lookup.credentials import (
 from oas_compiler.checks.subject import Text, collect_numbers, collect_texts
 from oas_compiler.ir import JsonValue
 
-# ----------------------------------------------------------------------------
-# How certain it is that a name is that of a credential, for what is printed.
-#
-#     "X-Api-Key", "slack_token", "jwtSecret"            clear
-#     "pwd", "pass"; as a header or parameter "X-Auth"   probable
-#     "key", "code", "auth", "session"                   possible
-#     "max_tokens", "sort key", "X-Auth-Provider"        none
-#
-# The more certain the name, the less its value must look like a credential (`written_credentials.py`).
+# ------------------------------------------------------------------ names, by how certain they are
+# "X-Api-Key", "jwtSecret" clear; "pwd" and, as a header, "X-Auth" probable; "key", "code" possible;
+# "max_tokens" none.  The more certain the name, the less its value must look like a credential.
 
 
 Certainty = Literal["clear", "probable", "possible", ""]

@@ -133,11 +133,11 @@ def test_a_named_folder_is_no_link_out_of_the_folder_that_holds_it(
     Path("agents/far").symlink_to(tmp_path / "elsewhere")
     Path("agents/chain").symlink_to("far")
     Path("agents/near").symlink_to("kept")
-    Path("work").symlink_to("../elsewhere")
+    Path("linked").symlink_to("../elsewhere")
     (tmp_path / "machine").symlink_to("here")
-    named = ["agents/far", "agents/far/", "agents/chain", "work"]
-    below = ["agents/far/below", "agents/far/..", "./work/below"]
-    for out in [*named, *below, *(str(Path.cwd() / one) for one in named), "../here/work"]:
+    named = ["agents/far", "agents/far/", "agents/chain", "linked"]
+    below = ["agents/far/below", "agents/far/..", "./linked/below"]
+    for out in [*named, *below, *(str(Path.cwd() / one) for one in named), "../here/linked"]:
         with pytest.raises(OSError, match="a symbolic link leads out of the folder"):
             require_no_link_out(out)
     for inside in ["agents", "agents/near", ".", "..", "../here/agents", "no-such-folder"]:

@@ -200,8 +200,7 @@ class _Activation:
 
     def _drive_graph(self) -> Row | None:
         row = self.claim.row
-        if not self._restore_records():
-            return None
+        restore_records(self.connection, self.flow, row)
         ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
         events = EventBuffer(live=partial(self.database.news.tell, self.run_id))
         host = listening(host_of(row, self.context, ledger), events.add)
@@ -264,25 +263,6 @@ class _Activation:
             self._end_early("reject_run", "rejected", about)  # needs no checkpoint
         else:
             self._end_early("fail_run", "failed", {**about, "error": describe_error(problem)})
-        return True
-
-    def _restore_records(self) -> bool:
-        """Whether the run may go on.  One that a person rejected needs nothing to be recorded before.
-
-        Raises: `GovernanceRefused` where what was recorded of it cannot be read.
-        """
-        if not self.claim.row["governed"]:
-            return True
-        from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
-
-        try:
-            restore_records(self.connection, self.flow, self.claim.row)
-        except GovernanceRefused as problem:
-            if problem.code != "RECORD_INVALID" or not self.claim.row["rejected_at_gate"]:
-                raise
-            about = {"run_id": self.run_id, "fence": self.claim.fence}
-            self._end_early("reject_run", "rejected", about)
-            return False
         return True
 
     def _end_early(self, query: str, status: str, about: Mapping[str, Any]) -> None:

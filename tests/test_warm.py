@@ -10,12 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import warm
+from tests.cli.oasflow_process import Oasflow
 from tests.effort import LONG
 from tests.warm_program import serve_oasflow
 
@@ -138,11 +140,33 @@ def test_a_shell_is_answered_as_by_the_started_program(tmp_path: Path) -> None:
     assert "nowhere.json" in said[0][0] + said[0][1]
 
 
+def test_a_process_that_hangs_says_where_it_stands(forked: Any) -> None:
+    process = forked(sleeps, PYTHONFAULTHANDLER="1")
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGABRT)
+    _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == -signal.SIGABRT
+    assert "in sleeps" in err
+
+
+def test_the_processes_of_the_command_line_are_forked() -> None:
+    """Each took more than a second of processor time when a variable of theirs kept them from it."""
+    oasflow = Oasflow(Path(sys.executable).with_name("oasflow"), dict(os.environ))
+    assert oasflow("rule", "OAS010").code == 0
+    anew = replace(oasflow, starts=True)
+    assert anew("rule", "OAS010").code == 0
+    forked, started = oasflow.begun
+    assert isinstance(forked, warm.WarmProcess)
+    assert isinstance(started, subprocess.Popen)
+    oasflow.close()
+
+
 def test_what_is_read_at_the_start_and_the_long_tests_need_a_new_interpreter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     here = dict(os.environ)
     assert warm.may_be_warm({**here, "NO_COLOR": "1"})
+    assert warm.may_be_warm({**here, "PYTHONFAULTHANDLER": "1"})
     assert not warm.may_be_warm({**here, "PYTHONIOENCODING": "ascii"})
     assert not warm.may_be_warm({**here, "LC_ALL": "C"})
     monkeypatch.setenv(LONG, "1")

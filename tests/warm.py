@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import fcntl
 import importlib
 import io
@@ -38,6 +39,9 @@ READ_AT_START = ("PYTHON", "TZ", "LC_", "LANG", "TYPER", "_TYPER", "TERMINAL_WID
 """Beginnings of the names of variables that are read before a program's own first line, or while
 it imports its modules."""
 
+OBEYED = frozenset({"PYTHONFAULTHANDLER"})
+"""Those among them that a forked process obeys as a started one does."""
+
 IMPORTED_LATE = ("jsonschema_specifications", "prompt_toolkit")
 """What the product imports only where it is needed, and what takes as long as the rest of a command."""
 
@@ -58,7 +62,11 @@ FORKED.set_forkserver_preload(
 
 def read_at_start(variables: Mapping[str, str]) -> dict[str, str]:
     """Those of the variables that only a new interpreter reads."""
-    return {name: value for name, value in variables.items() if name.startswith(READ_AT_START)}
+    return {
+        name: value
+        for name, value in variables.items()
+        if name.startswith(READ_AT_START) and name not in OBEYED
+    }
 
 
 def may_be_warm(env: Mapping[str, str]) -> bool:
@@ -245,6 +253,8 @@ def _become(
     os.chdir(folder)
     sys.argv = argv
     _open_streams()
+    if env.get("PYTHONFAULTHANDLER"):
+        faulthandler.enable(2)
     module, _, name = target.partition(":")
     code = 1
     try:

@@ -75,6 +75,11 @@ LONGEST = (
 """Files that take ten seconds and more: begun first, so that no process ends with one alone."""
 
 
+def pytest_collection_finish() -> None:
+    """Of what was imported and collected nothing is garbage before the end."""
+    gc.freeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     first = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: first.get(item.path.name, len(LONGEST)))

@@ -56,7 +56,7 @@ def echo() -> Iterator[Any]:
         seen: list[dict[str, str]] = []  # noqa: RUF012 - one list per test
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_port}", Handler

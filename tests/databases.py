@@ -75,7 +75,7 @@ begin
         if pg_relation_size(tab) > 10 * current_setting('block_size')::int then
             used := used || tab;
             large := true;
-        else
+        elsif pg_relation_size(tab) > 0 then
             execute format('select exists (select from %s)', tab) into has_rows;
             if has_rows then used := used || tab; end if;
         end if;

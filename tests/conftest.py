@@ -101,10 +101,12 @@ def local_server() -> Iterator[LocalServer]:
 
 
 @pytest.fixture(scope="session")
-def databases(local_server: LocalServer) -> Databases:
-    return Databases(
+def databases(local_server: LocalServer) -> Iterator[Databases]:
+    made = Databases(
         local_server.superuser_dsn(), app=local_server.dsn(), owner=local_server.owner_dsn()
     )
+    yield made
+    made.close()
 
 
 @pytest.fixture

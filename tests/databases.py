@@ -125,6 +125,7 @@ class Databases:
     """Names of those that were lent to a role that may change more than rows."""
     patience: int = 5
     """Seconds: a test that holds on to its database does not hold up the others."""
+    _kept: psycopg.Connection[Any] | None = field(default=None, init=False, repr=False)
 
     def take(self) -> str:
         """The DSN of a database with the store's tables and nothing in them."""
@@ -168,16 +169,27 @@ class Databases:
                 shape = (shape_of if _dbname(dsn) in self.owned else outline_of)(connection)
                 if not shape.items() <= self.shape.items():
                     return None
-            with psycopg.connect(self.url, autocommit=True, options=limits) as connection:
-                # Refused while anybody is connected.
-                connection.execute(
-                    sql.SQL("alter database {} rename to {}").format(
-                        _name(dsn), sql.Identifier(name)
-                    )
-                )
+            # Refused while anybody is connected.
+            self._renamer(limits).execute(
+                sql.SQL("alter database {} rename to {}").format(_name(dsn), sql.Identifier(name))
+            )
         except psycopg.Error:
             return None
         return make_conninfo(self.app, dbname=name)
+
+    def _renamer(self, limits: str) -> psycopg.Connection[Any]:
+        """A connection that is kept: to begin one takes as long as to empty a database.
+
+        It is to none that is copied, which is refused while anybody is connected.
+        """
+        if self._kept is None or self._kept.closed:
+            there = make_conninfo(self.url, dbname="postgres")
+            self._kept = psycopg.connect(there, autocommit=True, options=limits)
+        return self._kept
+
+    def close(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
 
     def _make(self) -> str:
         name = _new_name()

@@ -70,6 +70,7 @@ def own(databases: Databases) -> Iterator[Databases]:
     yield made
     for dsn in made.free:
         made.drop(dsn)
+    made.close()
 
 
 def filled(dsn: str) -> list[str]:
@@ -253,6 +254,17 @@ def test_a_database_that_is_gone_is_no_error(own: Databases) -> None:
     own.drop(dsn)
     own.give_back(dsn)
     assert own.take() != dsn
+
+
+def test_a_connection_of_the_suite_that_was_ended_is_begun_again(own: Databases) -> None:
+    own.give_back(own.take())
+    assert own._kept is not None
+    with psycopg.connect(own.url, autocommit=True) as connection:
+        ended = sql.SQL("select pg_terminate_backend({}, 5000)").format(own._kept.info.backend_pid)
+        connection.execute(ended)
+    for left in (0, 1):  # one database is lost with the connection
+        own.give_back(own.take())
+        assert len(own.free) == left
 
 
 def test_a_table_that_was_large_is_as_small_as_a_new_one(own: Databases) -> None:

@@ -43,6 +43,7 @@ settings.register_profile(
 settings.load_profile("any_machine")
 
 LONGEST = (
+    "test_refund.py",
     "test_demo.py",
     "test_readme.py",
     "test_regex_node.py",
@@ -71,6 +72,8 @@ LONGEST = (
     "test_house.py",
     "test_layers.py",
     "test_http_platform.py",
+    "test_emitted_stored.py",
+    "test_decisions.py",
 )
 """Files that take ten seconds and more: begun first, so that no process ends with one alone."""
 

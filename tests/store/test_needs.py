@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from cinatra_sdk import Decision, InputInvalid, RunStore
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from cinatra_sdk.store.health import examine
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, port, start, tool
 
+OPEN: Any = "open"
 ANN = Decision.approve(by="ann")
 
 
@@ -154,3 +156,39 @@ def test_the_examination_counts_them_and_finds_something_to_do(
         assert words in told
     others = examine(fresh_database, tenant="acme")
     assert (others.gates_total, others.calls_total, others.dead_letters_total) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("door", "told"),
+    [
+        (lambda s: s.needs(kind="gates"), "'kind' is 'gates'.*did you mean \"gate\".*gate, call, failed"),
+        (lambda s: s.needs(kind=""), "'kind' is ''.*one of: gate, call, failed"),
+        (lambda s: s.needs(risk="read-only"), "no risk class 'read-only'.*did you mean \"read_only\""),
+        (lambda s: s.gates(risk="bogus"), "no risk class 'bogus'.*known are approval"),
+        (lambda s: s.list(status="wating"), "'status' is 'wating'.*did you mean \"waiting\""),
+        (lambda s: s.page(status="open"), "'status' is 'open'.*running, waiting"),
+        (lambda s: asyncio.run(s.alist(status="Failed")), "'status' is 'Failed'"),
+        (lambda s: s.effects("r2", status="lost"), "'status' is 'lost'.*begun, done, failed, unknown"),
+        (lambda s: DecisionRecords(s.database).page(status=OPEN), "'status' is 'open'.*DECIDED"),
+        (lambda s: s.list(status="sk-abcdefghijklmnopqrstuvwxyz"), r"'status' is '\[redacted\]'"),
+        (lambda s: s.list(status=["failed"]), "'status' is a list"),
+    ],
+    ids=["kind", "no kind", "risk", "risk of a gate", "status", "status of a page", "async", "effects",
+         "records", "a credential", "no text"],
+)  # fmt: skip
+def test_a_word_that_no_filter_has_is_refused_with_those_that_it_has(
+    three: RunStore, door: Callable[[RunStore], Any], told: str
+) -> None:
+    with pytest.raises(InputInvalid, match=told):
+        door(three)
+
+
+def test_an_authors_own_risk_class_is_a_word_as_soon_as_anything_has_it(store: RunStore) -> None:
+    own = gate("ask", riskClass="invoice_create")
+    started = store.start(compile_flow(flow_of(start(), own, end())), run_id="r1")
+    assert runs(store, risk="invoice_create") == ["r1"]
+    assert runs(store, risk="email_send") == []
+    assert store.needs(risk="invoice_create", kind="call").items == []
+    store.answer("r1", started.waiting[0].id, ANN)
+    assert runs(store, risk="invoice_create") == []
+    assert runs(store, kind="gate", tenant="nobody") == []

@@ -208,6 +208,12 @@ where (%(kind)s::text is null or n.kind = %(kind)s)
 order by n.since, n.run_id, n.kind, n.name
 limit %(limit)s;
 
+-- name: find_risk
+-- Whether any call or gate of any run has this class of risk; asked about words that no host knows.
+select exists (select from effects where risk = %(name)s)
+    or exists (select from gates
+               where oasflow_member(response_schema, 'x-gate', 'risk')::text = %(risk)s) as found;
+
 -- name: count_needs
 -- How many gates wait for a decision, and how many calls for a person's word.
 select (select count(*) from gates g join runs r using (run_id)

@@ -334,7 +334,7 @@ def reject(
 def deny(
     target: options.Target,
     *,
-    shown: options.Shown = "",
+    shown: options.Shown = None,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
@@ -389,7 +389,7 @@ def answer(
         list[str] | None,
         typer.Option(metavar="FILE", help="A file that goes with --text to a model; repeatable."),
     ] = None,
-    shown: options.Shown = "",
+    shown: options.Shown = None,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,

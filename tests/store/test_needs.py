@@ -73,10 +73,30 @@ def test_gates_calls_and_failed_runs_stand_in_one_list_with_what_answers_them(
     assert asked.content == "x: Bees in Ägypten"
     (key,) = [one.key for one in three.unknown("r2")]
     assert (unknown.command, unknown.name) == (f"oasflow settle r2 {key}", key)
-    assert unknown.content == "post by post"
+    assert unknown.content.startswith("post by post: ")
+    assert "the line went dead" in unknown.content
     assert (failed.command, failed.tenant) == ("oasflow resume r3", "acme")
     assert "the line went dead" in failed.content
     assert [need.run_id for need in asyncio.run(three.aneeds()).items] == ["r1", "r2", "r3"]
+
+
+def test_after_a_resume_a_call_still_says_why_nobody_knows(fresh_database: str) -> None:
+    def lose(x: str) -> str:
+        raise RuntimeError(f"the line went dead, key sk-{'a' * 30} {'x' * 5_000}")
+
+    made = flow_of(start(port("x", default="1")), call("at_most_once"), end(), edges=EDGES)
+    acting = compile_flow(made, tools={"post": lose})
+    with RunStore.open(fresh_database) as store:
+        first = store.start(acting, run_id="r1")
+    with RunStore.open(fresh_database) as store:  # a restart
+        again = store.resume("r1", flow=acting)
+        (unknown,), (need,) = store.unknown("r1"), store.needs().items
+    for told in (str(first.error), str(again.error), unknown.why, need.content):
+        assert "the line went dead" in told
+        assert "sk-aaaa" not in told
+        assert len(told) < 2_000
+    assert again.error is not None
+    assert "an earlier attempt ended so: " in str(again.error["message"])
 
 
 def test_what_was_answered_is_needed_no_more(three: RunStore) -> None:
@@ -103,7 +123,7 @@ def test_what_was_answered_is_needed_no_more(three: RunStore) -> None:
         ({"text": "BEES"}, ["r1"]),
         ({"text": "ägypten"}, ["r1"]),
         ({"text": "ÄGYPTEN"}, ["r1"]),
-        ({"text": "line went dead"}, ["r3"]),
+        ({"text": "line went dead"}, ["r2", "r3"]),
         ({"text": "wasps"}, []),
         ({"text": "%"}, []),
     ],

@@ -86,7 +86,8 @@ class CallToSettle:
 
     @property
     def content(self) -> str:
-        return one_line(f"{self.call.capability} by {self.call.path}")
+        why = self.call.why
+        return one_line(f"{self.call.capability} by {self.call.path}{f': {why}' if why else ''}")
 
     @property
     def command(self) -> str:

@@ -199,7 +199,7 @@ def test_every_door_of_the_command_line_reads_or_refuses_as_a_resumed_graph(
     path = flow_file(
         flow_of(start(), asking, end(port("said")), edges=[("city", "said", "end", "said")])
     )
-    assert cli("run", path, "--run-id", "w1").exit_code == 4
+    assert cli("run", path, "--run-id", "w1").exit_code == 3
     for words in (
         ("--value", '{"approved": true}'), ("--value", '{"type": "accept"}'), ("--text", "-"),
         ("--text", "[approved by operator]"), ("--text", "Lyon", "--shown", ""),

@@ -263,7 +263,9 @@ def _read_cause(effect: Effect, entry: Unknown) -> str:
     """Why nobody knows, for the person who has to find out."""
     why: object = entry.why  # of any host's ledger
     told = redact(why, tuple(effect.secrets))[:_LONGEST_CAUSE] if isinstance(why, str) else ""
-    return f"an earlier attempt ended so: {told}" if told.strip() else "an earlier attempt was cut off"
+    return (
+        f"an earlier attempt ended so: {told}" if told.strip() else "an earlier attempt was cut off"
+    )
 
 
 def _make_unknown(effect: Effect, why: str) -> EffectUnknown:

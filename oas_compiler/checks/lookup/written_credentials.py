@@ -22,6 +22,8 @@ an ordinary word; what is only printed may be covered once too often.  A text is
     random text (`is_mixed`);
   - a name that means a password in any language (`password`, `passwort`, `mot_de_passe`; in `auth`
     also `pw`, `pass`): every literal of some letters, also a word or several;
+  - the name of a one-time code or a PIN (`otp`, `one_time_code`, `passcode`, `cvv`, `pin`): a code with a
+    digit in it; under `pin` four digits or more and nothing else (a pinned version is none);
   - the name of a cookie that is a session's or a token (`sid`): every literal of some letters;
 * it is a number of four digits or more under a clear name, of six or more under a probable one;
 * in a text of any name, such a name stands with such a value: in the query, the fragment or the user
@@ -149,6 +151,52 @@ def is_password_name(name: str) -> bool:
         return False
     plain = _write_plain(unquote(name))
     return plain.endswith(_PASSWORD_ENDINGS) or plain in _PASSWORDS
+
+
+_CODES: Final = set_of("otp totp hotp passcode cvv cvc cvv2 cvc2 puk mfa 2fa")
+"""Last words of the name of a one-time code, or of one that stands for a person."""
+_CODE_NAMES: Final = (
+    "otpcode", "totpcode", "onetimecode", "onetimepin", "onetimekey", "pincode", "passcode", "verificationcode",
+    "securitycode", "mfacode", "factorcode", "2facode", "smscode", "authcode", "authenticationcode",
+    "authorizationcode", "accesscode", "unlockcode", "recoverycode", "backupcode", "logincode",
+)  # fmt: skip
+"""Ends of such names, without what stands between their words."""
+_CODE: Final = re.compile(r"[A-Za-z0-9]{1,64}(?:[ -][A-Za-z0-9]{1,64}){0,7}")
+_PIN: Final = re.compile(r"[0-9]{4,12}")
+
+
+@lru_cache(maxsize=4096)
+def _find_code_kind(name: str) -> Literal["code", "pin", ""]:
+    """Whether the name is that of a one-time code or of a PIN."""
+    name = unquote(name) if "%" in name else name
+    if not name or len(name) > 80:
+        return ""
+    words = _split(name)
+    joined = "".join(words).removesuffix("s")
+    if words and (words[-1].removesuffix("s") in _CODES or joined.endswith(_CODE_NAMES)):
+        return "code"
+    return "pin" if words and words[-1] == "pin" else ""
+
+
+def _find_codes(name: str, value: str) -> Iterator[str]:
+    """The one-time codes and PINs in a value under a name, beside placeholders too."""
+    kind = _find_code_kind(name)
+    if not kind:
+        return
+    for piece in value.split(_MARK):
+        code = piece.strip()
+        if kind == "pin":
+            is_one = _PIN.fullmatch(code) is not None
+        else:
+            is_one = (
+                4 <= len(code) <= 200
+                and any(map(str.isdigit, code))
+                and _CODE.fullmatch(code) is not None
+                and not _is_ordinary(code)
+                and not stands_for_another(code)
+            )
+        if is_one:
+            yield code
 
 
 @lru_cache(maxsize=4096)
@@ -330,6 +378,8 @@ def _find_by_name(text: Text, marked: str) -> Iterator[str]:
     only_mixed = stands_under(text.keys, _NO_VALUES)
     if not only_mixed:
         yield from _find_passwords(text, marked)
+        for name in dict.fromkeys(_list_own_names(text)):
+            yield from _find_codes(name, marked)
         yield from _find_cookies(text, marked)
     for name in dict.fromkeys(_list_names(text)):
         certainty = judge_name(name, is_sent=bool(place))
@@ -405,6 +455,8 @@ def _is_number_written(text: Text) -> bool:
     ):
         return True
     for name in _list_own_names(text):
+        if next(_find_codes(name, text.value), None) is not None:
+            return True
         certainty = judge_name(name, is_sent=is_sent)
         if certainty == "clear" or (
             certainty == "probable" and digits >= _SHORTEST and _split(name) != ["tokens"]
@@ -609,6 +661,7 @@ def _take(name: str, value: str, place: str, scheme: str = "") -> Iterator[str]:
             if not stands_for_another(piece) and _follows_scheme(scheme, piece):
                 yield piece
         return
+    yield from _find_codes(name, value)
     certainty = judge_name(name, is_sent=place == "query")
     if not certainty:
         return

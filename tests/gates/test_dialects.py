@@ -191,7 +191,7 @@ NO_WORDS: list[Any] = [
     {"approved": True, "value": ["Lyon", ""]}, {"approved": True, "value": "[Approved by operator]"},
     "[Approved by operator]", {"approved": True, "approvalNote": "[Approved by operator]"},
     "[approved by operator].", " [ APPROVED  by\noperator ] ", "[Approved\u200b by operator]", "-", ".",
-    "{}", "[]", "[ ]", "—", "…", "??", "/", "\"\"", "_", "*", "\u2500\u2500", "\ufffd", "\u3002", "\u0301",
+    "{}", "[]", "[ ]", "—", "…", "??", "/", '""', "_", "*", "\u2500\u2500", "\ufffd", "\u3002", "\u0301",
     {"approved": True, "value": {"userResponse": "-"}}, {"approved": True, "approvalNote": "."},
 ]  # fmt: skip
 WORDS = [

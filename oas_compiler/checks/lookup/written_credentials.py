@@ -22,8 +22,7 @@ an ordinary word; what is only printed may be covered once too often.  A text is
     random text (`is_mixed`);
   - a name that means a password in any language (`password`, `passwort`, `mot_de_passe`; in `auth`
     also `pw`, `pass`): every literal of some letters, also a word or several;
-  - the name of a one-time code or a PIN (`otp`, `one_time_code`, `passcode`, `cvv`, `pin`): a code with a
-    digit in it; under `pin` four digits or more and nothing else (a pinned version is none);
+  - the name of a one-time code or a PIN (`otp`, `cvv`, `pin`): what is one (`one_time_codes.py`);
   - the name of a cookie that is a session's or a token (`sid`): every literal of some letters;
 * it is a number of four digits or more under a clear name, of six or more under a probable one;
 * in a text of any name, such a name stands with such a value: in the query, the fragment or the user
@@ -36,8 +35,6 @@ Every pattern is linear in the length of the text.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
 import unicodedata
@@ -51,11 +48,13 @@ from cinatra_sdk.data.ports import REFERENCE
 from oas_compiler.checks.lookup.credentials import (
     find_known,
     is_credential_name,
+    is_user_and_password,
     looks_written,
     random_text,
     stands_for_another,
     stands_under,
 )
+from oas_compiler.checks.lookup.one_time_codes import find_code_kind, is_code, split_name
 from oas_compiler.checks.subject import Text, collect_numbers, collect_texts
 from oas_compiler.ir import JsonValue
 
@@ -73,7 +72,6 @@ def set_of(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_SEPARATE: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _CLEAR_LAST: Final = frozenset({"token", "secret", "password", "passwd", "passphrase", "apikey"})
 """Last words of names such as `slack_token`, `jwtSecret`."""
 _PLURALS: Final = frozenset({"tokens", "secrets", "keys"})
@@ -153,56 +151,18 @@ def is_password_name(name: str) -> bool:
     return plain.endswith(_PASSWORD_ENDINGS) or plain in _PASSWORDS
 
 
-_CODES: Final = set_of("otp totp hotp passcode cvv cvc cvv2 cvc2 puk mfa 2fa")
-"""Last words of the name of a one-time code, or of one that stands for a person."""
-_CODE_NAMES: Final = (
-    "otpcode", "totpcode", "onetimecode", "onetimepin", "onetimekey", "pincode", "passcode", "verificationcode",
-    "securitycode", "mfacode", "factorcode", "2facode", "smscode", "authcode", "authenticationcode",
-    "authorizationcode", "accesscode", "unlockcode", "recoverycode", "backupcode", "logincode",
-)  # fmt: skip
-"""Ends of such names, without what stands between their words."""
-_CODE: Final = re.compile(r"[A-Za-z0-9]{1,64}(?:[ -][A-Za-z0-9]{1,64}){0,7}")
-_PIN: Final = re.compile(r"[0-9]{4,12}")
-
-
-@lru_cache(maxsize=4096)
-def _find_code_kind(name: str) -> Literal["code", "pin", ""]:
-    """Whether the name is that of a one-time code or of a PIN."""
-    name = unquote(name) if "%" in name else name
-    if not name or len(name) > 80:
-        return ""
-    words = _split(name)
-    joined = "".join(words).removesuffix("s")
-    if words and (words[-1].removesuffix("s") in _CODES or joined.endswith(_CODE_NAMES)):
-        return "code"
-    return "pin" if words and words[-1] == "pin" else ""
-
-
 def _find_codes(name: str, value: str) -> Iterator[str]:
     """The one-time codes and PINs in a value under a name, beside placeholders too."""
-    kind = _find_code_kind(name)
-    if not kind:
-        return
-    for piece in value.split(_MARK):
-        code = piece.strip()
-        if kind == "pin":
-            is_one = _PIN.fullmatch(code) is not None
-        else:
-            is_one = (
-                4 <= len(code) <= 200
-                and any(map(str.isdigit, code))
-                and _CODE.fullmatch(code) is not None
-                and not _is_ordinary(code)
-                and not stands_for_another(code)
-            )
-        if is_one:
-            yield code
+    kind = find_code_kind(unquote(name) if "%" in name else name)
+    for piece in map(str.strip, value.split(_MARK) if kind else ()):
+        if is_code(piece, kind) and not _is_ordinary(piece) and not stands_for_another(piece):
+            yield piece
 
 
 @lru_cache(maxsize=4096)
 def is_about_a_login(key: str) -> bool:
     """Whether an object of that name is about one login: `auth`, `credentials`, `api_key`."""
-    words = _split(key)
+    words = split_name(key)
     return bool(words) and (
         words[-1] in {"auth", "credential", "credentials", "creds", "authorization", "authentication",
                       "secrets", "login", "passwords", "tokens", "cookies"}
@@ -217,7 +177,7 @@ def judge_name(name: str, *, is_sent: bool) -> Certainty:
         return ""
     if is_credential_name(name) or is_password_name(name):
         return "clear"
-    words = _split(name)
+    words = split_name(name)
     if not words:
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
@@ -234,10 +194,6 @@ def judge_name(name: str, *, is_sent: bool) -> Certainty:
         if not is_about and name.casefold() not in _SENT_POSSIBLE:
             return "probable"
     return "possible" if "".join(words) in _POSSIBLE or (is_sent and last in _POSSIBLE) else ""
-
-
-def _split(name: str) -> list[str]:
-    return [word for word in _SEPARATE.sub(" ", name).casefold().split() if word]
 
 
 _BESIDE_A_NAME: Final = set_of(
@@ -354,7 +310,7 @@ def names_are_sent(keys: tuple[str, ...]) -> bool:
 
 
 def _is_clear_plural(name: str) -> bool:
-    words = _split(name)
+    words = split_name(name)
     return len(words) > 1 and words[-1] in _PLURALS and words[-2] in _CLEAR_BEFORE_PLURAL
 
 
@@ -459,7 +415,7 @@ def _is_number_written(text: Text) -> bool:
             return True
         certainty = judge_name(name, is_sent=is_sent)
         if certainty == "clear" or (
-            certainty == "probable" and digits >= _SHORTEST and _split(name) != ["tokens"]
+            certainty == "probable" and digits >= _SHORTEST and split_name(name) != ["tokens"]
         ):
             return True
     return False
@@ -557,17 +513,9 @@ def _follows_scheme(scheme: str, value: str) -> bool:
     """Whether the value is what `Basic` or `Bearer` announces, and no word such as "authentication"."""
     if any(map(str.isspace, value)):
         return False
-    if scheme.casefold() == "basic" and _is_user_and_password(value):
+    if scheme.casefold() == "basic" and is_user_and_password(value):
         return True
     return _is_probable(value) or (len(value) >= 16 and not value.isalpha()) or is_mixed(value)
-
-
-def _is_user_and_password(value: str) -> bool:
-    try:
-        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return b":" in plain and plain.isascii()
 
 
 # ------------------------------------------------------------------ inside a text

@@ -29,8 +29,8 @@ from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.runs import OnEvent, Stop
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]
-Answerer: TypeAlias = Callable[[Gate], "Mapping[str, JsonValue] | None"]
-"""The JSON that resumes a gate, or None to leave it waiting."""
+Answerer: TypeAlias = Callable[[Gate], "Mapping[str, JsonValue] | list[Any] | None"]
+"""The JSON that resumes a gate, in the words of any client, or None to leave it waiting."""
 MAX_STALLS = 3
 """Steps without progress after which a run is given up."""
 

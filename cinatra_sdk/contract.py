@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 Status: TypeAlias = Literal["running", "waiting", "completed", "rejected", "failed", "stopped"]
 """The status of a run."""
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 TERMINAL: Final[tuple[str, ...]] = ("completed", "rejected", "failed", "stopped")
 """No activation continues such a run; a failed run can be retried."""
 ENDED: Final[tuple[str, ...]] = ("completed", "rejected", "stopped")
@@ -61,6 +62,13 @@ number.
 
 # ------------------------------------------------------------------ classes of risk
 
+RISK_CLASSES: Final = (
+    "read_only", "read", "approval", "test_send", "write", "write_safe", "draft_create",
+    "draft_update", "email_send", "send_external_message",
+)  # fmt: skip
+"""The words of Cinatra's own agents and documents; `…_send` and the like are known too, and authors
+make their own.
+"""
 SEND_SUFFIXES: Final = ("_send", "_publish", "_post", "_delete")
 SEND_CLASSES: Final = ("send_external_message", "send", "publish", "post", "delete")
 
@@ -68,3 +76,8 @@ SEND_CLASSES: Final = ("send_external_message", "send", "publish", "post", "dele
 def is_send_class(risk_class: str) -> bool:
     """Whether a node of this risk class acts on the world outside and cannot be undone."""
     return risk_class in SEND_CLASSES or risk_class.endswith(SEND_SUFFIXES)
+
+
+def is_known_risk(risk_class: str) -> bool:
+    """Whether every host knows the class."""
+    return risk_class in RISK_CLASSES or is_send_class(risk_class)

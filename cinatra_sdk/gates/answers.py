@@ -17,6 +17,7 @@ The forms that read the value are in `forms`; answers in the words of other clie
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ asked.  `Gate.make_resume` writes it, and no other door needs it.
 MAX_ANSWER_BYTES: Final = 65_536
 _LONGEST_NAME: Final = 40
 """Characters of a given name that an error repeats."""
-_KEYS: Final = (
+ANSWER_KEYS: Final = (
     "approved",
     "denied",
     "approvedAt",
@@ -185,26 +186,54 @@ class NoWords(AnswerInvalid):
     """An answer says nothing where a text is asked."""
 
 
-_NOTHING: Final = frozenset({"null", "None", "undefined", "…", "..."})
-"""Words of programs for nothing, and the place in a printed command where a person's words go."""
+_NOTHING: Final = frozenset({"null", "None", "undefined"})
+"""Words of programs for nothing."""
+_SPEAKING: Final = frozenset({"L", "N", "So", "Sc"})
+"""Categories of Unicode that say something alone: letters, numbers, symbols (emoji among them) and
+currencies.
+"""
+_EMOJI: Final = frozenset("\u203c\u2049\u2194\u2934\u2935\u3030\u20e3")
+"""Emoji of other categories, and the key around `#` and `*`."""
+_FILLING: Final = re.compile("[\u2500-\u259f\ufffd]")
+"""Symbols that lines and bars are made of, and the mark of a letter that was lost."""
+_LONGEST_PLACEHOLDER: Final = 200
+_PLACEHOLDER: Final = re.compile(r"\W*\[\s*approved\s+by\s+operator\s*\W*\]\W*")
 
 
 def has_words(value: object) -> bool:
     """Whether a value says something where a text is asked: null, an empty list or object, and a text
-    of nothing that anybody sees do not, nor does the word of a program for nothing.
+    without any letter, number or emoji that a person sees do not (`-`, `…`, `{}`, `?`), nor does the
+    word of a program for nothing.
     """
     if isinstance(value, str):
-        if value.strip() in _NOTHING:
-            return False
-        return any(
-            unicodedata.category(letter)[0] not in "ZCM" and letter not in INVISIBLE
-            for letter in value
-        )
+        return value.strip() not in _NOTHING and any(map(_speaks, value))
     if isinstance(value, Mapping):
         return any(map(has_words, value.values()))
     if isinstance(value, (list, tuple)):
         return any(map(has_words, value))
     return value is not None
+
+
+def _speaks(letter: str) -> bool:
+    """Whether a letter, a number, a symbol or an emoji."""
+    if letter in _EMOJI:
+        return True
+    if letter in INVISIBLE or _FILLING.match(letter):
+        return False
+    category = unicodedata.category(letter)
+    return category in _SPEAKING or category[0] in _SPEAKING
+
+
+def is_placeholder(value: object) -> bool:
+    """Whether a text is the one that stands for a yes without words, in whatever spelling."""
+    if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER:
+        return False
+    seen = "".join(
+        one
+        for one in unicodedata.normalize("NFKC", value)
+        if one not in INVISIBLE and unicodedata.category(one) != "Cf"
+    )
+    return _PLACEHOLDER.fullmatch(seen.casefold()) is not None
 
 
 def answers_question(value: object, schema: Mapping[str, Any] | None = None) -> bool:
@@ -216,7 +245,7 @@ def answers_question(value: object, schema: Mapping[str, Any] | None = None) -> 
     if isinstance(value, (bool, int, float)):
         return not _KINDS[type(value)].isdisjoint(_list_types(schema))
     if isinstance(value, str):
-        return has_words(value) and value.strip() != APPROVED_TEXT
+        return has_words(value) and not is_placeholder(value)
     parts = [*value.values()] if isinstance(value, Mapping) else value
     if not isinstance(parts, (list, tuple)) or not has_words(value):
         return False
@@ -277,7 +306,7 @@ def _check_message(raw: object) -> dict[str, Any]:
             hint='send {"approved": true} or {"approved": false}',
         )
     message = dict(raw)
-    unknown = sorted(said_name(key) for key in message if key not in _KEYS)
+    unknown = sorted(said_name(key) for key in message if key not in ANSWER_KEYS)
     if unknown:
         raise AnswerInvalid(f"the answer has unknown keys: {', '.join(unknown)[:200]}")
     if not isinstance(message.get("approved"), bool):

@@ -50,7 +50,7 @@ def read_shown(shown: object) -> str:
 
     Raises: `AnswerInvalid` for what is no such hash.
     """
-    if shown is None or shown == "":
+    if shown == "":
         return ""
     if not isinstance(shown, str) or not _FORM.fullmatch(shown.lower()):
         raise AnswerInvalid(
@@ -60,12 +60,27 @@ def read_shown(shown: object) -> str:
     return shown.lower()
 
 
+def require_shown(shown: object) -> str:
+    """As `read_shown`, of what is said: nothing at all is no hash either, and would lift the check of
+    whoever filled it in from an empty place.
+    """
+    named = read_shown(shown) if shown is not None else ""
+    if not named:
+        raise AnswerInvalid(
+            f"'shown' is {'null' if shown is None else 'empty'}, and no hash of what a gate showed",
+            hint=f"give its first {SHORT} to 64 hex letters, or leave 'shown' out",
+        )
+    return named
+
+
 def refuse_other_payload(raw: object, payload: Mapping[str, JsonValue], *, gate: str) -> None:
     """Refuse an answer that is about something else than `payload`.
 
     Raises: `GateChanged`; `AnswerInvalid` for what is no hash.
     """
-    named = read_shown(raw.get("shown", "")) if isinstance(raw, Mapping) else ""
+    named = ""
+    if isinstance(raw, Mapping) and "shown" in raw:
+        named = require_shown(raw["shown"])
     if named:
         shows = hash_payload(payload)
         if not shows.startswith(named):
@@ -183,6 +198,8 @@ class Decision:
                 "to approve with such an object",
             )
         said = {key: said for key, said in answer.items() if key in {"denied", "reason", "shown"}}
+        if "shown" in said:
+            require_shown(said["shown"])
         return cls(approved=False, by=answer.get("by") or by, **said)
 
     def wire(self) -> dict[str, JsonValue]:

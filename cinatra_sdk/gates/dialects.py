@@ -33,7 +33,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import said_name
+from cinatra_sdk.gates.answers import ANSWER_KEYS, said_name
 from cinatra_sdk.gates.decisions import UNSET, Unset
 
 # ----------------------------------------------------------------------------
@@ -144,12 +144,18 @@ _LANGCHAIN_KEYS: Final = {"reject": {"message"}, "respond": {"message"}, "edit":
 
 
 def read_dialect(
-    raw: object, *, asks: Asks, yes: JsonValue | Unset = UNSET, call: str = ""
+    raw: object,
+    *,
+    asks: Asks,
+    yes: JsonValue | Unset = UNSET,
+    call: str = "",
+    schema: Mapping[str, JsonValue] | None = None,
 ) -> object:
     """What a client sent, in the words of `answers.py`; what is in no dialect as it is.
 
-    yes:  the value of a plain yes, where the author's schema asks for one.
-    call: name of the call before which the gate stands.
+    yes:    the value of a plain yes, where the author's schema asks for one.
+    call:   name of the call before which the gate stands.
+    schema: JSON Schema of the value of an approval; None: nobody wrote one.
 
     Raises: `AnswerInvalid` for a dialect's word that does not fit this gate, for several decisions,
     and for keys that the dialect does not have.
@@ -161,6 +167,8 @@ def read_dialect(
         return _Said(asks, yes, call).read(_take_one(raw), _INBOX, about={})
     if not isinstance(raw, Mapping):
         return raw
+    if raw.get("approved") is True and "value" in raw:
+        return _open_value(raw, asks, schema)
     about = {key: raw[key] for key in _ABOUT if key in raw}
     if "userResponse" in raw and takes_text and raw.keys() <= {"userResponse", *_ABOUT}:
         _refuse_ambiguous(raw["userResponse"], asks)
@@ -171,6 +179,112 @@ def read_dialect(
             raise AnswerInvalid(f"the answer has unknown keys: {', '.join(unknown)[:200]}")
         return _Said(asks, yes, call).read(_take_one(raw["decisions"]), _LANGCHAIN, about=about)
     return raw
+
+
+# ----------------------------------------------------------------------------
+# A value that is an answer of its own, in the words of any client.  A graph that is resumed with it alone
+# reads it: no door goes on with it as the value of another answer.
+#
+#     {"approved": true, "value": {"userResponse": "Lyon"}}    at a question: "Lyon", as without the envelope
+#     {"approved": true, "value": {"decisions": […]}}          AnswerInvalid: the value is an answer of its own …
+#     {"approved": true, "value": {"userResponse": "Lyon"}}    where the author's schema has a property of
+#                                                              that name: the object, as its author asks
+
+
+_WORDS: Final = _INBOX | _LANGCHAIN
+_WORDED: Final = frozenset({"type", "args", "message", "edited_action"})
+"""The keys of one decision of a list."""
+_SPEAKERS: Final = ("approved", "decisions", "userResponse")
+"""Members by which an object is a whole answer."""
+
+
+def is_whole_answer(value: object) -> bool:
+    """Whether a value is an answer of its own: of this project, of Cinatra, of agent-inbox, of LangChain."""
+    if isinstance(value, list):
+        return any(map(is_worded, value))
+    if not isinstance(value, Mapping):
+        return False
+    if "approved" in value:
+        return value.keys() <= {*ANSWER_KEYS}
+    if "decisions" in value or "userResponse" in value:
+        return value.keys() <= {"decisions", "userResponse", *_ABOUT}
+    return is_worded(value)
+
+
+def is_worded(one: object) -> bool:
+    """Whether an object is one decision of a client's list."""
+    if not isinstance(one, Mapping) or not one.keys() <= _WORDED:
+        return False
+    word = one.get("type")
+    return isinstance(word, str) and word in _WORDS
+
+
+def has_named(value: object, schema: Mapping[str, JsonValue] | None) -> bool:
+    """Whether a schema names the members by which a value is a whole answer, so that the author asks for
+    just such a value.
+    """
+    listed = value if isinstance(value, list) else [value]
+    own = {str(key) for one in listed if isinstance(one, Mapping) for key in one}
+    speaking = own.intersection(_SPEAKERS) or own.intersection({"type"})
+    return bool(speaking) and not speaking.isdisjoint(_list_members(schema))
+
+
+def _list_members(schema: object) -> set[str]:
+    """The members that a schema names, at any depth."""
+    found: set[str] = set()
+    parts = [schema]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, list):
+            parts += part
+        elif isinstance(part, Mapping):
+            for key, inner in part.items():
+                if key in {"properties", "const"} and isinstance(inner, Mapping):
+                    found |= {str(name) for name in inner}
+                elif key == "enum" and isinstance(inner, list):
+                    found |= {
+                        str(name) for one in inner if isinstance(one, Mapping) for name in one
+                    }
+                parts.append(inner)
+    return found
+
+
+def _open_value(
+    raw: Mapping[Any, Any], asks: Asks, schema: Mapping[str, JsonValue] | None
+) -> Mapping[Any, Any]:
+    """An approval as it is; where its value is an answer of its own that gives the words which the gate
+    asks for, with these words in its place.
+
+    Raises: `AnswerInvalid` where the client's words do not fit the gate.
+    """
+    value = raw["value"]
+    if asks not in {"words", "choice"} or not is_whole_answer(value) or has_named(value, schema):
+        return raw
+    if isinstance(value, Mapping) and "approved" in value:
+        return raw
+    inner = read_dialect(value, asks=asks)
+    if (
+        isinstance(inner, Mapping) and len(inner) == 2
+    ):  # the yes and the words, and nothing beside them
+        words = [inner[key] for key in ("value", "userResponse") if key in inner]
+        return {**raw, "value": words[0]} if words else raw
+    return raw
+
+
+def refuse_own_answer(raw: object, schema: Mapping[str, JsonValue] | None) -> None:
+    """Refuse an approval whose value is an answer of its own, which the form would take as data.
+
+    raw:    what the form has read.
+    schema: as of `read_dialect`.
+    Raises: `AnswerInvalid`.
+    """
+    value = raw.get("value") if isinstance(raw, Mapping) else None
+    said = read_inside(value)
+    if is_whole_answer(said) and not has_named(said, schema):
+        raise AnswerInvalid(
+            "the value is an answer of its own inside an approval",
+            hint="send that answer alone, or its text as the value; to refuse, reject the gate",
+        )
 
 
 def drop_shown_args(raw: object, values: Mapping[str, JsonValue]) -> object:

@@ -166,13 +166,15 @@ class Gate:
         """Check a decision; raises as `read`."""
         return self.read(decision.wire())
 
-    def make_resume(self, wire: Mapping[str, JsonValue]) -> JsonValue:
+    def make_resume(self, wire: Mapping[str, JsonValue] | list[Any]) -> JsonValue:
         """What LangGraph's `Command(resume={gate.interrupt: …})` takes for an answer.
 
         It is the answer itself, but for a pause of a node's own code, which gets what it expects.
         """
         if isinstance(self.form, ForeignForm):
             return self.form.make_resume(self.read(wire))
+        if not isinstance(wire, Mapping):
+            return wire  # a list of another client
         return {**wire, **self._tell_text(wire)}
 
     def _tell_text(self, wire: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

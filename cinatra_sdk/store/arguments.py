@@ -5,13 +5,19 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
-from cinatra_sdk.data.text.person_texts import UNKEEPABLE, person_name, reason_text
+from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.person_texts import (
+    UNKEEPABLE,
+    escape_hidden,
+    person_name,
+    reason_text,
+)
 from cinatra_sdk.errors import AnswerInvalid, InputInvalid
-from cinatra_sdk.governed.secret_values import find_secret
+from cinatra_sdk.governed.secret_values import find_secret, redact
 
 
 def read_actor(by: str) -> str:
@@ -42,12 +48,15 @@ def check_reason(reason: str) -> str:
 # check_names(run_id="r1", tenant=None)     taken
 # check_names(run_id=b"r1")                 InputInvalid: 'run_id' is a bytes, not a text
 # check_kinds(limit="x")                    InputInvalid: 'limit' is a str, not a whole number …
+# check_word("kind", "gates", NEED_KINDS)    InputInvalid: 'kind' is 'gates', which is none of its words
 #
 # A driver's error, or one of Python's own, would name neither the argument nor the rule.  The methods of
 # a class under `@check_arguments` are called with arguments of the right kinds only: an argument has the
 # same kind in all of them, by its name.
 
 
+_TOLD: Final = 80
+"""Characters of a given word that an error repeats."""
 LONGEST: Final = 2_000
 """Characters of an argument; the longest ids are paths of gates."""
 
@@ -73,6 +82,28 @@ def _find_problem(given: object, most: int) -> str:
         return f"has more than {most:,} characters"
     found = UNKEEPABLE.search(given)
     return f"holds U+{ord(found[0]):04X}, which no database takes" if found else ""
+
+
+def check_word(name: str, given: str | None, known: Iterable[str]) -> None:
+    """Refuse a word of a filter that no item of the list has: an empty page would say that nothing
+    fits.  None sets no condition.
+
+    Raises: `InputInvalid`, which names the argument and the words that it takes.
+    """
+    words = [*known]
+    if given is None or given in words:
+        return
+    check_names(**{name: given})
+    nearest = did_you_mean(given, words)
+    raise InputInvalid(
+        f"'{name}' is '{name_word(given)}', which is none of its words",
+        hint=f"{nearest} " * bool(nearest) + f"it is one of: {', '.join(words)}",
+    )
+
+
+def name_word(given: str) -> str:
+    """A given word for an error text, without credentials and what nobody sees."""
+    return escape_hidden(redact(given)[:_TOLD])
 
 
 MOST: Final = 2**31 - 1

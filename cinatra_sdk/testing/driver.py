@@ -7,7 +7,15 @@ import os
 import queue
 import re
 import uuid
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -28,11 +36,15 @@ from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.list_channels import without_seals
 from cinatra_sdk.engine.serializer import STRICT
 from cinatra_sdk.errors import AnswerInvalid, FlowError, GateChanged, InputInvalid
+from cinatra_sdk.flow.nodes.failure_nodes import TellsErrors
 from cinatra_sdk.flow.nodes.start_and_end import Start
-from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, walk_plan_paths
+from cinatra_sdk.flow.nodes.tool_node import ToolCall
+from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, NodeWork, walk_plan_paths
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.gates.dialects import says_decision
+from cinatra_sdk.gates.dialects import has_named, is_whole_answer, is_worded, says_decision
 from cinatra_sdk.gates.forms.approval_forms import ForeignForm
+from cinatra_sdk.gates.forms.schema_form import SchemaForm
+from cinatra_sdk.gates.forms.tool_result_form import ResultForm
 from cinatra_sdk.gates.gate import Gate, label
 from cinatra_sdk.outside.platform import Platform, PlatformError, RecordedCall, SimulatedPlatform
 from cinatra_sdk.runs import OnEvent
@@ -52,7 +64,10 @@ from cinatra_sdk.testing.doubles import Recorder
 _VISIT: Final = re.compile(r"#\d+")
 _ITEM: Final = re.compile(r"\[\d+\]")
 AnswerLike: TypeAlias = "Decision | JsonValue"
-"""A Decision, True, False, or a JSON value to approve with."""
+"""A Decision, True, False, a JSON value to approve with, or a whole answer as a resumed graph takes it:
+`{"approved": False, "reason": "…"}`, `{"userResponse": "…"}`, `{"decisions": […]}`, or a list of
+agent-inbox, `[{"type": "accept", "args": None}]`.
+"""
 
 
 Answers: TypeAlias = "Sequence[AnswerLike] | Mapping[str, AnswerLike | list[AnswerLike]] | Callable[[Gate], AnswerLike]"
@@ -62,31 +77,49 @@ class Answering:
     """The answers given to `drive`, one per gate."""
 
     def __init__(self, answers: Answers | None) -> None:
+        """Raises: `AnswerInvalid` for answers of a shape that says not which gate each is for."""
+        _require_shape(answers)
         self._answers = answers
         self._used: dict[str, int] = {}
         self.asked: list[Gate] = []
         """Every gate, in order."""
 
-    def require_known_keys(self, plan: FlowPlan) -> None:
-        """Raise `AnswerInvalid` for a key that names no gate of the flow, and none that has asked."""
+    def require_known_keys(
+        self, names: _Names, *, is_sure: bool, reached: Collection[str] = ()
+    ) -> None:
+        """Raise `AnswerInvalid` for a key that names no gate of the flow, and none that has asked.
+
+        is_sure: whether no gate can ask but those of `names`; else a node is refused that cannot ask,
+                 and no unknown name.
+        reached: ids and paths of functions that were called: one that has asked nobody is no gate.
+        """
         if not isinstance(self._answers, Mapping):
             return
         asked = {name for gate in self.asked for name in _list_names(gate)}
-        known = {*_list_planned(plan), *asked}
+        gates, functions = names.gates | asked, names.functions - set(reached) - asked
+        known = gates | functions
         for key in self._answers:
             name = str(key)
-            if name not in known and _without_place(name) not in known:
-                raise AnswerInvalid(
-                    f"answers names '{name[:200]}', and no gate of the flow is called so",
-                    hint=did_you_mean(name, known) or _describe_gates(known),
-                )
+            place = _without_place(name)
+            if name in known or place in known:
+                continue
+            is_node = place in names.nodes
+            if is_node or is_sure:
+                raise _build_unknown_key(name, gates, is_node=is_node, answers=self._answers)
 
-    def __call__(self, gate: Gate) -> Mapping[str, JsonValue] | None:
+    def __call__(self, gate: Gate) -> Mapping[str, JsonValue] | list[Any] | None:
         if not self.asked or self.asked[-1].id != gate.id:
             self.asked.append(gate)
         found, answer = self._find_answer(gate)
         if not found:
             return None
+        if _stands_alone(gate, answer):
+            # The same reader as of a graph that is resumed with it.
+            whole: Any = answer
+            if isinstance(answer, Mapping):
+                whole = {**answer, "by": answer.get("by") or "drive"}
+            gate.read(whole)
+            return whole  # type: ignore[no-any-return]  # an object or a list
         _refuse_ambiguous(gate, answer)
         decision = Decision.of(answer, by="drive")
         gate.check(decision)
@@ -112,6 +145,71 @@ class Answering:
             return False, None
         self._used[key] = position + 1
         return True, answers[position]
+
+
+def _require_shape(answers: object) -> None:
+    """Raise `AnswerInvalid` unless answers stand in their order, by gate, or in a function."""
+    if answers is None or callable(answers):
+        return
+    if isinstance(answers, (str, bytes, bool, int, float, Decision)) or not isinstance(
+        answers, (list, tuple, Mapping)
+    ):
+        raise AnswerInvalid(
+            f"answers is {_describe_shape(answers)}, and does not say which gate it is for",
+            hint="give a list with one answer for each gate, [True]; an object by gate, "
+            "{'review': True}; or a function of the gate, lambda gate: True",
+        )
+    listed = answers.items() if isinstance(answers, Mapping) else [("", answers)]
+    for key, mine in listed:
+        if isinstance(answers, Mapping) and not isinstance(key, str):
+            raise AnswerInvalid(
+                f"a key of answers is {_describe_shape(key)}, not the id of a gate",
+                hint="give the gates' ids as texts",
+            )
+        if isinstance(mine, (list, tuple)) and any(map(is_worded, mine)):
+            where = f" of '{key[:200]}'" if key else ""
+            raise AnswerInvalid(
+                f"the list{where} is one answer in the words of another client, and a list in answers "
+                "holds one answer for each gate or visit",
+                hint="give a list around it: [[{'type': 'accept', 'args': None}]]; or, as data for "
+                "the flow, Decision.approve(value=…)",
+            )
+
+
+def _describe_shape(value: object) -> str:
+    if isinstance(value, (bool, type(None))):
+        return repr(value)
+    kinds = {str: "a text", int: "a number", float: "a number", Decision: "one Decision"}
+    return kinds.get(type(value), f"of the type {type(value).__name__}")
+
+
+def _stands_alone(gate: Gate, answer: object) -> bool:
+    """Whether an answer is a whole one, which the gate's own reader takes or refuses; not where it is
+    the very value that the author, or the code that paused, asks for.
+    """
+    form = gate.form
+    if not is_whole_answer(answer) or isinstance(form, ForeignForm):
+        return False
+    if isinstance(form, ResultForm) and not form.is_question:
+        return isinstance(answer, Mapping) and "approved" in answer
+    schema = form.value_schema if isinstance(form, SchemaForm) else form.fields_schema
+    says_no = isinstance(answer, Mapping) and answer.get("approved") is False
+    return says_no or not has_named(answer, schema)
+
+
+def _build_unknown_key(
+    name: str, gates: Collection[str], *, is_node: bool, answers: object
+) -> AnswerInvalid:
+    nearest = did_you_mean(name, gates) or _describe_gates(gates)
+    if is_node:
+        return AnswerInvalid(
+            f"answers names '{name[:200]}', a node that asks nobody: no gate of the flow is called so",
+            hint=nearest,
+        )
+    hint = f"{nearest}; one answer alone stands in a list: [{{…}}]" if is_whole_answer(answers) else nearest  # fmt: skip
+    return AnswerInvalid(
+        f"answers names '{name[:200]}', and no gate of the flow is called so", hint=hint
+    )
 
 
 def _refuse_ambiguous(gate: Gate, answer: object) -> None:
@@ -142,21 +240,51 @@ def _without_place(name: str) -> str:
     return _ITEM.sub("", _VISIT.sub("", name))
 
 
-def _list_planned(plan: FlowPlan) -> Iterator[str]:
-    """The names of every node that may ask: its id, and its path without visits and items."""
-    for path, node in walk_plan_paths(plan):
-        if _may_ask(node):
-            yield node.id
-            yield "/".join(label(part, 1) for part in path if not _ITEM.fullmatch(part))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    """What the nodes of a flow may be called: by id, and by path without visits and items."""
+
+    gates: frozenset[str]
+    """Those that ask a person, or may have to."""
+    functions: frozenset[str]
+    """Those that run code of other people, which may pause by itself."""
+    nodes: frozenset[str]
+    """All of them."""
+
+    @classmethod
+    def of(cls, plan: FlowPlan, *, is_governed: bool) -> _Names:
+        """is_governed: whether the rules of a pack may have a person asked before any call."""
+        gates, functions, nodes = set[str](), set[str](), set[str]()
+        for path, node in walk_plan_paths(plan):
+            names = {
+                node.id,
+                "/".join(label(part, 1) for part in path if not _ITEM.fullmatch(part)),
+            }
+            nodes |= names
+            if _may_ask(node, is_outermost=len(path) == 1, is_governed=is_governed):
+                gates |= names
+            elif _runs_others_code(node.work):
+                functions |= names
+        # An id may stand in several flows: then one of its nodes is enough.
+        return cls(
+            gates=frozenset(gates), functions=frozenset(functions - gates), nodes=frozenset(nodes)
+        )
 
 
-def _may_ask(node: NodePlan) -> bool:
-    """Whether the node is a gate, or acts: then a person may have to confirm it."""
+def _may_ask(node: NodePlan, *, is_outermost: bool, is_governed: bool) -> bool:
     work = node.work
-    return work.asks or work.asks_person or work.acts or isinstance(work, Start)
+    if isinstance(work, Start):  # the outermost one asks for inputs that the run lacks
+        return is_outermost and bool(work.required)
+    return work.asks or work.asks_person or (work.acts and is_governed)
 
 
-def _describe_gates(known: set[str]) -> str:
+def _runs_others_code(work: NodeWork) -> bool:
+    """Whether a node runs a function of the host, or is one of a package."""
+    own = work.work if isinstance(work, TellsErrors) else work
+    return isinstance(own, ToolCall) or not type(own).__module__.startswith("cinatra_sdk.")
+
+
+def _describe_gates(known: Collection[str]) -> str:
     return f"its gates: {', '.join(sorted(known)[:10])}" if known else "it has no gate"
 
 
@@ -250,17 +378,21 @@ def drive(
 ) -> Result:
     """Run `flow` in memory, answering its gates.
 
-    answers:  in order; or by node id (one answer for every visit, or a list of them), or by the id
-              that a gate of `result.gates` has; or a function of the gate.  None, or a gate without
-              an answer, leaves the run waiting.
+    answers:  a list or a tuple in order; or an object by node id (one answer for every visit, or a
+              list of them), or by the id that a gate of `result.gates` has; or a function of the
+              gate.  None, or a gate without an answer, leaves the run waiting.  One answer is True,
+              False, a `Decision`, a value to approve with, or a whole answer in the words of any
+              client (see `AnswerLike`), which is read as a resumed graph reads it; a list of
+              agent-inbox stands in a list of its own, `[[{"type": "accept", "args": None}]]`.
+              Anything else is refused: a text or a yes alone says not which gate it is for.
     platform: answers the calls; by default a simulation.  In a simulation, inputs that only a
               caller can supply are sampled where `params` lacks them.
     stubs:    responses of the simulation, by node id, path or url suffix.
 
     What acts at most once is kept in a ledger in memory, unless `context` has another one.
 
-    Raises: `InputInvalid` for parameters, `AnswerInvalid` for an answer that does not fit, and for one
-    whose key names no gate.
+    Raises: `InputInvalid` for parameters, `AnswerInvalid` for an answer that does not fit, for one whose
+    key names no gate, and for answers of another shape.
     """
     ready = _Drive.of(flow, params, answers, platform, stubs)
     return ready.result(ready.graph, context, on_event)
@@ -316,6 +448,7 @@ class _Drive:
     run_id: str
     recorder: Recorder
     answering: Answering
+    names: _Names
 
     @classmethod
     def of(
@@ -335,8 +468,9 @@ class _Drive:
         recorder = Recorder(platform)
         tools = {name: recorder.tool(name, tool) for name, tool in flow.tools.items()}
         answering = Answering(answers)
-        if not tools:  # else their own code may ask, by a gate that no plan knows
-            answering.require_known_keys(flow.plan)
+        names = _Names.of(flow.plan, is_governed=getattr(flow, "governed", True))
+        # The own code of tools may ask by a gate that no plan knows.
+        answering.require_known_keys(names, is_sure=not tools)
         driven = flow.with_host(platform=recorder, tools=tools)
         return cls(
             flow=driven,
@@ -345,6 +479,7 @@ class _Drive:
             run_id=f"drive-{uuid.uuid4().hex[:12]}",
             recorder=recorder,
             answering=answering,
+            names=names,
         )
 
     def result(self, graph: Graph, context: HostContext | None, on_event: OnEvent | None) -> Result:
@@ -362,7 +497,10 @@ class _Drive:
             raise  # a mistake of the test, not a failure of the run
         except (FlowError, PlatformError) as error:
             return self._build_failed_result(graph.get_state(config, subgraphs=True), error)
-        self.answering.require_known_keys(self.flow.plan)
+        # A run that waits has had no answer from a function either: what it asks has a gate's own key.
+        reached = {name for call in self.recorder.calls for name in (call.node, call.path)}
+        reached |= self.names.functions if stop.status == "waiting" else set()
+        self.answering.require_known_keys(self.names, is_sure=True, reached=reached)
         return Result(
             status=stop.status,
             outputs=stop.outputs,

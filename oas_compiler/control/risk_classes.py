@@ -13,7 +13,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from cinatra_sdk.contract import is_send_class
+from cinatra_sdk.contract import RISK_CLASSES, is_known_risk, is_send_class
 from oas_compiler.ir import FlowIR, InputMessageNode, Node, Path, walk
 
 READ, WRITE, APPROVAL, SEND = range(4)
@@ -58,11 +58,7 @@ def sends(flow: FlowIR) -> frozenset[Path]:
 # `risk.is_send_class` decides whether a class is a send at run time; this module is for rules.
 
 
-KNOWN: Final = (
-    "read_only", "read", "approval", "test_send", "write", "write_safe", "draft_create",
-    "draft_update", "email_send", "send_external_message",
-)  # fmt: skip
-"""The words of Cinatra's own agents and documents; `…_send` and the like are known too."""
+KNOWN: Final = RISK_CLASSES
 SEND_VERBS: Final = ("send", "publish", "post", "delete")
 _FIRST_VERBS: Final = frozenset({"send", "publish", "delete"})
 """Verbs that mean a send also as the first word; "post_review", for instance, may mean a review
@@ -87,7 +83,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def is_known(risk_class: str) -> bool:
-    return risk_class in KNOWN or is_send_class(risk_class)
+    return is_known_risk(risk_class)
 
 
 def means_send(risk_class: str) -> bool:

@@ -175,6 +175,45 @@ def test_ordinary_words_and_placeholders_stay(value: Any) -> None:
     assert find_covered(value) == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["otp", "OTP", "user_otp", "totp", "one_time_code", "oneTimeCode", "one-time-pin", "otpCode", "passcode",
+     "pass_code", "pin", "cardPin", "pin_code", "verification_code", "mfaCode", "2fa_code", "sms_code",
+     "security_code", "cvv", "puk", "recovery_codes", "backup_code", "authorization_code"],
+)  # fmt: skip
+def test_a_one_time_code_or_a_pin_is_covered_wherever_its_name_says_so(name: str) -> None:
+    for value, written in (
+        ({"data": {name: "482913"}}, "482913"),
+        ({"data": {"login": {name: ["482913"]}}}, "482913"),
+        ({"data": {name: 482913}}, "482913"),
+        ({"inputs": [{"title": name, "type": "string", "default": "482913"}]}, "482913"),
+        ({"url": f"https://h.example/x?{name}=482913"}, f"https://h.example/x?{name}=482913"),
+        ({"text": f'{{"{name}": "482913"}}'}, f'{{"{name}": "482913"}}'),
+        ({"data": {name: f"{{{{ {name} | default('482913') }}}}"}}, None),
+    ):
+        if name == "2fa_code" and "text" in value:
+            continue  # a name inside of a text begins with a letter
+        covered = find_all(value)
+        assert covered == [written] if written else len(covered) == 1, value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"pin": True}, {"pin": "art_1234"}, {"pin": "sha256:4829134829"}, {"pin": "1.24.3"}, {"pin": 17},
+        {"pin": "2026-11-28"}, {"pinned": "482913"}, {"pin_id": "482913"}, {"pin_count": 482913},
+        {"otp": "sms"}, {"otp": "{{ otp }}"}, {"otp": False}, {"otp_length": 482913}, {"otp_url": "https://h/4829"},
+        {"otp": "sha256"}, {"title": "otp", "type": "string", "maxLength": 482913, "description": "Six digits 482913"},
+        {"destination_input": "otp", "source_output": "pin"}, {"required": ["otp", "pin"]}, {"zip_code": "482913"},
+        {"status_code": 2000}, {"country_code": "DE49"}, {"discount_code": "SUMMER2026"}, {"passcode": "<code>"},
+        {"text": "The pin is stuck, see otp: on page 4829."}, {"capture": "482913"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_named_near_a_code_is_none(value: Any) -> None:
+    assert find_all({"data": value}) == []
+
+
 def test_a_name_may_be_a_credential_itself() -> None:
     assert is_written_name(KEY, is_sent=True)
     assert not is_written_name(KEY, is_sent=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -189,3 +190,23 @@ def test_an_approval_of_a_question_prints_the_command_that_answers_it(
     assert "asks a question, and an approval has no words: use oasflow answer with --text" in told
     assert "oasflow answer r1/city --shown HASH --text '…'" in told
     assert cli("answer", "r1/city", "--text", "Lyon").exit_code == 0
+
+
+def test_every_door_of_the_command_line_reads_or_refuses_as_a_resumed_graph(
+    cli: Any, flow_file: Any
+) -> None:
+    asking = node("InputMessageNode", "city", message="Where?", outputs=[port("said")])
+    path = flow_file(
+        flow_of(start(), asking, end(port("said")), edges=[("city", "said", "end", "said")])
+    )
+    assert cli("run", path, "--run-id", "w1").exit_code == 3
+    for words in (
+        ("--value", '{"approved": true}'), ("--value", '{"type": "accept"}'), ("--text", "-"),
+        ("--text", "[approved by operator]"), ("--text", "Lyon", "--shown", ""),
+        ("--value", '{"decisions": [{"type": "approve"}]}'),
+    ):  # fmt: skip
+        refused = cli("answer", "w1/city", *words)
+        assert (refused.exit_code, "error: " in refused.stderr) == (2, True), words
+    assert "--shown is empty" in cli("deny", "w1/city", "--shown", "").stderr
+    done = cli("answer", "w1/city", "--value", '{"userResponse": "Lyon"}', "--json")
+    assert json.loads(done.stdout)["outputs"] == {"said": "Lyon"}

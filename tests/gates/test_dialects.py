@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -66,6 +67,9 @@ def said(form: AnswerForm, raw: Any) -> Any:
         langchain("respond", message="Lyon"),
         {"approved": True, "value": "Lyon"},
         {"approved": True, "userResponse": "Lyon"},
+        {"approved": True, "value": {"userResponse": "Lyon"}},
+        {"approved": True, "value": inbox("response", "Lyon")},
+        {"approved": True, "value": langchain("respond", message="Lyon"), "by": "ann"},
     ],
     ids=str,
 )
@@ -81,6 +85,58 @@ def test_words_in_any_dialect_answer_a_question(name: str, raw: Any) -> None:
 def test_who_answers_may_stand_beside_the_words(raw: Any) -> None:
     answer = QUESTION.read(raw)
     assert (answer.value, answer.by) == ("Lyon", "ann")
+
+
+OPEN: dict[str, Any] = {"type": "object"}
+LOOSE = {
+    "approval": APPROVAL,
+    "value": form_of(output="x", text_output=False, output_schema=OPEN),
+    "document": form_of(output="x", document_schema=OPEN),
+    "data": form_of(output="x", answer_schema=OPEN),
+    "anything": form_of(output="x", answer_schema={}),
+    "wide call": form_of(output="mail", confirms=True, call="send", answer_schema=OPEN),
+}
+"""Forms that take any object."""
+WHOLE: list[Any] = [
+    {"approved": True}, {"approved": True, "reason": "x"}, {"approved": False}, {"approved": "no"},
+    {"userResponse": "x"}, {"userResponse": "x", "by": "ann"}, langchain("approve"),
+    langchain("reject"), langchain("edit", edited_action={"name": "send", "args": {}}),
+    {"type": "accept", "args": None}, {"type": "reject"}, {"type": "response", "args": "x"},
+    {"approved": True, "value": {"userResponse": "x"}}, {"decisions": []},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*LOOSE, "question", "a model's"])
+@pytest.mark.parametrize("value", WHOLE, ids=str)
+def test_an_answer_inside_an_approval_is_nowhere_data(name: str, value: Any) -> None:
+    form = ({**LOOSE, **QUESTIONS})[name]
+    if name in QUESTIONS and value == {"userResponse": "x"}:
+        return  # its words: see above
+    for said in (value, json.dumps(value), *([[value]] if "type" in value else [])):
+        if isinstance(said, list) and value["type"] == "response" and name in QUESTIONS:
+            continue
+        with pytest.raises(AnswerInvalid):
+            form.read({"approved": True, "value": said})
+
+
+@pytest.mark.parametrize("value", WHOLE, ids=str)
+def test_an_object_of_just_these_members_is_data_where_the_author_names_them(value: Any) -> None:
+    names = dict.fromkeys(("userResponse", "decisions", "type", "approved", "x"), True)
+    form = form_of(
+        output="x", answer_schema={"$defs": {"a": {"properties": names}}, "$ref": "#/$defs/a"}
+    )
+    assert json.loads(form.read({"approved": True, "value": value}).value) == value
+
+
+@pytest.mark.parametrize(
+    "value", [{"type": "invoice"}, {"type": "accept", "of": 1}, {"approved": 1, "sum": 2}]
+)
+def test_other_data_stays_data(value: Any) -> None:
+    assert json.loads(LOOSE["data"].read({"approved": True, "value": value}).value) == value
+
+
+def test_a_yes_alone_is_the_yes_that_a_button_asks_for() -> None:
+    assert BUTTON.read({"approved": True}) == BUTTON.read(langchain("approve"))
 
 
 VERDICTS = {
@@ -134,7 +190,21 @@ NO_WORDS: list[Any] = [
     {"approved": True, "value": False}, {"approved": True, "value": 0}, {"approved": True, "value": [""]},
     {"approved": True, "value": ["Lyon", ""]}, {"approved": True, "value": "[Approved by operator]"},
     "[Approved by operator]", {"approved": True, "approvalNote": "[Approved by operator]"},
+    "[approved by operator].", " [ APPROVED  by\noperator ] ", "[Approved\u200b by operator]", "-", ".",
+    "{}", "[]", "[ ]", "—", "…", "??", "/", '""', "_", "*", "\u2500\u2500", "\ufffd", "\u3002", "\u0301",
+    {"approved": True, "value": {"userResponse": "-"}}, {"approved": True, "approvalNote": "."},
 ]  # fmt: skip
+WORDS = [
+    "Lyon", "はい", "是", "نعم", "हाँ", "👍", "+1", "1", "½", "‼️", "#️⃣", "✓", "❤", "€", "n/a", "none", "no", "a.",
+    "ཨོཾ", "ok?", "Approved by operator", "[Approved by operator], but later",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["question", "a model's", "setup"])
+@pytest.mark.parametrize("text", WORDS)
+def test_a_word_of_any_script_and_an_emoji_answer_a_question(name: str, text: str) -> None:
+    for raw in (text, {"userResponse": text}, {"approved": True, "value": text}):
+        assert said(QUESTIONS[name], raw) == text
 
 
 @pytest.mark.parametrize("name", ["question", "a model's", "setup"])

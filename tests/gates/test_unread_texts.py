@@ -162,6 +162,17 @@ def test_a_resumed_graph_takes_no_text_that_nothing_reads(raw: Any) -> None:
         resume(UNREAD, raw)
 
 
+@pytest.mark.parametrize("shown", ["", None, "seen", " ", 0, []], ids=repr)
+@pytest.mark.parametrize("approved", [True, False])
+def test_a_resumed_graph_takes_no_answer_that_names_nothing_as_seen(
+    approved: bool, shown: Any
+) -> None:
+    for raw in ({"approved": approved}, {"decisions": [{"type": "approve"}]}):
+        with pytest.raises(AnswerInvalid, match="'shown' is"):
+            resume(UNREAD, {**raw, "shown": shown})
+    assert resume(UNREAD, {"approved": False}).status == "rejected"
+
+
 def test_a_run_that_paused_before_texts_were_asked_about_goes_on_as_it_was_asked() -> None:
     flow = compile_flow(UNREAD)
     graph, config = flow.graph(InMemorySaver()), flow.config(run_id="r")

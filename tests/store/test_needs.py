@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from cinatra_sdk import Decision, InputInvalid, RunStore
+from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from cinatra_sdk.store.health import examine
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, port, start, tool
 
+OPEN: Any = "open"
 ANN = Decision.approve(by="ann")
 
 
@@ -71,10 +73,30 @@ def test_gates_calls_and_failed_runs_stand_in_one_list_with_what_answers_them(
     assert asked.content == "x: Bees in Ägypten"
     (key,) = [one.key for one in three.unknown("r2")]
     assert (unknown.command, unknown.name) == (f"oasflow settle r2 {key}", key)
-    assert unknown.content == "post by post"
+    assert unknown.content.startswith("post by post: ")
+    assert "the line went dead" in unknown.content
     assert (failed.command, failed.tenant) == ("oasflow resume r3", "acme")
     assert "the line went dead" in failed.content
     assert [need.run_id for need in asyncio.run(three.aneeds()).items] == ["r1", "r2", "r3"]
+
+
+def test_after_a_resume_a_call_still_says_why_nobody_knows(fresh_database: str) -> None:
+    def lose(x: str) -> str:
+        raise RuntimeError(f"the line went dead, key sk-{'a' * 30} {'x' * 5_000}")
+
+    made = flow_of(start(port("x", default="1")), call("at_most_once"), end(), edges=EDGES)
+    acting = compile_flow(made, tools={"post": lose})
+    with RunStore.open(fresh_database) as store:
+        first = store.start(acting, run_id="r1")
+    with RunStore.open(fresh_database) as store:  # a restart
+        again = store.resume("r1", flow=acting)
+        (unknown,), (need,) = store.unknown("r1"), store.needs().items
+    for told in (str(first.error), str(again.error), unknown.why, need.content):
+        assert "the line went dead" in told
+        assert "sk-aaaa" not in told
+        assert len(told) < 2_000
+    assert again.error is not None
+    assert "an earlier attempt ended so: " in str(again.error["message"])
 
 
 def test_what_was_answered_is_needed_no_more(three: RunStore) -> None:
@@ -101,7 +123,7 @@ def test_what_was_answered_is_needed_no_more(three: RunStore) -> None:
         ({"text": "BEES"}, ["r1"]),
         ({"text": "ägypten"}, ["r1"]),
         ({"text": "ÄGYPTEN"}, ["r1"]),
-        ({"text": "line went dead"}, ["r3"]),
+        ({"text": "line went dead"}, ["r2", "r3"]),
         ({"text": "wasps"}, []),
         ({"text": "%"}, []),
     ],
@@ -154,3 +176,39 @@ def test_the_examination_counts_them_and_finds_something_to_do(
         assert words in told
     others = examine(fresh_database, tenant="acme")
     assert (others.gates_total, others.calls_total, others.dead_letters_total) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("door", "told"),
+    [
+        (lambda s: s.needs(kind="gates"), "'kind' is 'gates'.*did you mean \"gate\".*gate, call, failed"),
+        (lambda s: s.needs(kind=""), "'kind' is ''.*one of: gate, call, failed"),
+        (lambda s: s.needs(risk="read-only"), "no risk class 'read-only'.*did you mean \"read_only\""),
+        (lambda s: s.gates(risk="bogus"), "no risk class 'bogus'.*known are approval"),
+        (lambda s: s.list(status="wating"), "'status' is 'wating'.*did you mean \"waiting\""),
+        (lambda s: s.page(status="open"), "'status' is 'open'.*running, waiting"),
+        (lambda s: asyncio.run(s.alist(status="Failed")), "'status' is 'Failed'"),
+        (lambda s: s.effects("r2", status="lost"), "'status' is 'lost'.*begun, done, failed, unknown"),
+        (lambda s: DecisionRecords(s.database).page(status=OPEN), "'status' is 'open'.*DECIDED"),
+        (lambda s: s.list(status="sk-abcdefghijklmnopqrstuvwxyz"), r"'status' is '\[redacted\]'"),
+        (lambda s: s.list(status=["failed"]), "'status' is a list"),
+    ],
+    ids=["kind", "no kind", "risk", "risk of a gate", "status", "status of a page", "async", "effects",
+         "records", "a credential", "no text"],
+)  # fmt: skip
+def test_a_word_that_no_filter_has_is_refused_with_those_that_it_has(
+    three: RunStore, door: Callable[[RunStore], Any], told: str
+) -> None:
+    with pytest.raises(InputInvalid, match=told):
+        door(three)
+
+
+def test_an_authors_own_risk_class_is_a_word_as_soon_as_anything_has_it(store: RunStore) -> None:
+    own = gate("ask", riskClass="invoice_create")
+    started = store.start(compile_flow(flow_of(start(), own, end())), run_id="r1")
+    assert runs(store, risk="invoice_create") == ["r1"]
+    assert runs(store, risk="email_send") == []
+    assert store.needs(risk="invoice_create", kind="call").items == []
+    store.answer("r1", started.waiting[0].id, ANN)
+    assert runs(store, risk="invoice_create") == []
+    assert runs(store, kind="gate", tenant="nobody") == []

@@ -407,3 +407,71 @@ def test_a_gate_inside_of_a_tools_own_code_is_answered_by_its_name() -> None:
 
     result = drive(tool_flow(lambda a: interrupt("how many?")), answers={"compute": 3})
     assert (result.status, result.outputs) == ("completed", {"n": 3})
+
+
+def _with_tool() -> Flow:
+    sent = tool("send", "send_mail", [], [port("n")])
+    return compile_flow(
+        flow_of(start(), api("read"), gate("review"), sent, end()),
+        tools={"send_mail": lambda: "sent"},
+    )
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [{"read": True}, {"start": True}, {"review": True, "send": True}, {"send": True},
+     {"review": True, "send_mail": True}, {"review": True, "reviews": True}, {"review": True, "end": 1}],
+    ids=str,
+)  # fmt: skip
+def test_a_key_of_what_asks_nobody_is_refused_with_the_gates(answers: Any) -> None:
+    with pytest.raises(AnswerInvalid, match=r"answers names '\w+'.*(its gates: review|mean \"review\")"):  # fmt: skip
+        drive(_with_tool(), answers=answers)
+    assert drive(_with_tool(), answers={"review": True}).status == "completed"
+
+
+NO_SHAPES: list[tuple[Any, str]] = [
+    ("yes", "a text"), (b"yes", "of the type bytes"), (True, "True"), (False, "False"), (1, "a number"),
+    (Decision.approve(), "one Decision"), ({True}, "of the type set"), (iter([True]), "list_iterator"),
+    ({1: True}, "a key of answers is a number"), ({"approved": True}, "one answer alone stands in a list"),
+    ({"decisions": [{"type": "approve"}]}, "one answer in the words of another client"),
+    ([{"type": "response", "args": "x"}], "a list around it"),
+    ({"review": [{"type": "accept", "args": None}]}, "the list of 'review' .* a list around it"),
+    ([True, {"type": "respond", "message": "x"}], "a list around it"),
+]  # fmt: skip
+
+
+@both
+@pytest.mark.parametrize(("answers", "told"), NO_SHAPES, ids=lambda one: str(one)[:30])
+def test_answers_of_another_shape_are_refused_with_the_shapes_there_are(
+    driven: Driven, answers: Any, told: str
+) -> None:
+    with pytest.raises(AnswerInvalid, match=told):
+        driven(compile_flow(flow_of(start(), gate("review"), end())), answers=answers)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "reason"),
+    [
+        ([{"type": "accept", "args": None}], "completed", ""),
+        ([{"type": "ignore"}], "rejected", ""),
+        ({"decisions": [{"type": "reject", "message": "no"}]}, "rejected", "no"),
+        ({"approved": True, "reason": "fine"}, "completed", "fine"),
+        ({"approved": False, "reason": "no", "by": "ann"}, "rejected", "no"),
+    ],
+    ids=str,
+)
+def test_a_whole_answer_is_read_as_a_resumed_graph_reads_it(
+    answer: Any, status: str, reason: str
+) -> None:
+    flow = compile_flow(flow_of(start(), gate("review"), end()))
+    for answers in ({"review": [answer]}, [answer], (answer,), lambda _gate: answer):
+        result = drive(flow, answers=answers)
+        assert (result.status, result.decisions[0]["reason"]) == (status, reason)
+
+
+@pytest.mark.parametrize("shown", ["", None, "seen", 7, [], "0" * 15])
+def test_an_answer_that_was_seen_nowhere_is_refused_by_name(shown: Any) -> None:
+    flow = compile_flow(flow_of(start(), gate("review"), end()))
+    for approved in (True, False):
+        with pytest.raises(AnswerInvalid, match="'shown' is"):
+            drive(flow, answers={"review": {"approved": approved, "shown": shown}})

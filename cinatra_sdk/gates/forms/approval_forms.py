@@ -25,7 +25,14 @@ from cinatra_sdk.gates.answers import (
     refuse_governed,
 )
 from cinatra_sdk.gates.decisions import UNSET, Unset
-from cinatra_sdk.gates.dialects import AS_SHOWN, read_dialect, refuse_contradiction, refuse_no
+from cinatra_sdk.gates.dialects import (
+    AS_SHOWN,
+    Asks,
+    read_dialect,
+    refuse_contradiction,
+    refuse_no,
+    refuse_own_answer,
+)
 from cinatra_sdk.gates.forms.answer_form import (
     WithoutFields,
     check_typed,
@@ -57,7 +64,9 @@ class ApprovalForm:
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
         given = read_dialect(raw, asks="yes")
-        return read_envelope(given, output=self.output, read_value=self.read_value)
+        answer = read_envelope(given, output=self.output, read_value=self.read_value)
+        refuse_own_answer(given, self.document_schema or self.output_schema)
+        return answer
 
     def read_value(self, given: Given) -> JsonValue:
         """The given value; for a yes its text, which a flow may read as any type of output."""
@@ -151,7 +160,9 @@ class ConfirmationForm(WithoutFields):
         """The checked answer; raises `AnswerInvalid`."""
         given = read_dialect(raw, asks="call", call=self.call)
         refuse_governed(given)
-        return read_envelope(given, output=self.output, read_value=self.read_value, deniable=True)
+        answer = read_envelope(given, output=self.output, read_value=self.read_value, deniable=True)
+        refuse_own_answer(given, self.arguments_schema)
+        return answer
 
     def read_value(self, given: Given) -> JsonValue:
         """True: the call is made with the arguments that were shown; else the edited arguments."""
@@ -310,8 +321,11 @@ class TextForm:
 
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
-        given = read_dialect(raw, asks="words" if self.is_question else "yes")
-        return read_envelope(given, output=self.output, read_value=self.read_value)
+        asks: Asks = "words" if self.is_question else "yes"
+        given = read_dialect(raw, asks=asks, schema=self.document_schema)
+        answer = read_envelope(given, output=self.output, read_value=self.read_value)
+        refuse_own_answer(given, self.document_schema)
+        return answer
 
     def read_value(self, given: Given) -> JsonValue:
         """The given text; for a yes the note to the flow, else Cinatra's words for a yes.

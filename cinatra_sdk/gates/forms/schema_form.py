@@ -22,16 +22,22 @@ from pydantic import JsonValue
 from cinatra_sdk.data.port_schemas import list_choices, properties_of, takes_text
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import (
-    APPROVED_TEXT,
     Answer,
     Given,
     NoWords,
     envelope_schema,
     has_words,
+    is_placeholder,
     read_envelope,
 )
 from cinatra_sdk.gates.decisions import UNSET, Unset
-from cinatra_sdk.gates.dialects import Asks, read_dialect, read_inside, refuse_no
+from cinatra_sdk.gates.dialects import (
+    Asks,
+    read_dialect,
+    read_inside,
+    refuse_no,
+    refuse_own_answer,
+)
 from cinatra_sdk.gates.forms.answer_form import (
     UNDECODED,
     check_typed,
@@ -84,6 +90,12 @@ class SchemaForm:
         yes = properties["approved"]
         return isinstance(yes, Mapping) and yes.get("type") == "boolean"
 
+    @property
+    def value_schema(self) -> Mapping[str, JsonValue]:
+        """All that the author's schemas say of the value, for whoever looks for a name in them."""
+        own = self.answer_schema
+        return {"allOf": [dict(own), dict(self.document_schema)]} if self.document_schema else own
+
     def schema(self) -> dict[str, JsonValue]:
         """JSON Schema of the JSON that resumes the gate."""
         # A schema with `$ref` cannot stand inside another schema; the payload carries it.
@@ -94,8 +106,10 @@ class SchemaForm:
         """The checked answer; raises `AnswerInvalid`."""
         asks: Asks = "words" if self.needs_words else "yes"
         asks = "choice" if self._lists_texts else asks
-        given = read_dialect(raw, asks=asks, yes=self.plain_yes)
-        return read_envelope(given, output=self.output, read_value=self.read_value)
+        given = read_dialect(raw, asks=asks, yes=self.plain_yes, schema=self.value_schema)
+        answer = read_envelope(given, output=self.output, read_value=self.read_value)
+        refuse_own_answer(given, self.value_schema)
+        return answer
 
     def read_value(self, given: Given) -> JsonValue:
         """The given value, taken out of its title, as the type of the output."""
@@ -107,6 +121,10 @@ class SchemaForm:
                 self._require_words(value)
             self._refuse_blanks(given.value)
             return value
+        if (
+            self.asks_yes and self.document_schema is None
+        ):  # the envelope's own yes is the one that the schema asks for
+            return self._check_value({"approved": True})
         # An approval without a value is valid where the schema requires no value.
         if self.is_titled and not find_schema_problem(self.answer_schema, {}):
             return given.yes_text if self.text_output else self._fill_output(None)
@@ -186,13 +204,15 @@ class SchemaForm:
         part = properties_of(self.answer_schema).get(field) if field else self.answer_schema
         listed = isinstance(part, Mapping) and ("enum" in part or "const" in part)
         said = value.get(field) if isinstance(value, Mapping) and field else value
-        if not listed and not has_words(said):
+        if not listed and (not has_words(said) or is_placeholder(said)):
             raise NoWords("the answer has no words", hint=self._format_question())
 
     def _refuse_blanks(self, value: JsonValue) -> None:
         """Raise `AnswerInvalid` where the schema asks for texts and nothing else, and each of those
         that it requires is empty: a person who writes one may leave another empty on purpose.
         """
+        if self.document_schema is not None:
+            return  # of a document its own schema says what may be left out
         parts = properties_of(self.answer_schema)
         said = read_inside(value) if parts else value
         asked: dict[str, Any] = {self.output: self.answer_schema}
@@ -205,7 +225,7 @@ class SchemaForm:
         named = said if parts and isinstance(said, Mapping) else {self.output: said}
         # Null and an empty list are answers where the author's schema takes them.
         given = [named[name] for name in asked if named.get(name) not in (None, [])]
-        if given and not any(has_words(one) and one != APPROVED_TEXT for one in given):
+        if given and not any(has_words(one) and not is_placeholder(one) for one in given):
             raise NoWords("the answer has no words", hint=self._format_question())
 
     def _check_value(self, given: JsonValue) -> JsonValue:

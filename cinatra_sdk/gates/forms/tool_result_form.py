@@ -27,7 +27,7 @@ from cinatra_sdk.gates.answers import (
     read_envelope,
     said_name,
 )
-from cinatra_sdk.gates.dialects import read_dialect
+from cinatra_sdk.gates.dialects import Asks, read_dialect, refuse_own_answer
 from cinatra_sdk.gates.forms.answer_form import find_schema_problem
 from cinatra_sdk.gates.forms.schema_form import SchemaForm
 
@@ -58,14 +58,18 @@ class ResultForm(SchemaForm):
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
         if self.is_question:
-            raw = read_dialect(raw, asks="choice" if self._lists_texts else "words")
+            asks: Asks = "choice" if self._lists_texts else "words"
+            raw = read_dialect(raw, asks=asks, schema=self.answer_schema)
         is_decision = isinstance(raw, Mapping) and "approved" in raw
         if self.is_question and not is_decision and not self._is_named(raw):
             raise AnswerInvalid(
                 "the answer to a question is a text", hint='send it alone, or {"approved": false}'
             )
         given = raw if is_decision else {"approved": True, "value": _make_lists(raw)}
-        return read_envelope(given, output="result", read_value=self.read_value)
+        answer = read_envelope(given, output="result", read_value=self.read_value)
+        if self.is_question:
+            refuse_own_answer(given, self.answer_schema)
+        return answer
 
     def read_value(self, given: Given) -> JsonValue:
         """The outputs by title, each of a type that can become the output's own."""

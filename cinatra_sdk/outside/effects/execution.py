@@ -26,7 +26,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, ShownDiffers
-from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.outside.effects.door import Door, EffectNews, running
 from cinatra_sdk.outside.effects.effect import Effect, EffectFailure, EffectResult, read_failure
 from cinatra_sdk.outside.effects.ledger import Differs, Entry, Ledger, NothingKept, Stored, Unknown
@@ -50,6 +50,8 @@ from cinatra_sdk.outside.effects.permits import (
 )
 
 log = logging.getLogger("oasflow.effects")
+_LONGEST_CAUSE: Final = 1_000
+"""Characters of a recorded cause that an error repeats."""
 _PAUSED: Final = EffectFailure(
     kind="transient", code="paused", message="it asks a person", reached=False
 )
@@ -189,7 +191,7 @@ def _read_entry(effect: Effect, entry: Entry) -> _Known | None:
         result = replace(entry.result, status="replayed")
         return _Known(EffectNews(effect=effect, stage="replayed", usage=result.usage), result)
     if isinstance(entry, Unknown):
-        error = _make_unknown(effect, "an earlier attempt was cut off")
+        error = _make_unknown(effect, _read_cause(effect, entry))
         return _Known(EffectNews(effect=effect, stage="unknown"), error)
     if isinstance(entry, Differs):
         raise EffectDiffers(
@@ -255,6 +257,15 @@ class _Broken:
             news=news,
             raised=_make_unknown(effect, failure.message) if hidden else None,
         )
+
+
+def _read_cause(effect: Effect, entry: Unknown) -> str:
+    """Why nobody knows, for the person who has to find out."""
+    why: object = entry.why  # of any host's ledger
+    told = redact(why, tuple(effect.secrets))[:_LONGEST_CAUSE] if isinstance(why, str) else ""
+    return (
+        f"an earlier attempt ended so: {told}" if told.strip() else "an earlier attempt was cut off"
+    )
 
 
 def _make_unknown(effect: Effect, why: str) -> EffectUnknown:

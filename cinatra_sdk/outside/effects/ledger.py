@@ -21,7 +21,7 @@ tests, for every ledger.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from pydantic import JsonValue
@@ -48,6 +48,9 @@ class Stored:
 @dataclass(frozen=True, slots=True)
 class Unknown:
     """An effect that is at most once was begun, and nobody knows whether it happened."""
+
+    why: str = field(default="", compare=False)
+    """What the ledger recorded of the attempt; empty where it was cut off."""
 
 
 @dataclass(frozen=True, slots=True)

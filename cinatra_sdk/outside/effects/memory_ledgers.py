@@ -129,7 +129,7 @@ class MemoryLedger:
         if row.status == "done":
             return Stored(result=_read_result(row))
         if row.status == "unknown":
-            return Unknown()
+            return Unknown(_read_message(row.error))
         if row.fence == self._fence:
             raise RunBusy(
                 f"the effect of node '{effect.path}' is being made at this moment",
@@ -191,6 +191,11 @@ class MemoryLedger:
         if row is None or row.status != "begun" or row.fence != self._fence:
             raise RunBusy(f"the effect of node '{effect.path}' was not begun by this activation")
         return row
+
+
+def _read_message(error: str) -> str:
+    """The message of a recorded error; empty where there is none."""
+    return str(json.loads(error)["message"]) if error else ""
 
 
 def _finish_row(row: EffectRow, result: EffectResult) -> EffectRow:

@@ -175,7 +175,7 @@ with needs as (
     where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
     union all
     select 'call', e.run_id, e.key, coalesce(e.ended_at, e.begun_at), null, to_json(e.risk)::text,
-           concat(e.capability, ' ', e.path), null, null, null,
+           concat(e.capability, ' ', e.path, ' ', e.error), null, null, null,
            json_build_object('key', e.key, 'kind', e.kind, 'capability', e.capability,
                              'path', e.path, 'visit', e.visit, 'item', e.item,
                              'attempts', e.attempts, 'begun_at', e.begun_at, 'risk', e.risk),
@@ -207,6 +207,12 @@ where (%(kind)s::text is null or n.kind = %(kind)s)
           > (%(after_at)s::timestamptz, %(after_run)s::text, %(after_kind)s::text, %(after_name)s::text))
 order by n.since, n.run_id, n.kind, n.name
 limit %(limit)s;
+
+-- name: find_risk
+-- Whether any call or gate of any run has this class of risk; asked about words that no host knows.
+select exists (select from effects where risk = %(name)s)
+    or exists (select from gates
+               where oasflow_member(response_schema, 'x-gate', 'risk')::text = %(risk)s) as found;
 
 -- name: count_needs
 -- How many gates wait for a decision, and how many calls for a person's word.
@@ -579,7 +585,7 @@ begun as (
     returning e.status, e.attempts
 )
 select s.status, s.rejected_at_gate, s.fence, b.status as made, b.attempts, k.status as known,
-       k.request_sha256, k.fence as known_fence, k.result, k.usage,
+       k.request_sha256, k.fence as known_fence, k.result, k.usage, k.error as known_error,
        case when %(lasts)s then '' else set_config('synchronous_commit', 'off', true) end
 from standing s left join begun b on true
 left join effects k on k.run_id = s.run_id and k.key = %(key)s;

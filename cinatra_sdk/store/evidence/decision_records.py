@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 
 from pydantic import JsonValue
 
@@ -34,7 +34,13 @@ from cinatra_sdk.governance.records.story import NAMED, join_calls, list_ledger_
 from cinatra_sdk.governance.records.verifier import ENDS, FORMAT, READ, SIGNED_AS, is_end
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
-from cinatra_sdk.store.arguments import check_arguments, check_names, check_reason, read_actor
+from cinatra_sdk.store.arguments import (
+    check_arguments,
+    check_names,
+    check_reason,
+    check_word,
+    read_actor,
+)
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.pages import (
     PAGE,
@@ -194,8 +200,9 @@ class DecisionRecords:
 
         A row that is no record is no item, and is named in `unreadable`.
 
-        Raises: `InputInvalid` for another list's cursor.
+        Raises: `InputInvalid` for another list's cursor, and for a status that no record has.
         """
+        check_word("status", status, get_args(RecordStatus))
         at, (run, seq) = read_cursor(after, names=2)
         given = {
             "run_id": run_id, "status": status, "tenant": tenant, "limit": limit,

@@ -14,21 +14,33 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, Unpack
 
-from cinatra_sdk.contract import Status
+from cinatra_sdk.contract import STATUSES, Status
 from cinatra_sdk.errors import RunNotFound
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.outside.models.totals import ModelUsage, total_usage
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names
+from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, check_word
 from cinatra_sdk.store.async_twins import Threads, in_thread
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_answer_rules
 from cinatra_sdk.store.pages import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
 from cinatra_sdk.store.runs.decision_rows import GateDecision, describe_decision
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
-from cinatra_sdk.store.runs.needs import NeedKind, NeedPage, conditions_of, read_need
-from cinatra_sdk.store.runs.run_events import EffectRecord, EffectStatus, make_follower
+from cinatra_sdk.store.runs.needs import (
+    NEED_KINDS,
+    NeedKind,
+    NeedPage,
+    conditions_of,
+    read_need,
+    refuse_unknown_risk,
+)
+from cinatra_sdk.store.runs.run_events import (
+    EFFECT_STATUSES,
+    EffectRecord,
+    EffectStatus,
+    make_follower,
+)
 from cinatra_sdk.store.runs.run_rows import load_row, read_open_gates, run_of
 from cinatra_sdk.store.runs.settlement import (
     Settlement,
@@ -178,9 +190,10 @@ class RunReader:
 
         A run that changes between two pages moves to the front, and is not listed again.
 
-        Raises: `InputInvalid` for another list's cursor.
+        Raises: `InputInvalid` for another list's cursor, and for a status that no run has.
         """
         refuse_other_names(wanted, RunFilter, "RunStore.page()")
+        check_word("status", wanted.get("status"), STATUSES)
         at, (run_id,) = read_cursor(wanted.get("after", ""), names=1)
         given: Row = {**dict.fromkeys(RunFilter.__annotations__), "limit": PAGE, **wanted}
         rows, following = self._read_page(
@@ -195,7 +208,8 @@ class RunReader:
 
         A gate that cannot be read is no item, and is named in `unreadable`.
 
-        Raises: `InputInvalid` for another list's cursor.
+        Raises: `InputInvalid` for another list's cursor, and for a class of risk that no host knows and
+        nothing has.
         """
         refuse_other_names(wanted, GateFilter, "RunStore.gates()")
         at, (run_id, gate_id) = read_cursor(wanted.get("after", ""), names=2)
@@ -220,9 +234,11 @@ class RunReader:
         `content`, and the `command` that answers it.  A gate that cannot be read is no item, and is
         named in `unreadable`.
 
-        Raises: `InputInvalid` for another list's cursor, and for what no filter takes.
+        Raises: `InputInvalid` for another list's cursor, and for what no filter takes: a kind that is
+        none, a class of risk that no host knows and nothing has.
         """
         refuse_other_names(wanted, NeedFilter, "RunStore.needs()")
+        check_word("kind", wanted.get("kind"), NEED_KINDS)
         at, (run_id, kind, name) = read_cursor(wanted.get("after", ""), names=3)
         given: Row = {**dict.fromkeys(NeedFilter.__annotations__), "limit": PAGE, **wanted}
         given |= {"after_at": at, "after_run": run_id, "after_kind": kind, "after_name": name}
@@ -242,13 +258,17 @@ class RunReader:
         self, query: str, given: Row, write: Callable[[Row], str]
     ) -> tuple[Sequence[Row], str]:
         check_names(**{name: given[name] for name in _NAMES if name in given})
+        asked_risk = given.get("risk")
         given = {**given, **conditions_of(given)}
         with self._database.connection() as connection:
-            return read_page(
+            found = read_page(
                 lambda limit: every(connection, query, {**given, "limit": limit}),
                 given["limit"],
                 write,
             )
+            if not found[0]:
+                refuse_unknown_risk(connection, asked_risk, given)
+            return found
 
     def flow_names(
         self, *, tenant: str | None = None, limit: int | None = None, after: str = ""
@@ -330,6 +350,7 @@ class RunReader:
 
         Raises: `RunNotFound`; `InputInvalid` for another list's cursor.
         """
+        check_word("status", status, EFFECT_STATUSES)
         at, (key,) = read_cursor(after, names=1)
         self.get(run_id, tenant=tenant)
         rows, following = self._read_page(

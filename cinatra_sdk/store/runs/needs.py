@@ -14,14 +14,16 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
+from cinatra_sdk.contract import RISK_CLASSES, is_known_risk
+from cinatra_sdk.data.text.nearest_name import did_you_mean
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates.decisions import SHORT
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.postgres.connection import Row
+from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.arguments import MOST as LARGEST
-from cinatra_sdk.store.arguments import is_short
+from cinatra_sdk.store.arguments import is_short, name_word
 from cinatra_sdk.store.pages import OpenGate, Page, UnreadableGate
 from cinatra_sdk.store.runs.run_rows import read_open_gates
 from cinatra_sdk.store.runs.settlement import UnknownEffect
@@ -32,6 +34,7 @@ MOST: Final = 200
 """Characters of a content."""
 
 NeedKind: TypeAlias = Literal["gate", "call", "failed"]
+NEED_KINDS: Final[tuple[NeedKind, ...]] = get_args(NeedKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +86,8 @@ class CallToSettle:
 
     @property
     def content(self) -> str:
-        return one_line(f"{self.call.capability} by {self.call.path}")
+        why = self.call.why
+        return one_line(f"{self.call.capability} by {self.call.path}{f': {why}' if why else ''}")
 
     @property
     def command(self) -> str:
@@ -174,6 +178,27 @@ def conditions_of(wanted: Mapping[str, Any]) -> Row:
         "risk": None if risk is None else json.dumps(risk),
         "texts": None if not text else _spell(text),
     }
+
+
+def refuse_unknown_risk(connection: Rows, risk: str | None, wanted: Row) -> None:
+    """Refuse a class of risk that no host knows and that nothing in the database has: an empty list
+    would say that nothing of it waits.
+
+    wanted: as `conditions_of` makes it.
+    Raises: `InputInvalid`.
+    """
+    if not risk or is_known_risk(risk):
+        return
+    row = one(connection, "find_risk", {"name": risk, "risk": wanted["risk"]})
+    if row is not None and row["found"]:
+        return
+    known = sorted(RISK_CLASSES)
+    nearest = did_you_mean(risk, known)
+    raise InputInvalid(
+        f"there is no risk class '{name_word(risk)}'; "
+        + f"{nearest} " * bool(nearest)
+        + f"known are {', '.join(known)}, and what ends in _send, _publish, _post or _delete"
+    )
 
 
 def _spell(text: str) -> list[str]:

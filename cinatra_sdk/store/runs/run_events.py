@@ -14,7 +14,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import JsonValue
 
@@ -119,6 +119,7 @@ def read_event(run_id: str, row: Row) -> RunEvent:
 
 
 EffectStatus: TypeAlias = Literal["begun", "done", "failed", "unknown"]
+EFFECT_STATUSES: Final[tuple[EffectStatus, ...]] = get_args(EffectStatus)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

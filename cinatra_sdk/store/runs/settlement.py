@@ -24,7 +24,7 @@ from cinatra_sdk.data.text.person_texts import reason_text, recorded_name
 from cinatra_sdk.errors import AnswerInvalid, EffectSettled
 from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governed.host_keys import without_governed
-from cinatra_sdk.governed.secret_values import find_secret
+from cinatra_sdk.governed.secret_values import find_secret, redact
 from cinatra_sdk.outside.effects.effect import EffectResult, Usage
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.store.arguments import check_names, read_actor
@@ -59,6 +59,12 @@ class UnknownEffect:
     def of(cls, row: Mapping[str, Any]) -> Self:
         objects, problems = read_objects(dict(row), "error")
         return cls(**{**row, **objects, "unreadable": problems})
+
+    @property
+    def why(self) -> str:
+        """Why nobody knows; empty where it cannot be read."""
+        message = self.error.get("message")
+        return redact(message) if isinstance(message, str) else ""
 
     def to_json(self) -> dict[str, JsonValue]:
         told = {"begun_at": self.begun_at.isoformat(), "unreadable": list(self.unreadable)}

@@ -108,7 +108,7 @@ class RunLedger:
         if row["known"] == "done":
             return Stored(result=read_result(row["result"], row["usage"]))
         if row["known"] == "unknown":
-            return Unknown()
+            return Unknown(_read_message(row["known_error"]))
         if row["known_fence"] == self._fence:
             raise _build_busy_error(effect)
         return None
@@ -160,6 +160,14 @@ def _list_columns(effect: Effect) -> dict[str, Any]:
 def list_result(result: EffectResult) -> Json:
     """The result as its column keeps it."""
     return Json({"value": result.value, "artifacts": list(result.artifacts)})
+
+
+def _read_message(error: object) -> str:
+    """The message of a recorded error; empty where the attempt was cut off, or none can be read."""
+    if not isinstance(error, Mapping) or error == CUT_OFF:
+        return ""
+    message = error.get("message")
+    return message if isinstance(message, str) else ""
 
 
 def read_result(kept: Mapping[str, Any], usage: Mapping[str, Any]) -> EffectResult:

@@ -1,6 +1,7 @@
 """What several rules look up: credentials, calls, edges, flaws of values.
 
 written_credentials.py  what no command prints; how certain a name is
+one_time_codes.py       one-time codes, PINs and codes of cards, by their names
 credentials.py          literal credentials in texts; under a telling name; those of programs
 api_calls.py            classes of templated addresses; the ApiNodes that call the host's model
                         bridge; the inputs that the host's pattern finds in the texts of an

@@ -12,6 +12,8 @@ repetition.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import math
 import re
 from collections import Counter
@@ -158,6 +160,15 @@ def _find_constant_credential(text: str) -> str:
         for constant in found.groups("")
     )
     return next(filter(None, kinds), "")
+
+
+def is_user_and_password(value: str) -> bool:
+    """Whether a text is what stands behind `Basic`: a user and a password in Base64."""
+    try:
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return b":" in plain and plain.isascii()
 
 
 def is_stand_in(text: str) -> bool:

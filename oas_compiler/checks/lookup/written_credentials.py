@@ -22,6 +22,7 @@ an ordinary word; what is only printed may be covered once too often.  A text is
     random text (`is_mixed`);
   - a name that means a password in any language (`password`, `passwort`, `mot_de_passe`; in `auth`
     also `pw`, `pass`): every literal of some letters, also a word or several;
+  - the name of a one-time code or a PIN (`otp`, `cvv`, `pin`): what is one (`one_time_codes.py`);
   - the name of a cookie that is a session's or a token (`sid`): every literal of some letters;
 * it is a number of four digits or more under a clear name, of six or more under a probable one;
 * in a text of any name, such a name stands with such a value: in the query, the fragment or the user
@@ -34,8 +35,6 @@ Every pattern is linear in the length of the text.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
 import unicodedata
@@ -49,11 +48,13 @@ from cinatra_sdk.data.ports import REFERENCE
 from oas_compiler.checks.lookup.credentials import (
     find_known,
     is_credential_name,
+    is_user_and_password,
     looks_written,
     random_text,
     stands_for_another,
     stands_under,
 )
+from oas_compiler.checks.lookup.one_time_codes import find_code_kind, is_code, split_name
 from oas_compiler.checks.subject import Text, collect_numbers, collect_texts
 from oas_compiler.ir import JsonValue
 
@@ -71,7 +72,6 @@ def set_of(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_SEPARATE: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 _CLEAR_LAST: Final = frozenset({"token", "secret", "password", "passwd", "passphrase", "apikey"})
 """Last words of names such as `slack_token`, `jwtSecret`."""
 _PLURALS: Final = frozenset({"tokens", "secrets", "keys"})
@@ -151,10 +151,18 @@ def is_password_name(name: str) -> bool:
     return plain.endswith(_PASSWORD_ENDINGS) or plain in _PASSWORDS
 
 
+def _find_codes(name: str, value: str) -> Iterator[str]:
+    """The one-time codes and PINs in a value under a name, beside placeholders too."""
+    kind = find_code_kind(unquote(name) if "%" in name else name)
+    for piece in map(str.strip, value.split(_MARK) if kind else ()):
+        if is_code(piece, kind) and not _is_ordinary(piece) and not stands_for_another(piece):
+            yield piece
+
+
 @lru_cache(maxsize=4096)
 def is_about_a_login(key: str) -> bool:
     """Whether an object of that name is about one login: `auth`, `credentials`, `api_key`."""
-    words = _split(key)
+    words = split_name(key)
     return bool(words) and (
         words[-1] in {"auth", "credential", "credentials", "creds", "authorization", "authentication",
                       "secrets", "login", "passwords", "tokens", "cookies"}
@@ -169,7 +177,7 @@ def judge_name(name: str, *, is_sent: bool) -> Certainty:
         return ""
     if is_credential_name(name) or is_password_name(name):
         return "clear"
-    words = _split(name)
+    words = split_name(name)
     if not words:
         return ""
     last, before = words[-1], words[-2] if len(words) > 1 else ""
@@ -186,10 +194,6 @@ def judge_name(name: str, *, is_sent: bool) -> Certainty:
         if not is_about and name.casefold() not in _SENT_POSSIBLE:
             return "probable"
     return "possible" if "".join(words) in _POSSIBLE or (is_sent and last in _POSSIBLE) else ""
-
-
-def _split(name: str) -> list[str]:
-    return [word for word in _SEPARATE.sub(" ", name).casefold().split() if word]
 
 
 _BESIDE_A_NAME: Final = set_of(
@@ -306,7 +310,7 @@ def names_are_sent(keys: tuple[str, ...]) -> bool:
 
 
 def _is_clear_plural(name: str) -> bool:
-    words = _split(name)
+    words = split_name(name)
     return len(words) > 1 and words[-1] in _PLURALS and words[-2] in _CLEAR_BEFORE_PLURAL
 
 
@@ -330,6 +334,8 @@ def _find_by_name(text: Text, marked: str) -> Iterator[str]:
     only_mixed = stands_under(text.keys, _NO_VALUES)
     if not only_mixed:
         yield from _find_passwords(text, marked)
+        for name in dict.fromkeys(_list_own_names(text)):
+            yield from _find_codes(name, marked)
         yield from _find_cookies(text, marked)
     for name in dict.fromkeys(_list_names(text)):
         certainty = judge_name(name, is_sent=bool(place))
@@ -405,9 +411,11 @@ def _is_number_written(text: Text) -> bool:
     ):
         return True
     for name in _list_own_names(text):
+        if next(_find_codes(name, text.value), None) is not None:
+            return True
         certainty = judge_name(name, is_sent=is_sent)
         if certainty == "clear" or (
-            certainty == "probable" and digits >= _SHORTEST and _split(name) != ["tokens"]
+            certainty == "probable" and digits >= _SHORTEST and split_name(name) != ["tokens"]
         ):
             return True
     return False
@@ -505,17 +513,9 @@ def _follows_scheme(scheme: str, value: str) -> bool:
     """Whether the value is what `Basic` or `Bearer` announces, and no word such as "authentication"."""
     if any(map(str.isspace, value)):
         return False
-    if scheme.casefold() == "basic" and _is_user_and_password(value):
+    if scheme.casefold() == "basic" and is_user_and_password(value):
         return True
     return _is_probable(value) or (len(value) >= 16 and not value.isalpha()) or is_mixed(value)
-
-
-def _is_user_and_password(value: str) -> bool:
-    try:
-        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return b":" in plain and plain.isascii()
 
 
 # ------------------------------------------------------------------ inside a text
@@ -609,6 +609,7 @@ def _take(name: str, value: str, place: str, scheme: str = "") -> Iterator[str]:
             if not stands_for_another(piece) and _follows_scheme(scheme, piece):
                 yield piece
         return
+    yield from _find_codes(name, value)
     certainty = judge_name(name, is_sent=place == "query")
     if not certainty:
         return

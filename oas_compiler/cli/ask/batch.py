@@ -30,6 +30,7 @@ from oas_compiler.cli.ask.decision import (
     find_gate,
     lend_signer,
     prepare,
+    refuse_empty_hash,
     tell_unsigned,
 )
 from oas_compiler.cli.host import resources
@@ -100,10 +101,7 @@ def read_targets(
 
     Raises: `Halt` for a target that is named twice, and where the hashes are not as many.
     """
-    if shown and "" in shown:
-        raise Halt(
-            "--shown is empty: give the letters that the printed command has, or leave it out"
-        )
+    refuse_empty_hash(*(shown or ()))
     hashes = shown or [""] * len(targets)
     if len(hashes) != len(targets):
         raise Halt(

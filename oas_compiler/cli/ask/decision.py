@@ -88,14 +88,36 @@ class Decider:
 
 
 def name_decider(
-    by: str, given: GivenOptions, reason: str, as_json: bool, *words: str, shown: str = ""
+    by: str,
+    given: GivenOptions,
+    reason: str,
+    as_json: bool,
+    *words: str,
+    shown: str | None = None,
 ) -> Decider:
+    """shown: as `--shown` says it; None: it was not given.
+
+    Raises: `Halt` for an empty one, which a script fills in from an empty place.
+    """
     from cinatra_sdk.gates.decisions import read_shown
 
+    refuse_empty_hash(shown)
     words += list_options(("--reason", reason or None), ("--as", by or None))
     return Decider(
-        who=resources.person(by), given=given, as_json=as_json, words=words, shown=read_shown(shown)
+        who=resources.person(by),
+        given=given,
+        as_json=as_json,
+        words=words,
+        shown=read_shown(shown or ""),
     )
+
+
+def refuse_empty_hash(*hashes: str | None) -> None:
+    """Raises: `Halt`."""
+    if "" in hashes:
+        raise Halt(
+            "--shown is empty: give the letters that the printed command has, or leave it out"
+        )
 
 
 def list_options(*options: tuple[str, str | None]) -> tuple[str, ...]:

@@ -201,8 +201,6 @@ def gates(
         now = store.database.now()
         if not page.items:
             resources.refuse_unknown_flow(store, flow)
-        if risk and not page.items:
-            _refuse_unknown_risk(risk)
     given = GivenOptions(tenant=tenant, db=db)
     if as_json:  # this makes up an example of each answer, which is slow
         records = [waiting_record(need, now, given) for need in page.items if need.kind == "gate"]
@@ -226,25 +224,6 @@ def gates(
             terminal.note(f"run {gate.run_id}: {problem}")
     options.tell_more(terminal, page.next)
     return Exit.OK
-
-
-def _refuse_unknown_risk(risk: str) -> None:
-    """Refuse a class that no host knows, after nothing was found that has it: an empty list would say
-    that nothing of it waits.
-
-    Raises: `Halt`.
-    """
-    from cinatra_sdk.data.text.nearest_name import did_you_mean
-    from oas_compiler.control.risk_classes import KNOWN, is_known
-
-    if is_known(risk):
-        return
-    known = sorted(KNOWN)
-    nearest = did_you_mean(risk, known)
-    raise Halt(
-        f"--risk: there is no risk class '{risk}'; {f'{nearest} ' if nearest else ''}known are "
-        f"{', '.join(known)}, and what ends in _send, _publish, _post or _delete"
-    )
 
 
 def approve(
@@ -355,7 +334,7 @@ def reject(
 def deny(
     target: options.Target,
     *,
-    shown: options.Shown = "",
+    shown: options.Shown = None,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,
@@ -410,7 +389,7 @@ def answer(
         list[str] | None,
         typer.Option(metavar="FILE", help="A file that goes with --text to a model; repeatable."),
     ] = None,
-    shown: options.Shown = "",
+    shown: options.Shown = None,
     reason: Reason = "",
     by: options.As = "",
     env: options.Env = None,

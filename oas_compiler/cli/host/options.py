@@ -249,7 +249,7 @@ Targets: TypeAlias = Annotated[
     ),
 ]
 Shown: TypeAlias = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--shown", metavar="HASH", help="What you saw, as printed with the gate; else refused."
     ),

@@ -374,6 +374,7 @@ def run_view(
                     f"by {extent.cut(clean(call.path), MAX_TEXT)}, key {clean(call.key)}"
                 )
             ),
+            *([Indented(Words(Text(extent.cut(clean(call.why), MAX_ERROR))))] if call.why else []),
             *(
                 command_line(needed.whole.command("settle", *target, *words, "--reason", "…"))
                 for words in (("--happened", "--value", '{"…": "…"}'), ("--did-not-happen",))

@@ -5,7 +5,9 @@ example, what a person is asked, and what becomes of every answer of `recorded_c
 examples of selections were mended since: their schemas take the envelope as a text only.  And three
 kinds of answers are read otherwise since: null and empty values went on as the texts `null`, `[]`, `{}`
 and `` (`MENDED`), a text alone was refused where the whole answer is a text, and false or a decision
-inside an approval approved (`contradicts`), at the forms of `YES_FORMS` too.
+inside an approval approved (`contradicts`), at the forms of `YES_FORMS` too.  A value that is a whole
+answer of its own (`is_whole`) went on as data; a text without a letter was words; and a yes alone was
+refused where the author's schema asks for the yes and nothing else (`PLAIN_YES`).
 """
 
 from __future__ import annotations
@@ -30,12 +32,13 @@ RECORDED: Final[dict[str, Any]] = json.loads(
 )
 
 
-WORDLESS: Final = frozenset({"null", '""', "[]", "{}"})
+WORDLESS: Final = frozenset({"null", '""', "[]", "{}", '"{}"'})
 """JSON of the values that say nothing."""
 MENDED: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys(("default", "text"), WORDLESS),
     **dict.fromkeys(
-        ("schema: a text", "schema: titled text", "setup: a text", "bare text"), frozenset({'""'})
+        ("schema: a text", "schema: titled text", "setup: a text", "bare text"),
+        frozenset({'""', '"{}"'}),
     ),
 }
 """Form → the values that it took as a text and refuses now, since they have no words."""
@@ -65,6 +68,23 @@ def says_no(name: str, raw: Any) -> bool:
     """Whether the value of an approval is a no at a form that takes a yes, or any data."""
     said = raw.get("value") if isinstance(raw, dict) and raw.get("approved") is True else None
     return said == {"approved": False} or (said is False and name == "schema: a titled yes")
+
+
+PLAIN_YES: Final = {"schema: a yes": '{"approved":true}', "schema: a titled yes": "true"}
+"""Form → the value of a yes alone."""
+
+
+def is_whole(name: str, raw: Any) -> bool:
+    """Whether the value is an answer of its own, whose members no schema of the form names."""
+    said = raw.get("value") if isinstance(raw, dict) and raw.get("approved") is True else None
+    named = json.dumps(FORMS[name])
+    return isinstance(said, dict) and any(
+        said.keys() == {key} and f'"{key}": {{' not in named for key in ("approved", "userResponse")
+    )
+
+
+def is_plain_yes(name: str, raw: Any) -> bool:
+    return name in PLAIN_YES and isinstance(raw, dict) and raw.get("approved") is True and not {"value", "userResponse"} & raw.keys() and all(isinstance(one, (bool, str)) and one != "a\u200bnn" for one in raw.values())  # fmt: skip
 
 
 def build_form(name: str) -> AnswerForm:
@@ -112,6 +132,13 @@ def test_every_answer_is_read_or_refused_as_before(name: str) -> None:
             assert now["refused"]
         elif name in YES_FORMS and says_no(name, raw):
             assert now["refused"] == "the answer approves, and its value does not"
+        elif is_whole(name, raw) and "refused" not in before:
+            assert now["refused"] == "the value is an answer of its own inside an approval"
+        elif is_whole(name, raw) and name in ASK_FOR_WORDS and "userResponse" in raw["value"]:
+            words = raw["value"]["userResponse"]
+            assert now == {"value": words} if isinstance(words, str) else now["refused"]
+        elif is_plain_yes(name, raw) and "goto" not in raw:
+            assert now["value"] == PLAIN_YES[name]
         elif name in ASK_FOR_WORDS and isinstance(raw, str):
             assert now == {"value": raw}
         else:

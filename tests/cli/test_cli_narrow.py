@@ -34,7 +34,8 @@ from oas_compiler.cli.terminal.streams import (
     Words,
     console_for,
 )
-from oas_compiler.cli.view.run_view import gate_view, needs_table, outcome_view, run_view
+from oas_compiler.cli.view.needs_view import needs_table
+from oas_compiler.cli.view.run_view import gate_view, outcome_view, run_view
 from oas_compiler.cli.view.tables import runs_table
 from oas_compiler.cli.view.values import Extent, values_view
 from oas_compiler.findings.finding import Finding

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypedDict
@@ -15,7 +15,7 @@ import typer
 
 from oas_compiler.cli.host import resources
 from oas_compiler.cli.host.resources import Own, repeat_options
-from oas_compiler.cli.terminal.argument_values import duration
+from oas_compiler.cli.terminal.argument_values import PLACEHOLDERS, duration
 from oas_compiler.cli.terminal.exits import Halt
 from oas_compiler.cli.terminal.streams import Terminal, clean
 
@@ -35,13 +35,23 @@ if TYPE_CHECKING:
 # a package that somebody else wrote, which must not choose what is imported.
 
 
+ANY_HOST: Final = "MODULE:FACTORY"
+"""Stands in printed commands for the function, which nobody here knows."""
+
+
 def find_parts(option: str) -> HostParts | None:
     """Raises: `HostRefused` for every mistake in the name, the module and the factory."""
+    from cinatra_sdk.errors import HostRefused
     from cinatra_sdk.host_parts.factory import HOST_VARIABLE, load_host
 
     named = option or os.environ.get(HOST_VARIABLE, "")
     if not named:
         return None
+    if named == ANY_HOST:
+        raise HostRefused(
+            f"--host {ANY_HOST} stands for a function of yours that returns HostParts",
+            hint="put its name there, such as --host parts:lend",
+        )
     with contextlib.redirect_stdout(sys.stderr):
         return load_host(named, here=bool(option))
 
@@ -71,6 +81,8 @@ def keeping_stdout(terminal: Terminal) -> Iterator[None]:
 
 DATABASE: Final = "DATABASE_URL"
 TENANT: Final = "OASFLOW_TENANT"
+_LOOKS: Final = frozenset({"show", "follow", "gates", "runs", "records"})
+"""Commands that only look: they lend a run nothing, and have no option for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,15 +95,19 @@ class GivenOptions:
 
     def command(self, name: str, target: str, *more: str) -> str:
         """`oasflow NAME TARGET …` for a shell; `more` are the command's own options."""
+        return self.command_on(name, [target], *more)
+
+    def command_on(self, name: str, targets: Sequence[str], *more: str) -> str:
+        """The same on several targets, or on none."""
         # A run's id may look like an option.
-        end = ["--", target] if target.startswith("-") else []
-        if name in {"show", "follow"}:
+        end = ["--", *targets] if any(one.startswith("-") for one in targets) else []
+        if name in _LOOKS:
             options = self._list_location_options()
         elif name in {"reject", "stop"}:
             options = self._list_signing_options()
         else:
             options = self._list_options()
-        words = ["oasflow", name, *([] if end else [target]), *more, *options, *end]
+        words = ["oasflow", name, *([] if end else targets), *more, *options, *end]
         return " ".join(shlex.quote(clean(word)) for word in words)
 
     def to_export(self) -> tuple[str, ...]:
@@ -349,6 +365,14 @@ def given(
         record=record,
     )
     return GivenOptions(tenant=tenant, db=db, own=own)
+
+
+def drop_placeholder(terminal: Terminal, reason: str) -> str:
+    """The reason of a decision; empty for the … of a printed command, which is nobody's word."""
+    if reason.strip() not in PLACEHOLDERS:
+        return reason
+    terminal.note(f"--reason {reason.strip()} is the place for your words: no reason is kept")
+    return ""
 
 
 def filters(flow: str, started_by: str, older_than: str, newer_than: str) -> Filters:

@@ -298,7 +298,8 @@ class Compact:
             widths = {name: min(whole[name], self.least.get(name, whole[name])) for name in shown}
             left = room - sum(widths.values()) - _GAP * (len(shown) - 1)
             if left >= 0:
-                for name in shown:
+                # Those that lack least grow first: so most cells are whole.
+                for name in sorted(shown, key=lambda one: whole[one] - widths[one]):
                     more = min(left, whole[name] - widths[name])
                     widths[name] += more
                     left -= more

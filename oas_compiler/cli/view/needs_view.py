@@ -48,8 +48,9 @@ OptionsOfRuns: TypeAlias = "Mapping[str, GivenOptions]"
 NO_OPTIONS: Final[OptionsOfRuns] = MappingProxyType({})
 _WORDS: Final = frozenset({"flow", "started by", "content"})
 _NEEDS: Final = {"gate": "decision", "call": "settling", "failed": "resuming"}
+_AT: Final = {"gate": "at", "call": "at", "failed": "after"}
 _LEAST: Final = {
-    "run": 12, "at": 12, "flow": 12, "started by": 10, "content": 30, "risk": 12, "tenant": 8,
+    "run": 12, "at": 12, "flow": 20, "started by": 10, "content": 30, "risk": 12, "tenant": 8,
 }  # fmt: skip
 """Fewest columns of the terminal in which a cell says enough."""
 LINE: Final = 60
@@ -124,7 +125,7 @@ def _build_block(need: Need, now: datetime, commands: Sequence[str]) -> list[Ren
     head = [
         Text(clean(need.run_id), "bold"),
         *_make_pieces(
-            f"{_NEEDS[need.kind]} at {place}" if place else _NEEDS[need.kind],
+            f"{_NEEDS[need.kind]} {_AT[need.kind]} {place}" if place else _NEEDS[need.kind],
             format_since(need.since, now),
             f"risk {risk}" if risk else "",
             f"step {step}" if step else "",

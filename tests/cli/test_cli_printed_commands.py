@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ def everything(
 def commands(text: str) -> list[str]:
     """Every command of a text, as it would be copied, but those that only a terminal takes."""
     lines = [line for line in text.splitlines() if "(at a terminal" not in line]
-    found = [line[line.index("oasflow ") :] for line in lines if "oasflow " in line]
+    found = [line for one in lines for line in re.findall(r"(?:^\s*|; )(oasflow .*)$", one)]
     return [line.split("   (")[0].split(" goes on")[0].split(" lists them")[0] for line in found]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from selection_flow import selection_flow
 
 from cinatra_sdk import RunStore
@@ -224,3 +225,21 @@ def test_a_run_of_tools_is_not_told_to_be_simulated(everything: Any) -> None:
     assert done.exit_code == 0
     assert "\n  calls the functions that --host lends\n" in done.stderr
     assert "simulated" not in done.stderr
+
+
+def test_commands_in_an_error_name_the_tenant_and_the_database_of_the_command(
+    cli: Any, fresh_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DATABASE_URL")
+    parts: dict[str, Any] = dict(conninfo_to_dict(fresh_database))
+    monkeypatch.setenv("PGPASSWORD", str(parts.pop("password")))
+    bare = make_conninfo(**parts)
+    with RunStore.open(fresh_database) as store:
+        flow = compile_flow(flow_of(start(), gate("one"), gate("two"), end()))
+        store.start(flow, {}, "n1", tenant="acme")
+    where = ("--tenant", "acme", "--db", bare)
+    assert cli("approve", "n1/one", *where).exit_code == 3
+    late = cli("approve", "n1/one", *where)
+    (told,) = re.findall(r"oasflow show [^\n]*n1", late.stderr)
+    assert cli(*shlex.split(told)[1:]).exit_code == 0
+    assert told == f"oasflow show {shlex.join(where)} n1"

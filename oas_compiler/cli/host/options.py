@@ -110,6 +110,10 @@ class GivenOptions:
         words = ["oasflow", name, *([] if end else targets), *more, *options, *end]
         return " ".join(shlex.quote(clean(word)) for word in words)
 
+    def where(self) -> tuple[str, ...]:
+        """The options that say where a run is, as words of a shell."""
+        return tuple(shlex.quote(clean(word)) for word in self._list_location_options())
+
     def to_export(self) -> tuple[str, ...]:
         """Variables to be set first, so that a command with these options does the same."""
         return self.own.differing + ((DATABASE,) if self._hides_db() else ())

@@ -303,9 +303,10 @@ def test_a_run_can_be_answered_from_what_a_narrow_terminal_shows(
     listed = screen("gates", **env)
     assert listed.ended() == 0
     head = (
-        "RUN    " if columns == "80" else f"{RUN}\n  needs       decision\n  at          {GATE}\n"
+        f"{RUN}\n  decision at\n  {GATE}\n" if columns == "60" else f"{RUN}\n  decision at {GATE} ·"
     )
     assert head in listed.text
+    assert "The test-flow · started by " in listed.text
     assert f"{RUN}/{GATE}" in listed.text, "the command has both of them whole"
     asked = screen("answer", RUN, **env)
     head = asked.wait_for("leave waiting [q]: ")

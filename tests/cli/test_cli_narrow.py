@@ -302,9 +302,8 @@ def test_a_run_can_be_answered_from_what_a_narrow_terminal_shows(
     env = {"COLUMNS": columns, "NO_COLOR": plain}
     listed = screen("gates", **env)
     assert listed.ended() == 0
-    head = (
-        f"{RUN}\n  decision at\n  {GATE}\n" if columns == "60" else f"{RUN}\n  decision at {GATE} ·"
-    )
+    place = f"\n  {GATE} ·" if columns == "60" else f" {GATE} ·"
+    head = f"{RUN}\n  decision at{place}"
     assert head in listed.text
     assert "The test-flow · started by " in listed.text
     assert f"{RUN}/{GATE}" in listed.text, "the command has both of them whole"

@@ -17,6 +17,7 @@ from oas_compiler.cli.host import resources
 from oas_compiler.cli.host.resources import Own, repeat_options
 from oas_compiler.cli.terminal.argument_values import PLACEHOLDERS, duration
 from oas_compiler.cli.terminal.exits import Halt
+from oas_compiler.cli.terminal.location import DATABASE, hides_database, list_location_options
 from oas_compiler.cli.terminal.streams import Terminal, clean
 
 if TYPE_CHECKING:
@@ -79,8 +80,6 @@ def keeping_stdout(terminal: Terminal) -> Iterator[None]:
 # variables to export before the line works.
 
 
-DATABASE: Final = "DATABASE_URL"
-TENANT: Final = "OASFLOW_TENANT"
 _LOOKS: Final = frozenset({"show", "follow", "gates", "runs", "records"})
 """Commands that only look: they lend a run nothing, and have no option for it."""
 
@@ -110,13 +109,9 @@ class GivenOptions:
         words = ["oasflow", name, *([] if end else targets), *more, *options, *end]
         return " ".join(shlex.quote(clean(word)) for word in words)
 
-    def where(self) -> tuple[str, ...]:
-        """The options that say where a run is, as words of a shell."""
-        return tuple(shlex.quote(clean(word)) for word in self._list_location_options())
-
     def to_export(self) -> tuple[str, ...]:
         """Variables to be set first, so that a command with these options does the same."""
-        return self.own.differing + ((DATABASE,) if self._hides_db() else ())
+        return self.own.differing + ((DATABASE,) if hides_database(self.db) else ())
 
     def _list_signing_options(self) -> list[str]:
         """What ends a run without its flow, and signs the record of that."""
@@ -125,8 +120,7 @@ class GivenOptions:
 
     def _list_location_options(self) -> list[str]:
         """The run's tenant and database: enough for stopping or showing the run."""
-        words = [] if self.tenant == os.environ.get(TENANT, "") else ["--tenant", self.tenant]
-        return [*words, "--db", self.db] if self._names_db() and not self._hides_db() else words
+        return list_location_options(self.tenant, self.db)
 
     def _list_options(self) -> list[str]:
         words = self._list_location_options()
@@ -141,19 +135,6 @@ class GivenOptions:
         if self.own.host:
             words += ["--host", self.own.host]
         return words + repeat_options()
-
-    def _names_db(self) -> bool:
-        return bool(self.db) and self.db != os.environ.get(DATABASE)
-
-    def _hides_db(self) -> bool:
-        """Whether the address of the database must not be repeated because it may hold a
-        password.
-        """
-        if not self._names_db():
-            return False
-        from cinatra_sdk.postgres.dsn import may_be_repeated
-
-        return not may_be_repeated(self.db)
 
 
 Json: TypeAlias = Annotated[

@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 import typer
 
 from cinatra_sdk.data.text.plurals import say_number
+from oas_compiler.cli.terminal.location import list_location_options
 from oas_compiler.cli.terminal.streams import (
     OutputLost,
     Terminal,
@@ -248,10 +250,8 @@ def _complete_commands(message: str) -> str:
     tenant, db = _WHERE.get()
     if not tenant and not db:
         return message
-    from oas_compiler.cli.host.options import GivenOptions
-
-    where = GivenOptions(tenant=tenant, db=db).where()
-    return _COMMAND.sub(lambda found: " ".join([found[0], *where]), message)
+    where = shlex.join(map(clean, list_location_options(tenant, db)))
+    return _COMMAND.sub(lambda found: f"{found[0]} {where}".rstrip(), message)
 
 
 def _print_error(

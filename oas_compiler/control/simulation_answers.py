@@ -170,9 +170,11 @@ def goes_elsewhere(flow: FlowIR) -> bool:
     )
 
 
-def acts_at_all(flow: FlowIR) -> bool:
-    """Whether any node of the flow calls, asks or runs anything outside of it."""
-    return any(True for _ in _list_acting(flow))
+def asks_platform(flow: FlowIR) -> bool:
+    """Whether a simulated platform would answer any call of the flow: no tool that is run here, and no
+    tool of a client.
+    """
+    return not all(isinstance(node, (ToolNode, ClientToolNode)) for node in _list_acting(flow))
 
 
 def _list_acting(flow: FlowIR) -> Iterator[Node]:

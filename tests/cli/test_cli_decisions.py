@@ -239,6 +239,24 @@ def test_a_gate_that_moves_on_while_several_are_shown_is_not_decided(
     assert deciders(fresh_database, "r2") == [("review", "ann")]
 
 
+def test_a_run_alone_that_has_asked_before_is_guessed_among_several_as_little_as_alone(
+    screen: Any, fresh_database: str
+) -> None:
+    with RunStore.open(fresh_database) as store:
+        begin(store, "r1", "r2")
+        store.answer("r1", "review", Decision.approve(by="ben"))
+    seen = screen("approve", "r1", "r2", "--as", "ann")
+    head = seen.wait_for("approve this gate [Enter], leave it waiting [q]: ")
+    told = " ".join(head.split())
+    assert "1 of 2 · refused: r1 run 'r1' has asked more than once" in told
+    assert "already approved by ben" in told
+    assert "oasflow approve r1/send --shown " in told
+    seen.type("")
+    assert seen.ended() == 4
+    assert deciders(fresh_database, "r1") == [("review", "ben")]
+    assert deciders(fresh_database, "r2") == [("review", "ann")]
+
+
 @pytest.mark.parametrize("command", ["approve", "reject"])
 def test_a_gate_that_opens_after_the_others_were_shown_is_not_decided(
     screen: Any, fresh_database: str, command: str
@@ -426,15 +444,21 @@ def three(cli: Any, fresh_database: str) -> Any:
 def test_a_call_to_settle_and_a_failed_run_stand_among_the_gates(three: Any) -> None:
     listed = three("gates")
     assert "what needs a person" in listed.stderr
-    rows = listed.stdout.splitlines()
+    rows = [row for row in listed.stdout.splitlines() if not row.startswith("  oasflow ")]
     assert [row.split()[:2] for row in rows[1:]] == [
         ["r1", "decision"], ["r2", "settling"], ["r3", "resuming"],
     ]  # fmt: skip
     record = json.loads(three("gates", "--json").stdout)
     assert [need["kind"] for need in record["needs"]] == ["gate", "call", "failed"]
     key = record["needs"][1]["name"]
-    assert record["needs"][1]["command"] == f"oasflow settle r2 {key}"
-    assert record["needs"][2]["command"] == "oasflow resume r3"
+    host = " --host MODULE:FACTORY"
+    happened = f"""oasflow settle r2 {key} --happened --value '{{"…": "…"}}'{host}"""
+    assert record["needs"][1]["command"] == happened
+    assert record["needs"][1]["commands"] == [
+        happened,
+        f"oasflow settle r2 {key} --did-not-happen{host}",
+    ]
+    assert record["needs"][2]["command"] == "oasflow resume r3 --host MODULE:FACTORY"
     assert [one["run"] for one in record["gates"]] == ["r1"]
     three("settle", "r2", key, "--happened", "--value", '{"y": "1"}')
     assert "settling" not in three("gates").stdout
@@ -456,8 +480,8 @@ def test_doctor_finds_what_needs_a_person(three: Any, cli: Any) -> None:
     assert "nothing needs doing" not in found.stdout
     for words in (
         "1 gate waits for a decision",
-        "--happened or --did-not-happen",
-        "oasflow resume r3",
+        "--did-not-happen --host MODULE:FACTORY",
+        "oasflow resume r3 --host MODULE:FACTORY",
     ):
         assert words in found.stdout
     record = json.loads(three("doctor", "--json").stdout)

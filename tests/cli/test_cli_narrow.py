@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store.runs.needs import GateToDecide
+from cinatra_sdk.store.runs.needs import CallToSettle, DeadLetter, GateToDecide
+from cinatra_sdk.store.runs.settlement import UnknownEffect
 from oas_compiler.cli.app import app_for
 from oas_compiler.cli.commands.runs import event_view, print_event
 from oas_compiler.cli.host.options import GivenOptions
@@ -34,7 +35,8 @@ from oas_compiler.cli.terminal.streams import (
     Words,
     console_for,
 )
-from oas_compiler.cli.view.run_view import gate_view, needs_table, outcome_view, run_view
+from oas_compiler.cli.view.needs_view import needs_table
+from oas_compiler.cli.view.run_view import gate_view, outcome_view, run_view
 from oas_compiler.cli.view.tables import runs_table
 from oas_compiler.cli.view.values import Extent, values_view
 from oas_compiler.findings.finding import Finding
@@ -165,49 +167,74 @@ def test_a_list_is_a_table_where_there_is_room_and_blocks_where_there_is_none() 
     ]
     assert shown(table, 60) == [
         RUN,
-        "  needs       decision",
-        f"  at          {GATE}",
-        "  flow        Newsletter agent",
-        "  started by  ann",
-        "  content     who: all",
-        "  step        3",
-        "  risk        read_only",
-        "  age         5 min",
-        "  tenant      acme",
-        f"  command     {command}",
+        "  decision at",
+        f"  {GATE}",
+        "  5 min · risk read_only · step 3 · tenant acme",
+        "  Newsletter agent · started by ann · who: all",
+        f"  {command}",
     ]
 
 
-@pytest.mark.parametrize(
-    ("width", "titles"),
-    [
-        (80, ["RUN", "AT", "FLOW", "CONTENT", "RISK", "AGE", "TENANT"]),
-        (
-            120,
-            [
-                "RUN",
-                "NEEDS",
-                "AT",
-                "FLOW",
-                "STARTED BY",
-                "CONTENT",
-                "STEP",
-                "RISK",
-                "AGE",
-                "TENANT",
-            ],
-        ),
-    ],
-)
-def test_a_list_at_a_usual_terminal_cuts_its_cells_and_never_its_commands(
-    width: int, titles: list[str]
+FAILED = DeadLetter(
+    run_id="letter-3", tenant="", code="platform_refused", since=NOW - timedelta(days=2),
+    flow="お知らせメールの作成", started_by="山田太郎",
+    message="the platform refused the call because its subject is empty (422)",
+)  # fmt: skip
+CALL = CallToSettle(
+    run_id="n2", tenant="", flow="Payments", started_by="ben", since=NOW - timedelta(hours=3),
+    risk="payment_send", call=UnknownEffect(
+        key="7f3a91bc", kind="http", capability="POST /pay", path="charge", visit=1, item=None,
+        attempts=1, begun_at=NOW, error={},
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 170])
+def test_what_needs_a_person_is_told_with_flow_starter_and_content_at_every_width(
+    width: int,
 ) -> None:
-    needed = open_gate(waiting())
+    gate = replace(open_gate(waiting()), tenant="")
+    host = GivenOptions(own=Own(host="MODULE:FACTORY"))
+    lines = shown(needs_table([gate, CALL, FAILED], NOW, GivenOptions(), {RUN: host}), width)
+    commands = [line.strip() for line in lines if line.startswith("  oasflow ")]
+    assert commands == [
+        f"oasflow approve {RUN}/{GATE} --shown {gate.gate.shown[:16]} --host MODULE:FACTORY",
+        """oasflow settle n2 7f3a91bc --happened --value '{"…": "…"}'""",
+        "oasflow settle n2 7f3a91bc --did-not-happen",
+        "oasflow resume letter-3",
+    ]
+    others = [line for line in lines if "  oasflow " not in line]
+    assert max(map(cell_len, others)) <= width
+    told = " ".join(others)
+    for words in (
+        "Newsletter agent", "ann", "who: all", "Payments", "ben", "POST /pay by charge", "payment_send",
+        "お知らせメールの作成", "山田太郎", "the platform refused the call",
+    ):  # fmt: skip
+        assert words in told
+    if width < 120:
+        assert len(lines) <= 3 * 4 + 5
+
+
+def test_a_content_behind_a_long_flow_has_a_line_of_its_own() -> None:
+    long = replace(CALL, flow="A flow with a name of many words", run_id="n-" * 8)
+    assert shown(needs_table([long], NOW, GivenOptions()), 60)[:4] == [
+        "n-n-n-n-n-n-n-n- · settling at charge · 3 h",
+        "  risk payment_send",
+        "  A flow with a name of many words · started by ben",
+        "  POST /pay by charge",
+    ]
+
+
+def test_a_list_at_a_usual_terminal_cuts_its_cells_and_never_its_commands() -> None:
+    needed, width = open_gate(waiting()), 120
     head, row, command = shown(needs_table([needed], NOW, GivenOptions()), width)
-    assert re.split(" {2,}", head) == titles
+    assert re.split(" {2,}", head) == [
+        "RUN", "NEEDS", "AT", "FLOW", "STARTED BY", "CONTENT", "STEP", "RISK", "AGE", "TENANT",
+    ]  # fmt: skip
     assert max(map(cell_len, (head, row))) <= width
     assert RUN not in row
     assert row.startswith(RUN[:8])
+    assert "Newsletter agent" in row
     assert "…" in row
     assert command == f"  oasflow approve {RUN}/{GATE} --shown {needed.gate.shown[:16]}"
 
@@ -275,10 +302,10 @@ def test_a_run_can_be_answered_from_what_a_narrow_terminal_shows(
     env = {"COLUMNS": columns, "NO_COLOR": plain}
     listed = screen("gates", **env)
     assert listed.ended() == 0
-    head = (
-        "RUN    " if columns == "80" else f"{RUN}\n  needs       decision\n  at          {GATE}\n"
-    )
+    place = f"\n  {GATE} ·" if columns == "60" else f" {GATE} ·"
+    head = f"{RUN}\n  decision at{place}"
     assert head in listed.text
+    assert "The test-flow · started by " in listed.text
     assert f"{RUN}/{GATE}" in listed.text, "the command has both of them whole"
     asked = screen("answer", RUN, **env)
     head = asked.wait_for("leave waiting [q]: ")

@@ -85,7 +85,7 @@ def test_show_of_a_run_that_asks_for_nothing_says_no_more_than_it_needs(waiting:
 @pytest.mark.parametrize(
     ("schema", "example", "refused"),
     [
-        ({"required": ["to", "confirmed"]}, '{"to": "simulated to", "confirmed": true}', True),
+        ({"required": ["to", "confirmed"]}, '{"to": "…", "confirmed": "…"}', True),
         ({}, "", False),
     ],
 )
@@ -104,7 +104,11 @@ def test_approve_at_a_gate_that_wants_data_gives_the_command_that_answers_it(
     assert "error: gate 'form' asks for data: use oasflow answer with --value" in done.stderr
     (line,) = commands(done.stderr)
     assert hashed(line) == f"oasflow answer r1/form --shown HASH --value '{example}'"
-    assert cli(*shlex.split(line)[1:]).exit_code == 0
+    as_it_stands = cli(*shlex.split(line)[1:])
+    assert as_it_stands.exit_code == 2
+    assert "--value holds …, which stands in a printed command" in as_it_stands.stderr
+    filled_in = line.replace(example, '{"to": "ada", "confirmed": true}')
+    assert cli(*shlex.split(filled_in)[1:]).exit_code == 0
 
 
 @pytest.fixture

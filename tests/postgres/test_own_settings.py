@@ -14,6 +14,7 @@ from cinatra_sdk.outside.platform import SimulatedPlatform
 from cinatra_sdk.postgres.connection import OPTIONS, OURS, USUAL, Rows, connect
 from cinatra_sdk.postgres.role_rights import look
 from oas_compiler import compile_flow
+from oas_compiler.cli.commands.database import _describe_own_settings
 from tests.flows import api, end, flow_of, gate, start
 
 GATED = flow_of(start(), gate("ask"), api("send"), end())
@@ -101,6 +102,39 @@ def test_runs_go_on_under_a_role_that_has_spoiled_its_own_settings(spoiled: str)
         got = {name: found[name] for name in wanted}
         assert got == {**wanted, "DateStyle": "ISO, MDY"}
     assert set(told) == BAD.keys() & seen[0].keys()
+
+
+def test_the_printed_remedy_undoes_what_the_role_cannot_undo_itself(
+    fresh_database: str, superuser_database: str
+) -> None:
+    """Control: the role itself is refused, whatever it sets before."""
+    database = str(conninfo_to_dict(fresh_database)["dbname"])
+    wanted = {"default_transaction_read_only": "on", "transaction_read_only": "on", "jit": "off"}
+    try:
+        with psycopg.connect(fresh_database, autocommit=True) as rows:
+            rows.execute("set default_transaction_read_only = off")
+            for name, value in wanted.items():
+                given = sql.Identifier(name), sql.Literal(value)
+                rows.execute(sql.SQL("alter role current_user set {} = {}").format(*given))
+            with pytest.raises(psycopg.Error, match="cannot be reset"):
+                rows.execute("alter role current_user reset all")
+        with connect(fresh_database) as connection:
+            found = look(connection).own_settings
+        assert set(found) == wanted.keys()
+        tables = {"role": "oasflow", "database": database, "own_settings": found}
+        told = _describe_own_settings(tables, is_local=False)
+        remedy = told.partition("as a superuser: ")[2]
+        with psycopg.connect(superuser_database, autocommit=True) as rows:
+            rows.execute("set default_transaction_read_only = on")
+            rows.execute(remedy.encode())
+        with connect(fresh_database) as connection:
+            assert look(connection).own_settings == ()
+    finally:
+        with psycopg.connect(superuser_database, autocommit=True) as rows:
+            rows.execute("alter role oasflow reset all")
+    assert _describe_own_settings(tables, is_local=True).endswith(
+        "to undo them: oasflow db stop, then oasflow db start"
+    )
 
 
 def test_every_setting_of_a_connection_is_tried() -> None:

@@ -3,7 +3,7 @@
 for need in store.needs(tenant="acme").items:
     need.kind, need.content, need.command
         "gate"    "subject: Bees; audience: all"      "oasflow approve n1/send --shown db541e85e9210c4b"
-        "call"    "POST /api/pay"                     "oasflow settle n1 7f3a"
+        "call"    "POST /api/pay"                     "oasflow settle n1 7f3a --happened …"
         "failed"  "the platform refused (422)"        "oasflow resume n1"
 """
 
@@ -16,10 +16,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.contract import RISK_CLASSES, is_known_risk
 from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.plurals import say_number
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates.decisions import SHORT
+from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.arguments import MOST as LARGEST
@@ -30,6 +33,9 @@ from cinatra_sdk.store.runs.settlement import UnknownEffect
 
 MESSAGE: Final = "output"
 """Name of a gate's value that holds the text of a message, where it is no JSON."""
+HAPPENED: Final = """--happened --value '{"…": "…"}'"""
+"""How a command says that a call happened; … stands for the outputs of its node, and is refused."""
+DID_NOT_HAPPEN: Final = "--did-not-happen"
 MOST: Final = 200
 """Characters of a content."""
 
@@ -91,8 +97,14 @@ class CallToSettle:
 
     @property
     def command(self) -> str:
-        """To be ended with `--happened` or `--did-not-happen` by a person who has looked; asks for that."""
-        return f"oasflow settle {shlex.join([self.run_id, self.call.key])}"
+        """The first of `commands`: refused until a person who has looked puts in what the call gave."""
+        return self.commands[0]
+
+    @property
+    def commands(self) -> tuple[str, str]:
+        """For a call that happened, and for one that did not: only a person who has looked knows which."""
+        settle = f"oasflow settle {shlex.join([self.run_id, self.call.key])}"
+        return f"{settle} {HAPPENED}", f"{settle} {DID_NOT_HAPPEN}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,13 +220,26 @@ def _spell(text: str) -> list[str]:
 
 
 def describe_gate(gate: Gate) -> str:
-    """One line of what a gate shows: its question, else its values by their names."""
+    """One line of what a gate shows: its question, the slot for which something is to be chosen, else
+    its values by their names.
+    """
     if gate.model_question:
         return one_line(gate.model_question)
+    if isinstance(gate.form, SelectionForm):
+        return one_line(_describe_selection(gate.form.selector))
     said = [
         _say_named(name, value) for name, value in gate.values.items() if value not in ("", None)
     ]
     return one_line("; ".join(said) or gate.description or gate.name)
+
+
+def _describe_selection(selector: Selector) -> str:
+    """`choose for the context slot 'voice': 3 candidates, at most 2`."""
+    rules = selector.rules
+    least = f", at least {rules.min_items}" if rules.min_items else ""
+    most = "" if rules.max_items is None else f", at most {rules.max_items}"
+    offered = say_number(len(selector.candidates), "candidate")
+    return f"choose for the context slot '{selector.slot_id}': {offered}{least}{most}"
 
 
 def _say_named(name: str, value: object) -> str:

@@ -12,14 +12,14 @@ out; the command ends with the worst exit code of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
 from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.gates.decisions import SHORT
 from oas_compiler.cli.ask.decision import (
     Decide,
     Decider,
@@ -34,13 +34,13 @@ from oas_compiler.cli.ask.decision import (
     tell_unsigned,
 )
 from oas_compiler.cli.host import resources
+from oas_compiler.cli.host.run_requirements import Lacking, lacking, refusal, told
 from oas_compiler.cli.terminal.exits import Exit, Halt, exit_of, problem_of
 from oas_compiler.cli.terminal.streams import Listing, Pieces, Terminal, Words, clean, unbroken
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.gates.decisions import Decision
-    from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
 
 
@@ -51,9 +51,6 @@ WORST: Final = (
 """Exit codes of one target, the worst last: a refusal is worse than any end of a run."""
 _YES: Final = frozenset({"", "y", "yes"})
 _NO: Final = frozenset({"q", "quit", "n", "no"})
-
-DecideTarget: TypeAlias = "Callable[[str, Gate, str], Decision]"
-"""As `Decide`, with the target as it was typed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +92,7 @@ class TargetOutcome:
 
 
 def read_targets(
-    targets: Sequence[str], shown: Sequence[str] | None, decide: DecideTarget
+    targets: Sequence[str], shown: Sequence[str] | None, decide: Decide
 ) -> list[NamedTarget]:
     """The targets, each with its `--shown`.
 
@@ -113,7 +110,7 @@ def read_targets(
     if twice is not None:
         raise Halt(f"'{twice}' is named twice")
     return [
-        NamedTarget(typed=typed, shown=seen, decide=partial(decide, typed))
+        NamedTarget(typed=typed, shown=seen, decide=decide)
         for typed, seen in zip(targets, hashes, strict=True)
     ]
 
@@ -130,8 +127,9 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
     with resources.store(terminal, about.given.db, about.given.own) as store:
         if command == "reject":
             lend_signer(terminal, store, about.given.own.host)
-        round_ = _Round(store=store, terminal=terminal, command=command, about=about, outcomes=[])
+        round_ = _Round(store=store, terminal=terminal, command=command, about=about)
         ready = [round_.look(f"{at} of {len(targets)}", one) for at, one in enumerate(targets, 1)]
+        round_.tell_lacking()
         round_.show([(at, one[0]) for at, one in enumerate(ready, 1) if one is not None])
         number = sum(one is not None for one in ready)
         which, them = ("this gate", "it") if number == 1 else (f"these {number} gates", "them")
@@ -217,7 +215,8 @@ def _rank(code: Exit) -> int:
 def _cells(outcome: TargetOutcome) -> list[Text]:
     now = ""
     if outcome.problem is not None:
-        now = outcome.problem["message"]
+        lacks = [str(one["option"] or one["export"]) for one in outcome.problem.get("lacking", ())]
+        now = f"needs {', '.join(lacks)}" if lacks else outcome.problem["message"]
     elif outcome.run is not None:
         gates = ", ".join(gate.id for gate in outcome.run.waiting)
         now = f"{outcome.run.status}{f' at {gates}' if gates else ''}"
@@ -233,7 +232,9 @@ class _Round:
     terminal: Terminal
     command: str
     about: Decider
-    outcomes: list[TargetOutcome]
+    outcomes: list[TargetOutcome] = field(default_factory=list)
+    lacking: list[tuple[MeantGate, Lacking]] = field(default_factory=list)
+    """The gates whose runs need more than the command gives them."""
 
     def look(self, place: str, target: NamedTarget) -> tuple[MeantGate, Decision] | None:
         """One gate, and its decision; None where it cannot be decided, which its outcome then says.
@@ -243,10 +244,11 @@ class _Round:
         outcome = TargetOutcome(target=target.typed)
         self.outcomes.append(outcome)
         try:
-            found = find_gate(self.store, target.typed, self.about.given)
+            found = find_gate(self.store, target.typed, self.about.given, self.command)
             about = _with_hash(self.about, target.shown)
             found.refuse_other(about.shown)
-            decision = decide_found(self.store, found, target.decide, about)
+            decision = decide_found(self.store, found, target.decide, about, command=self.command)
+            lacks = self._find_lacking(found)
         except Exception as error:  # noqa: BLE001 - one target keeps no other from being decided
             self._refuse(place, outcome, error)
             return None
@@ -255,7 +257,43 @@ class _Round:
             self._refuse(place, outcome, Halt(f"'{target.typed}' is a gate that is named before"))
             return None
         outcome.target = name
+        if lacks:
+            self.lacking.append((found, lacks))
+            whole = self._write_whole([found], lacks)
+            outcome.refuse(refusal(found.run, lacks, whole))
+            return None
         return found, replace(decision, shown=found.gate.shown)
+
+    def _find_lacking(self, found: MeantGate) -> Lacking | None:
+        """What the run needs beside the options; a rejection needs nothing.  Raises: `Halt`."""
+        if self.command == "reject":
+            return None
+        return lacking(found.run, self.about.given, self.store.source(found.run.id))
+
+    def _write_whole(self, gates: Sequence[MeantGate], lacks: Lacking) -> str:
+        """The command on these gates, with all that their runs lack."""
+        targets = [f"{one.run.id}/{one.gate.id}" for one in gates]
+        seen = [word for one in gates for word in ("--shown", one.gate.shown[:SHORT])]
+        return lacks.whole.command_on(self.command, targets, *seen, *self.about.words)
+
+    def tell_lacking(self) -> None:
+        """Tell, before anybody is asked, what runs need beside the options, and the command that gives
+        it to them: one for all that lack the same.
+        """
+        groups: dict[str, list[tuple[MeantGate, Lacking]]] = {}
+        for found, lacks in self.lacking:
+            groups.setdefault(repr(lacks), []).append((found, lacks))
+        for group in groups.values():
+            gates, lacks = [found for found, _ in group], group[0][1]
+            names = ", ".join(f"{one.run.id}/{one.gate.id}" for one in gates)
+            number = say_number(len(gates), "run needs", "runs need")
+            why = f"{number} more than this command gives; nothing was done there"
+            self.terminal.say(
+                "",
+                Words(Text(clean(f"refused: {names}"), "dim"), 0),
+                Words(Text(why, "red")),
+                *told(lacks, self._write_whole(gates, lacks)),
+            )
 
     def _refuse(self, place: str, outcome: TargetOutcome, error: Exception) -> None:
         """Refuse, and tell it before the question, which counts only what is shown."""
@@ -273,18 +311,23 @@ class _Round:
         from oas_compiler.cli.host.resources import artifact_names
         from oas_compiler.cli.view.gate_group import find_common, own_view, shared_view
         from oas_compiler.cli.view.run_view import gate_view
+        from oas_compiler.cli.view.values import Extent
 
         for same in _group(found):
             gates, is_one = [one.gate for _, one in same], len(same) == 1
             common = {} if is_one else find_common(gates)
             if not is_one:
-                self.terminal.say("", shared_view(gates))
+                way = f"{self.about.given.command('show', same[0][1].run.id, '--full')} has all"
+                self.terminal.say("", shared_view(gates, Extent(way=way)))
             for number, one in same:
                 place = f"{number} of {len(self.outcomes)}"
                 show_heading(self.terminal, place, one.run, is_close=not is_one)
-                whole = artifact_names(self.store, one.run) if is_one else None
+                names = artifact_names(self.store, one.run) if is_one else None
+                way = f"{self.about.given.command('show', one.run.id, '--full')} has all"
                 self.terminal.say(
-                    gate_view(one.gate, whole) if is_one else own_view(one.gate, common)
+                    gate_view(one.gate, names, extent=Extent(way=way))
+                    if is_one
+                    else own_view(one.gate, common, Extent(way=way))
                 )
 
     def carry_out(self, outcome: TargetOutcome, found: MeantGate, decision: Decision) -> None:

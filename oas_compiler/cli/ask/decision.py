@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
-from cinatra_sdk.errors import GateChanged, HostRefused
+from cinatra_sdk.errors import AnswerInvalid, GateChanged, HostRefused
 from cinatra_sdk.gates.decisions import SHORT, Decision
 from oas_compiler.cli.host import options, resources
-from oas_compiler.cli.host.options import GivenOptions, find_parts
-from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on
+from oas_compiler.cli.host.options import GivenOptions, drop_placeholder, find_parts
+from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on, options_of_run
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.streams import Terminal, clean
 
@@ -81,6 +81,8 @@ class Decider:
     who: str
     given: GivenOptions
     as_json: bool
+    reason: str = ""
+    """Why; kept with the decision."""
     words: tuple[str, ...] = ()
     """The command's own options as typed, for a refusal that repeats the command."""
     shown: str = ""
@@ -102,11 +104,13 @@ def name_decider(
     from cinatra_sdk.gates.decisions import read_shown
 
     refuse_empty_hash(shown)
+    reason = drop_placeholder(Terminal.open(as_json=as_json), reason)
     words += list_options(("--reason", reason or None), ("--as", by or None))
     return Decider(
         who=resources.person(by),
         given=given,
         as_json=as_json,
+        reason=reason,
         words=words,
         shown=read_shown(shown or ""),
     )
@@ -151,7 +155,7 @@ def answer_gate(
         if command == "reject":
             lend_signer(terminal, store, about.given.own.host)
         found = find_gate(store, target, about.given, command)
-        decision = decide_found(store, found, decide, about, complete)
+        decision = decide_found(store, found, decide, about, command=command, complete=complete)
         drive = prepare(store, found, terminal, about, command=command, decision=decision)
         if drive is not None:
             return drive.go(call_answer(store, found, decision, drive.flow, about.given))
@@ -169,14 +173,52 @@ def decide_found(
     found: MeantGate,
     decide: Decide,
     about: Decider,
+    *,
+    command: str,
     complete: Complete | None = None,
 ) -> Decision:
     """The decision of the command, about what the person saw."""
     decision = decide(found.gate, about.who)
+    if command == "approve":
+        refuse_without_data(store, found, decision, about.given)
     if complete is not None:
         decision = complete(store, found.run, found.gate.id, decision)
     unnamed = "" if found.is_named else found.gate.shown
     return replace(decision, shown=about.shown or unnamed)
+
+
+def refuse_without_data(
+    store: RunStore, found: MeantGate, decision: Decision, given: GivenOptions
+) -> None:
+    """Refuse to approve a gate that asks for data with a plain yes.
+
+    Raises: `Halt`, which shows the right command.
+    """
+    from cinatra_sdk.gates.forms.selection_form import SelectionForm
+    from oas_compiler.cli.view.run_view import command_line, command_with_data, seen_of
+
+    gate, run_id = found.gate, found.run.id
+    form = gate.form
+    if not form.needs_data:
+        return
+    try:
+        gate.check(decision)
+    except AnswerInvalid:
+        whole = options_of_run(store, found.run, given)
+        answered = command_with_data(gate, run_id, whole)
+        if isinstance(form, SelectionForm):
+            asks = f"which artifacts are chosen for the context slot '{form.selector.slot_id}'"
+            way = "with --select ID or --select-none"
+        elif gate.is_question:
+            asks, way = "a question, and an approval has no words", "with --text"
+            answered = whole.command("answer", f"{run_id}/{gate.id}", *seen_of(gate), "--text", "…")
+        else:
+            asks, way = "for data", "with --value, or at a terminal field by field"
+        raise Halt(
+            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}",
+            then=[command_line(answered)],
+            more={"command": answered},
+        ) from None
 
 
 def prepare(
@@ -333,18 +375,20 @@ def _find_only_gate(store: RunStore, run: Run, given: GivenOptions) -> Gate:
         return run.waiting[0]
     if run.unreadable:
         raise Halt(
-            f"run '{run.id}' {'; '.join(told_unreadable(run))}",
+            f"run '{run.id}' {'; '.join(told_unreadable(run, given))}",
             exit=Exit.CONFLICT,
             code="gate_unreadable",
         )
     if not run.waiting:
-        message = _describe_idle(run, store.questions(run.id).last, given)
+        whole = options_of_run(store, run, given)
+        message = _describe_idle(run, store.questions(run.id).last, whole)
         raise Halt(message, exit=Exit.CONFLICT, code="gate_closed")
     names = ", ".join(f"{run.id}/{gate.id}" for gate in run.waiting)
+    whole = options_of_run(store, run, given)
     raise Halt(
         f"{len(run.waiting)} gates of run '{run.id}' wait; name one: {names}",
-        then=_list_commands(run, given),
-        more={"waiting": _describe_waiting(run, given)},
+        then=_list_commands(run, whole),
+        more={"waiting": _describe_waiting(run, whole)},
     )
 
 
@@ -358,7 +402,7 @@ def _describe_idle(run: Run, last: str, given: GivenOptions) -> str:
 
 
 def _build_unnamed(store: RunStore, run: Run, given: GivenOptions, typed: str) -> Halt:
-    last = store.questions(run.id).last
+    last, given = store.questions(run.id).last, options_of_run(store, run, given)
     return Halt(
         f"run '{run.id}' has asked more than once, and '{typed}' does not say which gate it is for"
         + (f"; {last}" if last else "")

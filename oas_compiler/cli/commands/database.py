@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from rich.text import Text
 
 from cinatra_sdk.data.text.plurals import say_number
 from oas_compiler.cli.host import options
+from oas_compiler.cli.host.options import GivenOptions
 from oas_compiler.cli.terminal.argument_values import duration
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.streams import Indented, Terminal, clean, unbroken
 
 if TYPE_CHECKING:
     from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalStatus
     from cinatra_sdk.store.health import Examination
+    from cinatra_sdk.store.runs.needs import CallToSettle, DeadLetter
 
 
 T = TypeVar("T")
@@ -293,17 +295,32 @@ def _said_of(tables: dict[str, Any]) -> list[str]:
         else f"the role '{role}' cannot change what is append-only"
     )
     is_local = not os.environ.get("DATABASE_URL")
-    own = [_describe_own_settings(tables)] if tables["own_settings"] else []
+    own = [_describe_own_settings(tables, is_local)] if tables["own_settings"] else []
     return [f"tables: {state}", power, *own, *([RESTART] if could and is_local else [])]
 
 
-def _describe_own_settings(tables: dict[str, Any]) -> str:
-    role, database = (json.dumps(tables[name]) for name in ("role", "database"))
-    return (
+def _describe_own_settings(tables: dict[str, Any], is_local: bool) -> str:
+    """What they are, and how to undo them.
+
+    The role itself cannot undo all of them: one of a transaction (`transaction_read_only`) is reset by a
+    superuser only, and the beginning of a connection may be what it has spoiled.
+    """
+    role, database = (_quote_name(tables[name]) for name in ("role", "database"))
+    told = (
         f"the role {role} has settings of its own ({', '.join(tables['own_settings'])}), which may "
-        f"slow it down; to undo them: alter role {role} reset all; "
-        f"alter role {role} in database {database} reset all"
+        "slow it down; to undo them"
     )
+    if is_local:
+        return f"{told}: oasflow db stop, then oasflow db start"
+    return (
+        f"{told}, as a superuser: begin read write; alter role {role} reset all; "
+        f"alter role {role} in database {database} reset all; commit"
+    )
+
+
+def _quote_name(name: str) -> str:
+    """A name as it stands in SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _say_which(terminal: Terminal) -> None:
@@ -330,10 +347,12 @@ def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Js
 
     terminal = Terminal.open(as_json=as_json)
     found = examine(_find_address(db), tenant=tenant or None)
-    terminal.data(_record(found), of_run=True)
+    given = GivenOptions(tenant=tenant, db=db)
+    whole = _find_options(terminal, found, given)
+    terminal.data(_record(found, whole), of_run=True)
     terminal.show(f"database {clean(found.database)}, PostgreSQL {clean(found.server_version)}")
     terminal.show(f"role {clean(found.role)}")
-    _show_needs(terminal, found)
+    _show_needs(terminal, found, given, whole)
     for finding in found.findings:
         terminal.note(clean(finding))
     if not found.findings:
@@ -341,21 +360,48 @@ def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Js
     return Exit.FINDINGS if found.findings else Exit.OK
 
 
-def _show_needs(terminal: Terminal, found: Examination) -> None:
-    """What runs wait for, each with the command that answers."""
-    from cinatra_sdk.store.health import count_gates
+def _find_options(
+    terminal: Terminal, found: Examination, given: GivenOptions
+) -> dict[str, GivenOptions]:
+    """Run id → the options of the commands on it that are printed.
 
+    A store is opened only where runs were found, so that its tables are up to date: it changes nothing.
+    """
+    from oas_compiler.cli.host import resources
+    from oas_compiler.cli.host.run_requirements import options_of_runs
+
+    runs = [call.run_id for call in found.calls]
+    runs += [letter.run_id for letter in found.dead_letters]
+    if not runs:
+        return {}
+    with resources.store(terminal, given.db) as store:
+        return options_of_runs(store, runs, given)
+
+
+def _show_needs(
+    terminal: Terminal,
+    found: Examination,
+    given: GivenOptions,
+    whole: Mapping[str, GivenOptions],
+) -> None:
+    """What runs wait for, each with the commands that answer."""
+    from cinatra_sdk.store.health import count_gates
+    from oas_compiler.cli.view.needs_view import ways_to_answer
+    from oas_compiler.cli.view.run_view import command_line
+
+    everything = given.command_on("resume", [], "--all")
     for reason, number in sorted(found.due.items()):
-        terminal.show(f"  {number} {reason}; oasflow resume --all goes on with them")
+        terminal.show(unbroken(Text(f"  {number} {reason}; {everything} goes on with them")))
     if found.gates_total:
-        terminal.show(f"  {count_gates(found.gates_total)}; oasflow gates lists them")
+        listed = f"{given.command_on('gates', [])} lists them"
+        terminal.show(unbroken(Text(f"  {count_gates(found.gates_total)}; {listed}")))
     for call in found.calls:
-        terminal.show(
-            f"  a call may have happened, or not ({clean(call.content)}); "
-            f"{clean(call.command)} with --happened or --did-not-happen"
-        )
+        terminal.show(f"  a call may have happened, or not ({clean(call.content)}); which it is:")
+        for line in ways_to_answer(call, whole[call.run_id]):
+            terminal.show(Indented(command_line(line), by=2))
     for letter in found.dead_letters:
-        terminal.show(f"  failed ({clean(letter.code)}); oasflow resume {clean(letter.run_id)}")
+        (line,) = ways_to_answer(letter, whole[letter.run_id])
+        terminal.show(unbroken(Text(f"  failed ({clean(letter.code)}); {line}")))
 
 
 def _find_address(db: str) -> str:
@@ -379,7 +425,13 @@ def _find_address(db: str) -> str:
     return status.dsn
 
 
-def _record(found: Examination) -> dict[str, Any]:
+def _record(found: Examination, whole: Mapping[str, GivenOptions]) -> dict[str, Any]:
+    from oas_compiler.cli.view.needs_view import ways_to_answer
+
+    def list_commands(need: CallToSettle | DeadLetter) -> dict[str, Any]:
+        lines = ways_to_answer(need, whole[need.run_id])
+        return {"command": lines[0], "commands": lines}
+
     return {
         "database": found.database,
         "server_version": found.server_version,
@@ -400,7 +452,7 @@ def _record(found: Examination) -> dict[str, Any]:
                     "tenant": letter.tenant,
                     "code": letter.code,
                     "since": letter.since.isoformat(timespec="milliseconds"),
-                    "command": letter.command,
+                    **list_commands(letter),
                 }
                 for letter in found.dead_letters
             ],
@@ -415,7 +467,7 @@ def _record(found: Examination) -> dict[str, Any]:
                     "key": call.name,
                     "call": call.content,
                     "since": call.since.isoformat(timespec="milliseconds"),
-                    "command": call.command,
+                    **list_commands(call),
                 }
                 for call in found.calls
             ],

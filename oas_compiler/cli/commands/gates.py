@@ -19,6 +19,7 @@ from oas_compiler.cli.ask.decision import answer_gate, ask_person, list_options,
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import GivenOptions
 from oas_compiler.cli.host.resources import USUAL_ORG
+from oas_compiler.cli.host.run_requirements import options_of_runs
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.streams import Terminal, unbroken
@@ -180,12 +181,8 @@ def gates(
 
     The longest wait first, each with the command that answers it.
     """
-    from oas_compiler.cli.view.run_view import (
-        need_record,
-        needs_table,
-        tell_problems,
-        waiting_record,
-    )
+    from oas_compiler.cli.view.needs_view import need_record, needs_table, waiting_record
+    from oas_compiler.cli.view.run_view import tell_problems
 
     terminal = Terminal.open(as_json=as_json)
     wanted = options.filters(flow, started_by, older_than, newer_than)
@@ -201,15 +198,20 @@ def gates(
         now = store.database.now()
         if not page.items:
             resources.refuse_unknown_flow(store, flow)
-    given = GivenOptions(tenant=tenant, db=db)
+        given = GivenOptions(tenant=tenant, db=db)
+        whole = options_of_runs(store, (need.run_id for need in page.items), given)
     if as_json:  # this makes up an example of each answer, which is slow
-        records = [waiting_record(need, now, given) for need in page.items if need.kind == "gate"]
-        needs = [need_record(need, now, given) for need in page.items]
+        records = [
+            waiting_record(need, now, whole[need.run_id])
+            for need in page.items
+            if need.kind == "gate"
+        ]
+        needs = [need_record(need, now, whole[need.run_id]) for need in page.items]
         listed = {"needs": needs, "gates": records, "next": page.next or None}
         terminal.data(listed | options.list_unreadable(page), of_run=True)
     if page.items:
         terminal.say("what needs a person, the longest wait first:")
-        terminal.show(needs_table(page.items, now, given))
+        terminal.show(needs_table(page.items, now, given, whole))
         shown = given.command("show", run or "RUN")
         terminal.say(
             "what a gate asks, and the commands that answer it:", unbroken(Text(f"  {shown}"))
@@ -220,7 +222,7 @@ def gates(
             "nothing that fits needs a person" if fits else "nothing needs a person: no gate waits"
         )
     for gate in page.unreadable:
-        for problem in tell_problems(gate.run_id, [gate.problem]):
+        for problem in tell_problems(gate.run_id, [gate.problem], given):
             terminal.note(f"run {gate.run_id}: {problem}")
     options.tell_more(terminal, page.next)
     return Exit.OK
@@ -255,45 +257,12 @@ def approve(
     del components, unblock_component  # their callbacks have told cli/host/resources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
 
-    def decide(target: str, gate: Gate, who: str) -> Decision:
-        decision = Decision.approve(by=who, reason=reason, value=gate.form.plain_yes)
-        _refuse_without_data(gate, decision, target, given)
-        return decision
-
     about = name_decider(by, given, reason, as_json)
+
+    def decide(gate: Gate, who: str) -> Decision:
+        return Decision.approve(by=who, reason=about.reason, value=gate.form.plain_yes)
+
     return decide_targets("approve", read_targets(targets, shown, decide), about)
-
-
-def _refuse_without_data(gate: Gate, decision: Decision, target: str, given: GivenOptions) -> None:
-    """Refuse to approve a gate that asks for data with a plain yes.
-
-    Raises: `Halt`, which shows the right command.
-    """
-    from cinatra_sdk.errors import AnswerInvalid
-    from cinatra_sdk.gates.forms.selection_form import SelectionForm
-    from oas_compiler.cli.view.run_view import command_line, command_with_data, seen_of
-
-    form = gate.form
-    if not form.needs_data:
-        return
-    run_id = target.partition("/")[0]
-    answered = command_with_data(gate, run_id, given)
-    try:
-        gate.check(decision)
-    except AnswerInvalid:
-        if isinstance(form, SelectionForm):
-            asks = f"which artifacts are chosen for the context slot '{form.selector.slot_id}'"
-            way = "with --select ID or --select-none"
-        elif gate.is_question:
-            asks, way = "a question, and an approval has no words", "with --text"
-            answered = given.command("answer", f"{run_id}/{gate.id}", *seen_of(gate), "--text", "…")
-        else:
-            asks, way = "for data", "with --value, or at a terminal field by field"
-        raise Halt(
-            f"gate '{gate.id}' asks {asks}: use oasflow answer {way}",
-            then=[command_line(answered)],
-            more={"command": answered},
-        ) from None
 
 
 def reject(
@@ -320,14 +289,15 @@ def reject(
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    def decide(_target: str, _gate: Gate, who: str) -> Decision:
-        return Decision.reject(by=who, reason=reason)
-
     del components, unblock_component  # their callbacks have told cli/host/resources.py
     given = options.given(
         env, base_url, allow, record, tenant=tenant, db=db, host=host, imports=False
     )
     about = name_decider(by, given, reason, as_json)
+
+    def decide(_gate: Gate, who: str) -> Decision:
+        return Decision.reject(by=who, reason=about.reason)
+
     return decide_targets("reject", read_targets(targets, shown, decide), about)
 
 
@@ -354,12 +324,13 @@ def deny(
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    def decide(_gate: Gate, who: str) -> Decision:
-        return Decision.deny(by=who, reason=reason)
-
     del components, unblock_component  # their callbacks have told cli/host/resources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     about = name_decider(by, given, reason, as_json, shown=shown)
+
+    def decide(_gate: Gate, who: str) -> Decision:
+        return Decision.deny(by=who, reason=about.reason)
+
     return answer_gate("deny", target, decide, about)
 
 
@@ -432,7 +403,7 @@ def answer(
         if ids is None:
             _refuse_stray_selection(gate, answered)
         chosen = answered if ids is None else _make_selection(gate, ids)
-        return Decision.approve(by=who, reason=reason, value=chosen)
+        return Decision.approve(by=who, reason=about.reason, value=chosen)
 
     def wrap(store: RunStore, run: Run, gate_id: str, decision: Decision) -> Decision:
         if not files:
@@ -443,13 +414,17 @@ def answer(
 
 
 def _read_answer_value(value: str | None, file: str | None, text: str | None) -> Any:
+    """Raises: `Halt`, also for the … of a printed command."""
     if value is not None:
-        return argument_values.json_value(value, "--value")
-    if file is not None:
-        return argument_values.json_value(
-            argument_values.text_of(file, "--value-file"), f"--value-file {file}"
-        )
-    return text
+        argument_values.refuse_placeholder(value, "--value")
+        option, answered = "--value", argument_values.json_value(value, "--value")
+    elif file is not None:
+        option = f"--value-file {file}"
+        answered = argument_values.json_value(argument_values.text_of(file, "--value-file"), option)
+    else:
+        option, answered = "--text", text
+    argument_values.refuse_placeholder(answered, option)
+    return answered
 
 
 def _make_selection(gate: Gate, ids: list[str]) -> Any:

@@ -20,13 +20,15 @@ from oas_compiler.cli.host.local_services import (
     read_agents,
 )
 from oas_compiler.cli.host.options import GivenOptions
-from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on
+from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on, options_of_run
 from oas_compiler.cli.host.run_resources import tell_services
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.streams import Terminal, clean, unbroken
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from cinatra_sdk import RunStore
     from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.runs import Run
@@ -427,19 +429,22 @@ def settle(
     `oasflow show` lists such calls with their keys.
     """
     options.refuse_empty_run(run)
-    if happened is None:
-        raise Halt("say whether the call was made: --happened or --did-not-happen")
     if value is not None and not happened:
         raise Halt("--value goes with --happened: a call that was not made gave nothing")
+    argument_values.refuse_placeholder(value, "--value")
     outputs: Any = None if value is None else argument_values.json_value(value, "--value")
+    argument_values.refuse_placeholder(outputs, "--value")
     del components, unblock_component  # their callbacks have told cli/host/resources.py
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     terminal = Terminal.open(as_json=as_json)
+    reason = options.drop_placeholder(terminal, reason)
     with resources.store(terminal, db, given.own) as store:
         found = store.find(run, tenant=tenant or None, to_act=True)
+        if happened is None:
+            raise _build_unsaid(store, store.get(found), key, given)
         settled = store.settle(
             found,
-            key or _find_only_key([call.key for call in store.unknown(found)], found),
+            key or _find_only_key(store, store.get(found), given),
             happened=happened,
             value=outputs,
             by=resources.person(by),
@@ -456,17 +461,57 @@ def settle(
     )  # fmt: skip
 
 
-def _find_only_key(keys: list[str], run_id: str) -> str:
-    if len(keys) == 1:
-        return keys[0]
+def _build_unsaid(store: RunStore, run: Run, key: str, given: GivenOptions) -> Halt:
+    """Nobody said whether the call was made: the commands that say it."""
+    keys = [call.key for call in store.unknown(run.id)]
+    known = [key] if key in keys else keys
+    if not known:
+        return _build_settled(run)
+    return Halt(
+        "say whether the call was made: --happened or --did-not-happen",
+        then=_list_settling(store, run, known, given),
+    )
+
+
+def _find_only_key(store: RunStore, run: Run, given: GivenOptions) -> str:
+    """The call that is meant without a key: one that was settled before may be the one that the person
+    looked up, and then nobody guesses.
+
+    Raises: `Halt`, which shows the commands with their keys.
+    """
+    keys = [call.key for call in store.unknown(run.id)]
     if not keys:
+        raise _build_settled(run)
+    if len(keys) > 1:
         raise Halt(
-            f"no call of run '{run_id}' has to be settled",
-            exit=Exit.CONFLICT,
-            code="effect_settled",
+            f"{len(keys)} calls of run '{run.id}' have to be settled; name one: {', '.join(keys)}",
+            then=_list_settling(store, run, keys, given),
         )
-    raise Halt(
-        f"{len(keys)} calls of run '{run_id}' have to be settled; name one: {', '.join(keys)}"
+    before = store.settlements(run.id)
+    if before:
+        last = before[-1]
+        raise Halt(
+            f"run '{run.id}' has had more than one call to settle, and the command does not say which "
+            f"it is for; '{last.key}' was settled by {last.by}; what has to be settled now:",
+            exit=Exit.CONFLICT,
+            code="call_unnamed",
+            then=_list_settling(store, run, keys, given),
+        )
+    return keys[0]
+
+
+def _list_settling(
+    store: RunStore, run: Run, keys: list[str], given: GivenOptions
+) -> list[RenderableType]:
+    from oas_compiler.cli.view.run_view import command_line, settle_commands
+
+    whole = options_of_run(store, run, given)
+    return [command_line(line) for key in keys for line in settle_commands(run.id, key, whole)]
+
+
+def _build_settled(run: Run) -> Halt:
+    return Halt(
+        f"no call of run '{run.id}' has to be settled", exit=Exit.CONFLICT, code="effect_settled"
     )
 
 
@@ -508,6 +553,7 @@ def stop(
 
     terminal = Terminal.open(as_json=as_json)
     who = resources.person(by)
+    reason = options.drop_placeholder(terminal, reason)
     for run in runs:
         options.refuse_empty_run(run)
     if len(runs) > 1 and not yes and not terminal.asks:

@@ -14,14 +14,13 @@ from rich.text import Text
 from cinatra_sdk.contract import ENDED
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import GivenOptions
-from oas_compiler.cli.terminal.exits import Exit, Halt, exit_of
+from oas_compiler.cli.terminal.exits import Exit, exit_of
 from oas_compiler.cli.terminal.streams import Pieces, Terminal, clean, cut
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.events import RunEvent
     from cinatra_sdk.runs import Run
-    from oas_compiler.cli.host.run_requirements import Lacking
 
 
 class RunStatus(StrEnum):
@@ -106,7 +105,8 @@ def show(
     """
     from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
     from oas_compiler.cli.host.resources import artifact_names
-    from oas_compiler.cli.host.run_resources import is_simulated_for_nothing, list_asked
+    from oas_compiler.cli.host.run_requirements import find_lacking
+    from oas_compiler.cli.host.run_resources import is_simulated_for_nothing, list_asked_by_looking
     from oas_compiler.cli.view.run_json import chosen_record, decision_record, run_record
     from oas_compiler.cli.view.run_view import run_view
     from oas_compiler.cli.view.values import Extent
@@ -136,11 +136,11 @@ def show(
         terminal.data({**run_record(found), **records}, of_run=True)
         return Exit.OK
     given = GivenOptions(tenant=tenant, db=db)
-    needed = _find_lacking(found, given, source)
+    needed = find_lacking(found, given, source)
     extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
     view = run_view(
         found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown,
-        settled=settled, usage=usage, asked=list_asked(found, source, given.own),
+        settled=settled, usage=usage, asked=list_asked_by_looking(found, source),
         makes_calls=not is_simulated_for_nothing(found, whole_source),
     )  # fmt: skip
     terminal.show(view)
@@ -150,18 +150,6 @@ def show(
     for name, problem in broken:
         terminal.note(clean(f"cannot be read: {name}: {problem}"))
     return Exit.OK
-
-
-def _find_lacking(run: Run, given: GivenOptions, source: bytes) -> Lacking:
-    """The options that a command which continues the run needs in addition to this command's."""
-    from oas_compiler.cli.host.run_requirements import Lacking, lacking
-
-    if run.status in ENDED:
-        return Lacking((), given)
-    try:
-        return lacking(run, given, source)
-    except Halt:  # a wrong setting of this process: continuing the run reports it
-        return Lacking((), given)
 
 
 # ----------------------------------------------------------------------------

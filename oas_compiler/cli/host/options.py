@@ -6,7 +6,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypedDict
@@ -15,8 +15,9 @@ import typer
 
 from oas_compiler.cli.host import resources
 from oas_compiler.cli.host.resources import Own, repeat_options
-from oas_compiler.cli.terminal.argument_values import duration
+from oas_compiler.cli.terminal.argument_values import PLACEHOLDERS, duration
 from oas_compiler.cli.terminal.exits import Halt
+from oas_compiler.cli.terminal.location import DATABASE, hides_database, list_location_options
 from oas_compiler.cli.terminal.streams import Terminal, clean
 
 if TYPE_CHECKING:
@@ -35,13 +36,23 @@ if TYPE_CHECKING:
 # a package that somebody else wrote, which must not choose what is imported.
 
 
+ANY_HOST: Final = "MODULE:FACTORY"
+"""Stands in printed commands for the function, which nobody here knows."""
+
+
 def find_parts(option: str) -> HostParts | None:
     """Raises: `HostRefused` for every mistake in the name, the module and the factory."""
+    from cinatra_sdk.errors import HostRefused
     from cinatra_sdk.host_parts.factory import HOST_VARIABLE, load_host
 
     named = option or os.environ.get(HOST_VARIABLE, "")
     if not named:
         return None
+    if named == ANY_HOST:
+        raise HostRefused(
+            f"--host {ANY_HOST} stands for a function of yours that returns HostParts",
+            hint="put its name there, such as --host parts:lend",
+        )
     with contextlib.redirect_stdout(sys.stderr):
         return load_host(named, here=bool(option))
 
@@ -69,8 +80,8 @@ def keeping_stdout(terminal: Terminal) -> Iterator[None]:
 # variables to export before the line works.
 
 
-DATABASE: Final = "DATABASE_URL"
-TENANT: Final = "OASFLOW_TENANT"
+_LOOKS: Final = frozenset({"show", "follow", "gates", "runs", "records"})
+"""Commands that only look: they lend a run nothing, and have no option for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,20 +94,24 @@ class GivenOptions:
 
     def command(self, name: str, target: str, *more: str) -> str:
         """`oasflow NAME TARGET …` for a shell; `more` are the command's own options."""
+        return self.command_on(name, [target], *more)
+
+    def command_on(self, name: str, targets: Sequence[str], *more: str) -> str:
+        """The same on several targets, or on none."""
         # A run's id may look like an option.
-        end = ["--", target] if target.startswith("-") else []
-        if name in {"show", "follow"}:
+        end = ["--", *targets] if any(one.startswith("-") for one in targets) else []
+        if name in _LOOKS:
             options = self._list_location_options()
         elif name in {"reject", "stop"}:
             options = self._list_signing_options()
         else:
             options = self._list_options()
-        words = ["oasflow", name, *([] if end else [target]), *more, *options, *end]
+        words = ["oasflow", name, *([] if end else targets), *more, *options, *end]
         return " ".join(shlex.quote(clean(word)) for word in words)
 
     def to_export(self) -> tuple[str, ...]:
         """Variables to be set first, so that a command with these options does the same."""
-        return self.own.differing + ((DATABASE,) if self._hides_db() else ())
+        return self.own.differing + ((DATABASE,) if hides_database(self.db) else ())
 
     def _list_signing_options(self) -> list[str]:
         """What ends a run without its flow, and signs the record of that."""
@@ -105,8 +120,7 @@ class GivenOptions:
 
     def _list_location_options(self) -> list[str]:
         """The run's tenant and database: enough for stopping or showing the run."""
-        words = [] if self.tenant == os.environ.get(TENANT, "") else ["--tenant", self.tenant]
-        return [*words, "--db", self.db] if self._names_db() and not self._hides_db() else words
+        return list_location_options(self.tenant, self.db)
 
     def _list_options(self) -> list[str]:
         words = self._list_location_options()
@@ -121,19 +135,6 @@ class GivenOptions:
         if self.own.host:
             words += ["--host", self.own.host]
         return words + repeat_options()
-
-    def _names_db(self) -> bool:
-        return bool(self.db) and self.db != os.environ.get(DATABASE)
-
-    def _hides_db(self) -> bool:
-        """Whether the address of the database must not be repeated because it may hold a
-        password.
-        """
-        if not self._names_db():
-            return False
-        from cinatra_sdk.postgres.dsn import may_be_repeated
-
-        return not may_be_repeated(self.db)
 
 
 Json: TypeAlias = Annotated[
@@ -349,6 +350,14 @@ def given(
         record=record,
     )
     return GivenOptions(tenant=tenant, db=db, own=own)
+
+
+def drop_placeholder(terminal: Terminal, reason: str) -> str:
+    """The reason of a decision; empty for the … of a printed command, which is nobody's word."""
+    if reason.strip() not in PLACEHOLDERS:
+        return reason
+    terminal.note(f"--reason {reason.strip()} is the place for your words: no reason is kept")
+    return ""
 
 
 def filters(flow: str, started_by: str, older_than: str, newer_than: str) -> Filters:

@@ -11,17 +11,19 @@ added, and so on until nothing is missing.
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.contract import BASE_URL, ENDED
+from cinatra_sdk.errors import FlowError
 from oas_compiler.cli.host import resources
-from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.options import ANY_HOST, GivenOptions
 from oas_compiler.cli.host.resources import ALLOW, RUN_TOKEN
 from oas_compiler.cli.host.run_resources import Manner, tell_what_is_used
 from oas_compiler.cli.terminal.argument_values import SECRETS, describe_absent
@@ -83,6 +85,7 @@ def _describe_flow_needs(source: bytes, lent: HostParts | None) -> Iterator[str]
         yield f"the tools that it calls: {', '.join(missing[:_MOST_NAMED])}{more}"
 
 
+@functools.lru_cache(maxsize=16)
 def _read_tools(source: bytes) -> frozenset[str]:
     """Names of the Python functions that the flow calls; empty where it cannot be read."""
     if b"ServerTool" not in source:
@@ -119,8 +122,6 @@ def _describe_platform_needs(
 
 
 _SOME_SECRET: Final = "a secret that is asked about only"  # noqa: S105 - stands for any
-_ANY_HOST: Final = "MODULE:FACTORY"
-"""Stands for the function, which nobody here knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,9 @@ def lacking(run: Run, given: GivenOptions, source: bytes) -> Lacking:
     needs = list_host_needs(run, source, given.own.parts)
     if needs:
         lacks += [
-            Lack(f"--host {_ANY_HOST}", f"a function of yours that lends {need}") for need in needs
+            Lack(f"--host {ANY_HOST}", f"a function of yours that lends {need}") for need in needs
         ]
-        own = replace(own, host=own.host or _ANY_HOST)
+        own = replace(own, host=own.host or ANY_HOST)
     opened = [value for setting, value in asked if setting == ALLOW]
     if opened:
         own = replace(
@@ -180,6 +181,42 @@ def lacking(run: Run, given: GivenOptions, source: bytes) -> Lacking:
             Lack(f"--tenant {clean(tenant)}", f"whose run it is; {RUN_TOKEN} is a tenant's")
         )
     return Lacking(tuple(lacks), replace(given, own=own, tenant=tenant))
+
+
+def find_lacking(run: Run, given: GivenOptions, source: bytes) -> Lacking:
+    """As `lacking`, for a command that is only printed: of a run that has ended nothing is lacking,
+    and a wrong setting of this process is told by the command that goes on with the run.
+    """
+    if run.status in ENDED:
+        return Lacking((), given)
+    try:
+        return lacking(run, given, source)
+    except Halt:
+        return Lacking((), given)
+
+
+def options_of_run(store: RunStore, run: Run, given: GivenOptions) -> GivenOptions:
+    """The options with which a command that goes on with the run is printed: those of this command,
+    and all that the run lacks beside them.
+    """
+    return find_lacking(run, given, store.source(run.id)).whole
+
+
+def options_of_runs(
+    store: RunStore, run_ids: Iterable[str], given: GivenOptions
+) -> dict[str, GivenOptions]:
+    """Run id → the same.  A run that cannot be read hides no other: it gets those of this command."""
+    sources: dict[str, bytes] = {}
+    found: dict[str, GivenOptions] = {}
+    for run_id in dict.fromkeys(run_ids):
+        try:
+            run = store.get(run_id)
+            if run.digest not in sources:
+                sources[run.digest] = store.source(run_id)
+            found[run_id] = find_lacking(run, given, sources[run.digest]).whole
+        except FlowError:
+            found[run_id] = given
+    return found
 
 
 def asked_variables(run: Run) -> list[str]:

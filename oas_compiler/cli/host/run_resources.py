@@ -24,15 +24,14 @@ from cinatra_sdk.data.author_json import Json, JsonValue
 from cinatra_sdk.data.sensitive_fields import read_name
 from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
 from cinatra_sdk.outside.platform.call_addresses import shown
-from oas_compiler.cli.host.resources import RUN_TOKEN
+from oas_compiler.cli.host.resources import RUN_TOKEN, Own
 from oas_compiler.cli.terminal.streams import Pieces, clean
-from oas_compiler.control.simulation_answers import acts_at_all
+from oas_compiler.control.simulation_answers import asks_platform
 from oas_compiler.ir import FlowIR, McpTransport, RemoteAgentNode, walk
 
 if TYPE_CHECKING:
     from cinatra_sdk.host_parts.host_parts import HostParts
     from cinatra_sdk.runs import Run
-    from oas_compiler.cli.host.resources import Own
     from oas_compiler.cli.terminal.streams import Terminal
     from oas_compiler.lower.flow import Flow
 
@@ -65,10 +64,12 @@ def list_stored_services(source: bytes, parts: HostParts | None, *, script: str 
     return [] if flow is None else list_services(flow, parts, script=script)
 
 
-def stored_flow_acts(source: bytes) -> bool:
-    """Whether the flow calls, asks or runs anything; source: as above, and unknown counts as yes."""
+def stored_flow_asks_platform(source: bytes) -> bool:
+    """Whether the flow makes calls that its platform answers; source: as above, and unknown counts as
+    yes.
+    """
     flow = _read_stored_flow(source)
-    return flow is None or acts_at_all(flow)
+    return flow is None or asks_platform(flow)
 
 
 def _read_stored_flow(source: bytes) -> FlowIR | None:
@@ -191,7 +192,8 @@ def what_is_used(run: Run, own: Own, manner: Manner, source: bytes) -> list[list
     asks = _prefix_verb(_ASKS[manner], _join_services(services)) if services else []
     calls = _describe_calls(run, own, manner)
     if own.platform is None and is_simulated_for_nothing(run, source):
-        calls = []
+        functions = _describe_functions(own)
+        calls = _prefix_verb(_CALLS[manner], functions) if functions else []
     if asks and calls == [f"  {_CALLS[manner]} nothing"]:
         calls = []
     lines = [whose, calls, asks, _describe_variables(run, manner)]
@@ -203,6 +205,16 @@ def list_asked(run: Run, source: bytes, own: Own) -> list[str]:
     if _is_simulated(run.platform) and own.platform is None:
         return []
     return list_stored_services(source, own.parts, script=_find_script(run.platform))
+
+
+def list_asked_by_looking(run: Run, source: bytes) -> list[str]:
+    """The same for a command that lends nothing: whoever goes on with the run may lend a model or a
+    server by `--host`, and then the key that is named is not needed.
+    """
+    return [
+        f"{one}, unless --host lends it" if one.startswith(("model ", "MCP server ")) else one
+        for one in list_asked(run, source, Own())
+    ]
 
 
 def tell_services(terminal: Terminal, flow: Flow, own: Own) -> None:
@@ -222,7 +234,7 @@ def is_simulated_for_nothing(run: Run, source: bytes) -> bool:
     """Whether the platform of a run is simulated and its flow makes no call that this could matter
     to; source: as in `tell_what_is_used`.
     """
-    return run.platform.get("kind") == "simulated" and not stored_flow_acts(source)
+    return run.platform.get("kind") == "simulated" and not stored_flow_asks_platform(source)
 
 
 def _join_services(services: Sequence[str]) -> list[str]:
@@ -240,8 +252,12 @@ def _describe_calls(run: Run, own: Own, manner: Manner) -> list[str]:
     verb = _CALLS[manner]
     if manner == "rejected":
         return [f"  {verb} nothing: the run is rejected"]
-    functions = ["and the functions that --host lends"] if own.parts and own.parts.tools else []
+    functions = [f"and {lent}" for lent in _describe_functions(own)]
     return [*_describe_platform(run, own, manner), *functions]
+
+
+def _describe_functions(own: Own) -> list[str]:
+    return ["the functions that --host lends"] if own.parts and own.parts.tools else []
 
 
 def _describe_platform(run: Run, own: Own, manner: Manner) -> list[str]:

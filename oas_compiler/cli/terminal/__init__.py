@@ -6,6 +6,7 @@ exits.py            exit codes, and the one place where errors become sentences;
                     that cannot be parsed, in one line
 findings_view.py    pure: data -> shown text, or JSON
 argument_values.py  their values
+location.py         where a run is: the words for its tenant and its database
 keyboard.py         typing, reading, filling in; Ctrl-C, while a node runs and while a person is
                     asked
 """

@@ -14,11 +14,14 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from cinatra_sdk.contract import BASE_URL
 from oas_compiler.cli.terminal.exits import Halt
 from oas_compiler.text.file_access import read_named
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 NOT_JSON: Final = object()
 SECRETS: Final = ("CINATRA_BRIDGE_TOKEN", "CINATRA_CONTEXT_ATTEST_KEY", "CINATRA_RUN_TOKEN")
@@ -45,6 +48,46 @@ def decoded(text: str) -> Any:
         return read_json(text)
     except NotStrictJson:
         return NOT_JSON
+
+
+PLACEHOLDERS: Final = frozenset({"…", "..."})
+"""What stands in a printed command for the words of the person who sends it."""
+
+
+def refuse_placeholder(value: object, option: str) -> None:
+    """Refuse a value that still holds the … of a printed command, as a text or as a name.
+
+    Raises: `Halt`.
+    """
+    if _holds_placeholder(value):
+        raise Halt(
+            f"{option} holds …, which stands in a printed command for what only you know: put your "
+            "own values there",
+            code="placeholder",
+        )
+
+
+def _holds_placeholder(value: object) -> bool:
+    if isinstance(value, str):
+        return value.strip() in PLACEHOLDERS
+    if isinstance(value, Mapping):
+        parts = [*value, *value.values()]
+    elif isinstance(value, (list, tuple)):
+        parts = [*value]
+    else:
+        return False
+    return any(_holds_placeholder(part) for part in parts)
+
+
+def blank_out(example: JsonValue) -> JsonValue:
+    """An example of an answer as it stands in a printed command: its form, with … for every value, so
+    that nobody sends it by mistake.
+    """
+    if isinstance(example, dict):
+        return {name: blank_out(part) for name, part in example.items()} or {"…": "…"}
+    if isinstance(example, list):
+        return [blank_out(part) for part in example[:1]] or ["…"]
+    return "…"
 
 
 def json_value(text: str, option: str) -> Any:

@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import functools
 import os
+import re
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from enum import IntEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, ParamSpec
@@ -26,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 import typer
 
 from cinatra_sdk.data.text.plurals import say_number
+from oas_compiler.cli.terminal.location import list_location_options
 from oas_compiler.cli.terminal.streams import (
     OutputLost,
     Terminal,
@@ -122,6 +126,7 @@ def bounded(command: Callable[P, Exit]) -> Callable[P, None]:
             as_json=bool(kwargs.get("as_json")), by_lines=_prints_by_lines(command, kwargs)
         )
         notes_of_the_log(terminal, debug=bool(os.environ.get(DEBUG_VARIABLE)))
+        _WHERE.set((str(kwargs.get("tenant") or ""), str(kwargs.get("db") or "")))
         try:
             code = _run_command(terminal, lambda: command(*args, **kwargs))
         except BrokenPipeError:
@@ -201,7 +206,8 @@ def _report_error(terminal: Terminal, error: Exception) -> Exit:
             terminal, error.exit, error.code, str(error), then=error.then, more=error.more
         )
     if isinstance(error, FlowError):
-        return _print_error(terminal, _exit_of_flow_error(error), error.code, error.for_people)
+        told = _complete_commands(error.for_people)
+        return _print_error(terminal, _exit_of_flow_error(error), error.code, told)
     if isinstance(error, OSError):
         what = f"{error.filename or 'the file'}: {error.strerror or type(error).__name__}"
         return _print_error(terminal, Exit.USAGE, "unreadable", what)
@@ -222,13 +228,30 @@ def problem_of(error: Exception) -> tuple[Exit, str, str]:
     if isinstance(error, Halt):
         return error.exit, error.code, str(error)
     if isinstance(error, FlowError):
-        return _exit_of_flow_error(error), error.code, error.for_people
+        return _exit_of_flow_error(error), error.code, _complete_commands(error.for_people)
     if isinstance(error, CompileError):
         return Exit.FINDINGS, "compile_error", "its flow has errors; oasflow resume shows them"
     platform = _platform_error(error)
     if platform is not None:
         return platform, str(getattr(error, "code", "")), str(error)
     return Exit.BUG, "bug", f"unexpected {type(error).__name__}"
+
+
+_COMMAND: Final = re.compile(r"\boasflow (?:show|follow|runs|gates|records|resume|stop)\b")
+"""The commands on a run that the SDK names in its hints."""
+_WHERE: Final[ContextVar[tuple[str, str]]] = ContextVar("where", default=("", ""))
+"""`--tenant` and `--db` of the command that runs."""
+
+
+def _complete_commands(message: str) -> str:
+    """The message of an error of the SDK, which knows no options: the commands in it find the run only
+    with the tenant and the database of this command.
+    """
+    tenant, db = _WHERE.get()
+    if not tenant and not db:
+        return message
+    where = shlex.join(map(clean, list_location_options(tenant, db)))
+    return _COMMAND.sub(lambda found: f"{found[0]} {where}".rstrip(), message)
 
 
 def _print_error(

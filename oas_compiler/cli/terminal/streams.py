@@ -251,34 +251,39 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compact:
-    """A listing as a table with cut cells where the whole table has no room, and with a line below
-    each row that is never cut: so what is cut can be seen, and the line be copied.
+    """A listing as a table with cut cells where the whole table has no room, and with lines below
+    each row that are never cut: so what is cut can be seen, and the lines be copied.
     """
 
     listing: Listing
     below: str
-    """The column whose cells stand below the rows."""
+    """The column whose cells stand below the rows; a cell may have several lines."""
     least: Mapping[str, int]
     """Fewest terminal columns of a column; one that is not named is never cut."""
+    narrow: RenderableType
+    """The same rows where a table has no room."""
     leaves_out: Sequence[str] = ()
     """Columns that are left out where there is no room, the first one first."""
-    narrowest: int = 80
-    """A narrower terminal gets a block of lines for each row."""
 
     def __rich_console__(
         self, _console: Console, options: ConsoleOptions
     ) -> Iterator[RenderableType]:
         listing, room = self.listing, options.max_width
-        widths = self._find_widths(room)
-        if listing.has_room(room) or room < self.narrowest or not widths:
+        names = {name: at for at, name in enumerate(listing.columns)}
+        one_each = not any("\n" in row[names[self.below]].plain for row in listing.rows)
+        if one_each and listing.has_room(room):
             yield listing
             return
-        names = {name: at for at, name in enumerate(listing.columns)}
+        widths = self._find_widths(room)
+        if not widths:
+            yield self.narrow
+            return
         titles = [Text(name.upper(), "bold") for name in listing.columns]
         yield _join_cells([(titles[names[name]], width) for name, width in widths.items()])
         for row in listing.rows:
             yield _join_cells([(row[names[name]], width) for name, width in widths.items()])
-            yield unbroken(Text.assemble("  ", row[names[self.below]]))
+            for line in row[names[self.below]].split("\n"):
+                yield unbroken(Text.assemble("  ", line))
 
     def _find_widths(self, room: int) -> dict[str, int]:
         """The width of each shown column; empty where there is no room for a table."""
@@ -293,7 +298,8 @@ class Compact:
             widths = {name: min(whole[name], self.least.get(name, whole[name])) for name in shown}
             left = room - sum(widths.values()) - _GAP * (len(shown) - 1)
             if left >= 0:
-                for name in shown:
+                # Those that lack least grow first: so most cells are whole.
+                for name in sorted(shown, key=lambda one: whole[one] - widths[one]):
                     more = min(left, whole[name] - widths[name])
                     widths[name] += more
                     left -= more

@@ -40,21 +40,21 @@ def has_plain_view(gate: Gate) -> bool:
     return bool(gate.values) and gate.step != 0 and not is_special
 
 
-def shared_view(gates: Sequence[Gate]) -> RenderableType:
+def shared_view(gates: Sequence[Gate], extent: Extent | None = None) -> RenderableType:
     """What gates of one node in several runs have in common: their heading, their description and the
     values that all of them show; `own_view` has the rest of each.
     """
     parts, common = description_of(gates[0]), find_common(gates)
     if common:
         parts.append(Text(f"the same at all {len(gates)}:", style="dim"))
-        parts += [below_heading(part) for part in values_after_message(common, Extent())]
+        parts += [below_heading(part) for part in values_after_message(common, extent or Extent())]
     return Group(gate_heading(gates[0]), *(below_heading(part) for part in parts))
 
 
-def own_view(gate: Gate, common: Mapping[str, Any]) -> RenderableType:
+def own_view(gate: Gate, common: Mapping[str, Any], extent: Extent | None = None) -> RenderableType:
     """The values of a gate that are not `common` to the gates shown with it."""
     own = {name: value for name, value in gate.values.items() if name not in common}
-    parts = values_after_message(own, Extent()) or [Text("as above", style="dim")]
+    parts = values_after_message(own, extent or Extent()) or [Text("as above", style="dim")]
     return Group(*(below_heading(part) for part in parts))
 
 

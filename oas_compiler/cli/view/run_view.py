@@ -22,19 +22,17 @@ from rich.text import Text
 from cinatra_sdk.contract import CALL_STEP, ENDED
 from cinatra_sdk.data.text.person_texts import recorded_name
 from cinatra_sdk.gates.decisions import SHORT
-from cinatra_sdk.store.runs.needs import MESSAGE
+from cinatra_sdk.store.runs.needs import DID_NOT_HAPPEN, HAPPENED, MESSAGE
 from oas_compiler.cli.host.resources import Own
 from oas_compiler.cli.host.run_requirements import export_first, reasons
 from oas_compiler.cli.host.run_resources import addresses
+from oas_compiler.cli.terminal.argument_values import blank_out
 from oas_compiler.cli.terminal.streams import (
-    Compact,
     Indented,
-    Listing,
     Member,
     Pieces,
     Words,
     clean,
-    cut,
     unbroken,
 )
 from oas_compiler.cli.view.checklist import (
@@ -44,7 +42,6 @@ from oas_compiler.cli.view.checklist import (
     options_of_form,
     other_values,
 )
-from oas_compiler.cli.view.run_json import format_time, gate_record
 from oas_compiler.cli.view.tables import (
     chosen_table,
     decisions_table,
@@ -72,7 +69,6 @@ if TYPE_CHECKING:
     from cinatra_sdk.outside.models.totals import ModelUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.artifacts.selections import ChosenContext
-    from cinatra_sdk.store.runs.needs import GateToDecide, Need
     from cinatra_sdk.store.runs.settlement import Settlement, UnknownEffect
     from oas_compiler.cli.host.options import GivenOptions
     from oas_compiler.cli.host.run_requirements import Lacking
@@ -294,13 +290,24 @@ def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
 
 
 def command_with_data(gate: Gate, run_id: str, given: GivenOptions) -> str:
-    """The command that approves a gate with data, or with artifacts, that fit it."""
+    """The command that approves a gate with data, or with artifacts, that fit it.
+
+    What the person has to say stands there as …, which is refused: an example would be an answer.
+    """
     selected = options_of_form(gate.form)
     if selected is None and takes_any_text(gate):
         selected = ["--text", "…"]
     if selected is None:
-        selected = ["--value", json.dumps(gate.example(), ensure_ascii=False)]
+        selected = ["--value", json.dumps(blank_out(gate.example()), ensure_ascii=False)]
     return given.command("answer", f"{run_id}/{gate.id}", *seen_of(gate), *selected)
+
+
+def settle_commands(run_id: str, key: str, given: GivenOptions, *more: str) -> list[str]:
+    """The two commands that settle a call: it happened, and gave …; or it did not happen."""
+    return [
+        given.command("settle", run_id, key, *shlex.split(words), *more)
+        for words in (HAPPENED, DID_NOT_HAPPEN)
+    ]
 
 
 def seen_of(gate: Gate) -> tuple[str, str]:
@@ -365,7 +372,6 @@ def run_view(
     if usage:
         parts += [_format_title("models"), Indented(usage_table(usage))]
     for call in unknown:
-        target = (run.id, call.key)
         parts += [
             _format_title("may have happened, or not"),
             Indented(
@@ -376,8 +382,8 @@ def run_view(
             ),
             *([Indented(Words(Text(extent.cut(clean(call.why), MAX_ERROR))))] if call.why else []),
             *(
-                command_line(needed.whole.command("settle", *target, *words, "--reason", "…"))
-                for words in (("--happened", "--value", '{"…": "…"}'), ("--did-not-happen",))
+                command_line(line)
+                for line in settle_commands(run.id, call.key, needed.whole, "--reason", "…")
             ),
         ]
     first, *rest = _format_outcome(run, needed.whole, extent, names)
@@ -454,7 +460,7 @@ def _format_outcome(
         yield Words(Text(f"stopped by {clean(recorded_name(run.stopped_by))}{reason}"))
     if run.status == "waiting" and (run.error or {}).get("code") == "effect_unknown":
         yield command_line(f"{given.command('show', run.id)}   (lists the calls to be settled)")
-    for problem in told_unreadable(run):
+    for problem in told_unreadable(run, given):
         yield Words(Text(extent.cut(clean(problem), MAX_ERROR), style="red"))
     for gate in run.waiting:
         yield Text("")
@@ -481,21 +487,20 @@ def _how_to_go_on(run: Run, given: GivenOptions) -> Iterator[RenderableType]:
         yield from export_first(given)
 
 
-def told_unreadable(run: Run) -> list[str]:
+def told_unreadable(run: Run, given: GivenOptions) -> list[str]:
     """The unreadable parts of a stored run, their places, and the remedy."""
     if run.status in ENDED:
         return [f"cannot be read: {problem}" for problem in run.unreadable]
-    return tell_problems(run.id, run.unreadable)
+    return tell_problems(run.id, run.unreadable, given)
 
 
-def tell_problems(run_id: str, problems: Sequence[str]) -> list[str]:
+def tell_problems(run_id: str, problems: Sequence[str], given: GivenOptions) -> list[str]:
     """As `told_unreadable`, of a run that has not ended."""
     if not problems:
         return []
     told = [f"cannot be read: {problem}" for problem in problems]
-    name = shlex.quote(run_id)
-    way = f"oasflow resume {name} writes it again from the run's checkpoint"
-    return [*told, f"{way}; oasflow stop {name} ends the run"]
+    way = f"{given.command('resume', run_id)} writes it again from the run's checkpoint"
+    return [*told, f"{way}; {given.command('stop', run_id)} ends the run"]
 
 
 def _format_title(text: str) -> Text:
@@ -505,112 +510,3 @@ def _format_title(text: str) -> Text:
 def command_line(line: str) -> Text:
     """A line to copy, which is never broken here."""
     return unbroken(Text(f"  {line}"))
-
-
-# ----------------------------------------------------------------------------
-# What needs a person, as people see it and as `--json` prints it.
-#
-# In: records of `RunStore.needs`.  Out: a table, or a record for each; both with the command that
-# answers, with the options that this command was given.
-#
-#     RUN  NEEDS     AT            FLOW        STARTED BY  CONTENT        STEP  RISK       AGE    COMMAND
-#     n1   decision  confirm_send  Newsletter  ann         subject: Bees  2     send_…     4 min  oasflow …
-#
-# Where this is too wide, cells are cut and the command stands below its row; on a narrow terminal each
-# row is a block of lines.
-
-
-_WORDS: Final = frozenset({"flow", "started by", "content"})
-_NEEDS: Final = {"gate": "decision", "call": "settling", "failed": "resuming"}
-_LEAST: Final = {
-    "run": 12, "at": 12, "flow": 12, "started by": 10, "content": 30, "risk": 12, "tenant": 8,
-}  # fmt: skip
-"""Fewest columns of the terminal in which a cell says enough."""
-LINE: Final = 60
-"""Characters of the line that tells of the content."""
-
-
-def needs_table(needs: Sequence[Need], now: datetime, given: GivenOptions) -> Compact:
-    of_tenants = any(need.tenant for need in needs)
-    columns = [
-        "run", "needs", "at", "flow", "started by", "content", "step", "risk", "age",
-        *(["tenant"] if of_tenants else []), "command",
-    ]  # fmt: skip
-    rows = []
-    for need in needs:
-        step, risk = _describe_step(need)
-        texts = (
-            need.run_id, _NEEDS[need.kind], _describe_place(need), cut(need.flow, 40),
-            need.started_by, cut(need.content, LINE), step, risk, format_since(need.since, now),
-            *([need.tenant] if of_tenants else []), command_of(need, given),
-        )  # fmt: skip
-        rows.append([Text(clean(text)) for text in texts])
-    only_gates = all(need.kind == "gate" for need in needs)
-    return Compact(
-        listing=Listing(columns, rows, words=_WORDS),
-        below="command",
-        least=_LEAST,
-        leaves_out=(*(("needs",) if only_gates else ()), "started by", "step", "flow"),
-    )
-
-
-def command_of(need: Need, given: GivenOptions) -> str:
-    """The command that answers it; of a gate, the one that approves it; of a call, without what only a
-    person knows who has looked.
-    """
-    if need.kind == "gate":
-        return commands_of(need.run_id, need.gate, given)[0]
-    if need.kind == "call":
-        return given.command("settle", need.run_id, need.call.key)
-    return given.command("resume", need.run_id)
-
-
-def need_record(need: Need, now: datetime, given: GivenOptions) -> dict[str, Any]:
-    """Anything that needs a person, in the same members."""
-    _, risk = _describe_step(need)
-    return {
-        "kind": need.kind,
-        "run": need.run_id,
-        "name": need.name,
-        "at": _describe_place(need),
-        "flow": need.flow,
-        "tenant": need.tenant,
-        "started_by": need.started_by,
-        "content": need.content,
-        "step": need.gate.step if need.kind == "gate" else None,
-        "risk": risk or None,
-        "shown": need.gate.shown if need.kind == "gate" else None,
-        "waiting_since": format_time(need.since),
-        "age_seconds": _count_seconds(need, now),
-        "command": command_of(need, given),
-    }
-
-
-def waiting_record(need: GateToDecide, now: datetime, given: GivenOptions) -> dict[str, Any]:
-    """A waiting gate with the run it belongs to."""
-    return {
-        "run": need.run_id,
-        "flow": need.flow,
-        "tenant": need.tenant,
-        "started_by": need.started_by,
-        "waiting_since": format_time(need.since),
-        "age_seconds": _count_seconds(need, now),
-        "command": command_of(need, given),
-        **gate_record(need.gate),
-    }
-
-
-def _count_seconds(need: Need, now: datetime) -> int:
-    return max(0, int((now - need.since).total_seconds()))
-
-
-def _describe_place(need: Need) -> str:
-    """The gate's id, the node of the call, or the code of the failure."""
-    return need.call.path if need.kind == "call" else need.name
-
-
-def _describe_step(need: Need) -> tuple[str, str]:
-    if need.kind == "gate":
-        step = "call" if need.gate.step == CALL_STEP else str(need.gate.step)
-        return step, need.gate.risk
-    return "", need.risk if need.kind == "call" else ""

@@ -1,0 +1,211 @@
+"""What needs a person, as people see it and as `--json` prints it.
+
+In: records of `RunStore.needs`, and the options of each run.  Out: a table, or a record for each; both
+with the commands that answer, which can be typed as they stand.
+
+    RUN  NEEDS     AT            FLOW        STARTED BY  CONTENT        STEP  RISK     AGE    COMMAND
+    n1   decision  confirm_send  Newsletter  ann         subject: Bees  2     send_…   4 min  oasflow …
+
+Where this is too wide, cells are cut and the commands stand below their row; on a narrow terminal each
+row is a block of lines:
+
+    n1 · decision at confirm_send · 4 min · risk send_external_message · step 2
+      Newsletter · started by ann · subject: Bees
+      oasflow approve n1/confirm_send --shown db541e85e9210c4b
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.text import Text
+
+from cinatra_sdk.contract import CALL_STEP
+from oas_compiler.cli.terminal.streams import (
+    Compact,
+    Indented,
+    Listing,
+    Pieces,
+    clean,
+    cut,
+    unbroken,
+)
+from oas_compiler.cli.view.run_json import format_time, gate_record
+from oas_compiler.cli.view.run_view import command_line, commands_of, settle_commands
+from oas_compiler.cli.view.tables import format_since
+
+if TYPE_CHECKING:
+    from cinatra_sdk.store.runs.needs import GateToDecide, Need
+    from oas_compiler.cli.host.options import GivenOptions
+
+OptionsOfRuns: TypeAlias = "Mapping[str, GivenOptions]"
+"""Run id → the options of commands on it."""
+NO_OPTIONS: Final[OptionsOfRuns] = MappingProxyType({})
+_WORDS: Final = frozenset({"flow", "started by", "content"})
+_NEEDS: Final = {"gate": "decision", "call": "settling", "failed": "resuming"}
+_AT: Final = {"gate": "at", "call": "at", "failed": "after"}
+_LEAST: Final = {
+    "run": 12, "at": 12, "flow": 20, "started by": 10, "content": 30, "risk": 12, "tenant": 8,
+}  # fmt: skip
+"""Fewest columns of the terminal in which a cell says enough."""
+LINE: Final = 60
+"""Characters of the line that tells of the content."""
+_MOST_FLOW: Final = 40
+"""Characters of a flow's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneLine:
+    """Pieces, and a text behind them that is cut where the line ends; where it would have too little
+    room there, it has a line of its own.
+    """
+
+    pieces: Sequence[Text]
+    last: Text
+    between: str = " · "
+    least: int = 24
+    """Fewest columns in which the last text says enough."""
+
+    def __rich_console__(
+        self, _console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        taken = sum(piece.cell_len + len(self.between) for piece in self.pieces)
+        last = self.last.copy()
+        if not self.pieces or taken + min(self.least, last.cell_len) > options.max_width:
+            if self.pieces:
+                yield Pieces(self.pieces, self.between, indent=0)
+            last.truncate(options.max_width, overflow="ellipsis")
+            if last.plain:
+                yield unbroken(last)
+            return
+        last.truncate(options.max_width - taken, overflow="ellipsis")
+        yield Pieces([*self.pieces, *([last] if last.plain else [])], self.between)
+
+
+def needs_table(
+    needs: Sequence[Need], now: datetime, given: GivenOptions, whole: OptionsOfRuns = NO_OPTIONS
+) -> Compact:
+    """whole: run id → the options of its commands; a run that is not there has those of `given`."""
+    of_tenants = any(need.tenant for need in needs)
+    columns = [
+        "run", "needs", "at", "flow", "started by", "content", "step", "risk", "age",
+        *(["tenant"] if of_tenants else []), "command",
+    ]  # fmt: skip
+    rows, blocks = [], []
+    for need in needs:
+        step, risk = _describe_step(need)
+        commands = ways_to_answer(need, whole.get(need.run_id, given))
+        texts = (
+            need.run_id, _NEEDS[need.kind], _describe_place(need), cut(need.flow, _MOST_FLOW),
+            need.started_by, cut(need.content, LINE), step, risk, format_since(need.since, now),
+            *([need.tenant] if of_tenants else []),
+        )  # fmt: skip
+        command = Text("\n".join(clean(line) for line in commands))
+        rows.append([*(Text(clean(text)) for text in texts), command])
+        blocks += _build_block(need, now, commands)
+    only_gates = all(need.kind == "gate" for need in needs)
+    return Compact(
+        listing=Listing(columns, rows, words=_WORDS),
+        below="command",
+        least=_LEAST,
+        leaves_out=(*(("needs",) if only_gates else ()), "step"),
+        narrow=Group(*blocks),
+    )
+
+
+def _build_block(need: Need, now: datetime, commands: Sequence[str]) -> list[RenderableType]:
+    """The lines of one row where no table has room: what and where, of which flow and whose, how."""
+    step, risk = _describe_step(need)
+    place = _describe_place(need)
+    head = [
+        Text(clean(need.run_id), "bold"),
+        *_make_pieces(
+            f"{_NEEDS[need.kind]} {_AT[need.kind]} {place}" if place else _NEEDS[need.kind],
+            format_since(need.since, now),
+            f"risk {risk}" if risk else "",
+            f"step {step}" if step else "",
+            f"tenant {need.tenant}" if need.tenant else "",
+        ),
+    ]
+    about = _make_pieces(
+        cut(need.flow, _MOST_FLOW), f"started by {need.started_by}" if need.started_by else ""
+    )
+    content = Text(clean(cut(need.content, LINE)))
+    return [
+        Pieces(head, indent=2),
+        Indented(OneLine(about, content), by=2),
+        *(command_line(clean(line)) for line in commands),
+    ]
+
+
+def _make_pieces(*texts: str) -> list[Text]:
+    return [Text(clean(text)) for text in texts if text]
+
+
+def ways_to_answer(need: Need, given: GivenOptions) -> list[str]:
+    """The command that approves a gate, or goes on with a failed run; of a call, one for each of what
+    may have happened, which only a person knows who has looked.
+    """
+    if need.kind == "gate":
+        return commands_of(need.run_id, need.gate, given)[:1]
+    if need.kind == "call":
+        return settle_commands(need.run_id, need.call.key, given)
+    return [given.command("resume", need.run_id)]
+
+
+def need_record(need: Need, now: datetime, given: GivenOptions) -> dict[str, Any]:
+    """Anything that needs a person, in the same members; given: the options of its run's commands."""
+    _, risk = _describe_step(need)
+    commands = ways_to_answer(need, given)
+    return {
+        "kind": need.kind,
+        "run": need.run_id,
+        "name": need.name,
+        "at": _describe_place(need),
+        "flow": need.flow,
+        "tenant": need.tenant,
+        "started_by": need.started_by,
+        "content": need.content,
+        "step": need.gate.step if need.kind == "gate" else None,
+        "risk": risk or None,
+        "shown": need.gate.shown if need.kind == "gate" else None,
+        "waiting_since": format_time(need.since),
+        "age_seconds": _count_seconds(need, now),
+        "command": commands[0],
+        "commands": commands,
+    }
+
+
+def waiting_record(need: GateToDecide, now: datetime, given: GivenOptions) -> dict[str, Any]:
+    """A waiting gate with the run it belongs to."""
+    return {
+        "run": need.run_id,
+        "flow": need.flow,
+        "tenant": need.tenant,
+        "started_by": need.started_by,
+        "waiting_since": format_time(need.since),
+        "age_seconds": _count_seconds(need, now),
+        "command": ways_to_answer(need, given)[0],
+        **gate_record(need.gate),
+    }
+
+
+def _count_seconds(need: Need, now: datetime) -> int:
+    return max(0, int((now - need.since).total_seconds()))
+
+
+def _describe_place(need: Need) -> str:
+    """The gate's id, the node of the call, or the code of the failure."""
+    return need.call.path if need.kind == "call" else need.name
+
+
+def _describe_step(need: Need) -> tuple[str, str]:
+    if need.kind == "gate":
+        step = "call" if need.gate.step == CALL_STEP else str(need.gate.step)
+        return step, need.gate.risk
+    return "", need.risk if need.kind == "call" else ""

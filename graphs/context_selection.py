@@ -44,8 +44,8 @@ from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from cinatra_sdk.blocks.host_node import end_of, ending, gate_once, seal_host_fields
+from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, Step, node_of
-from cinatra_sdk.blocks.subgraph import subgraph
 from cinatra_sdk.context.selector import RENDERER
 from cinatra_sdk.context.slot_choice import (
     MOST_ALONE,
@@ -68,7 +68,7 @@ from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.engine.thread_owner import on_own_threads
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates.gate import gate_id
-from cinatra_sdk.gates.hitl import Gate, Outcome, build_hitl_gate, gate_visit
+from cinatra_sdk.gates.hitl import GateNode, Outcome, build_hitl_gate, gate_visit
 from cinatra_sdk.outside.platform import Platform, PlatformCall, PlatformError
 from graphs.platform import effects_of, platform_of
 from graphs.selection_words import (
@@ -358,7 +358,7 @@ def _emit_payload(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"emit_context_payload_output": seal(shown)}
 
 
-def _build_gate() -> Gate:
+def _build_gate() -> GateNode:
     def write(state: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
         visit = gate_visit(GATE)
         record = outcome.record(gate_id(state, GATE, visit), GATE, visit, STEP)

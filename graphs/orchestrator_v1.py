@@ -41,7 +41,7 @@ from cinatra_sdk.engine.host_context import Effects, HostContext
 from cinatra_sdk.engine.serializer import with_strict_serializer
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.engine.thread_owner import on_own_threads
-from cinatra_sdk.gates.hitl import Gate, build_hitl_gate
+from cinatra_sdk.gates.hitl import GateNode, build_hitl_gate
 from cinatra_sdk.host_parts.host_parts import HostParts
 from cinatra_sdk.outside.platform import Platform
 from cinatra_sdk.store.flows.graph_flow import graph_flow
@@ -308,7 +308,7 @@ def _build_gate(
     renderer: str,
     risk_class: str,
     shows: Callable[[Mapping[str, Any]], dict[str, JsonValue]],
-) -> Gate:
+) -> GateNode:
     """A gate that asks once and keeps its decision sealed."""
     asking = build_hitl_gate(
         step_number=step_number,

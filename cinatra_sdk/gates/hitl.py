@@ -264,7 +264,7 @@ class Question:
     """What is to be answered in words, at a gate that asks a question; else empty."""
 
 
-Gate: TypeAlias = Callable[[State], Update]
+GateNode: TypeAlias = Callable[[State], Update]
 
 
 def build_hitl_gate(
@@ -281,7 +281,7 @@ def build_hitl_gate(
     always: bool = False,
     ask: Callable[[State], Question] | None = None,
     write: Callable[[State, Outcome], Update] | None = None,
-) -> Gate:
+) -> GateNode:
     """A node that pauses for a person, unless the policy says otherwise.
 
     step_number: the entry of `state["approval_policy"]["steps"]` that governs this gate.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.blocks.proposal_graph import build_proposing_graph, propose_and_confirm
     from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, StateKeyMissing, Step, node_of
     from cinatra_sdk.engine.host_context import Effects, context_of
-    from cinatra_sdk.engine.serializer import with_strict_serializer
+    from cinatra_sdk.engine.serializer import STRICT_SERIALIZER, with_strict_serializer
     from cinatra_sdk.engine.state_channels import Appended, HostOnly, Latest, has_ended, seal
     from cinatra_sdk.engine.tasks import was_sent
     from cinatra_sdk.engine.thread_owner import on_own_threads
@@ -61,6 +61,7 @@ _LATER: Final = {
     "Effects": "engine.host_context",
     "context_of": "engine.host_context",
     "with_strict_serializer": "engine.serializer",
+    "STRICT_SERIALIZER": "engine.serializer",
     "on_own_threads": "engine.thread_owner",
     "was_sent": "engine.tasks",
     "gate_id": "gates.gate",
@@ -97,6 +98,7 @@ __all__ = [
     "Effects",
     "context_of",
     "with_strict_serializer",
+    "STRICT_SERIALIZER",
     "on_own_threads",
     "was_sent",
     "gate_id",

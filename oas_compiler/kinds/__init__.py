@@ -60,7 +60,6 @@ if TYPE_CHECKING:
         template_inputs,
     )
     from oas_compiler.kinds.kind import NodeKind, build_unknown
-    from oas_compiler.lower.node_functions import LoweringSite
 
 _LATER: Final = {
     "NodeKind": "kinds.kind",
@@ -73,7 +72,6 @@ _LATER: Final = {
     "exactly_one": "component.inference",
     "next_only": "component.inference",
     "template_inputs": "component.inference",
-    "LoweringSite": "lower.node_functions",
 }
 
 __all__ = [
@@ -87,7 +85,6 @@ __all__ = [
     "exactly_one",
     "next_only",
     "template_inputs",
-    "LoweringSite",
 ]
 
 if not TYPE_CHECKING:

@@ -532,8 +532,8 @@ PLANS = {
 def list_records() -> set[str]:
     """Every record that a node of an emitted module can be made of, by the types of its fields."""
     for package in ("cinatra_sdk.flow.nodes", "cinatra_sdk.agents"):
-        for one in pkgutil.iter_modules(importlib.import_module(package).__path__):
-            importlib.import_module(f"{package}.{one.name}")
+        for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+            importlib.import_module(f"{package}.{module.name}")
     waiting: list[Any] = list_subclasses(NodeWork)
     found: dict[str, type] = {}
     while waiting:

@@ -23,7 +23,7 @@ from psycopg_pool import ConnectionPool
 from benchmarks import runs
 from benchmarks.by_hand import write_graph
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import OPTIONS
 from cinatra_sdk.testing import sampled_inputs, simulation
 from oas_compiler import compile_flow
@@ -113,7 +113,9 @@ def _open_graph(dsn: str, opened: ExitStack) -> None:
     flow = compile_flow(runs.one_gate())
     given = sampled_inputs(flow)
     pool = opened.enter_context(ConnectionPool(dsn, kwargs=OPTIONS, min_size=1, max_size=2))
-    graph = write_graph(flow.ir, simulation(flow)).compile(PostgresSaver(pool, serde=STRICT))
+    graph = write_graph(flow.ir, simulation(flow)).compile(
+        PostgresSaver(pool, serde=STRICT_SERIALIZER)
+    )
     resume = Command(resume={"approved": True})
 
     def config(name: str) -> Any:

@@ -29,7 +29,7 @@ from psycopg_pool import ConnectionPool
 from benchmarks.by_hand import write_graph
 from benchmarks.figures import timed
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.postgres.connection import OPTIONS
 from cinatra_sdk.testing import sampled_inputs, simulation
@@ -161,7 +161,9 @@ def ours(flow: Flow, dsn: str) -> Iterator[Run]:
 def by_hand(flow: Flow, dsn: str) -> Iterator[Run]:
     given = sampled_inputs(flow)
     with ConnectionPool(dsn, kwargs=OPTIONS, min_size=1, max_size=2) as pool:
-        graph = write_graph(flow.ir, flow.platform).compile(PostgresSaver(pool, serde=STRICT))
+        graph = write_graph(flow.ir, flow.platform).compile(
+            PostgresSaver(pool, serde=STRICT_SERIALIZER)
+        )
 
         def run(thread: str) -> Parts:
             config: Any = {"configurable": {"thread_id": thread}, "recursion_limit": 1000}

@@ -2,6 +2,7 @@
 
 The folders and modules, from the ground up; each imports only those above it here:
 
+    public_names      names that are imported on first use
     errors contract   the error tree, and the words that both packages obey
     threads           functions that may block, called beside the event loop
     events            what happens in a run, told to whoever watches
@@ -11,6 +12,7 @@ The folders and modules, from the ground up; each imports only those above it he
     context           context slots: pure rules of what may be chosen
     attachments       files that go with a question to a model: refs, never bytes
     outside           whatever leaves the process: effects, the platform, models, MCP, A2A
+    models platform effects   the public paths to what is in `outside`
     engine            everything the SDK asks of LangGraph: state, checkpoints, the host's context
     host_parts        what a process lends to the flows that it runs
     gates             pausing for a person
@@ -26,23 +28,36 @@ The folders and modules, from the ground up; each imports only those above it he
     testing           driving a flow in memory
     store             every run in Postgres
     host              a local platform: its routes, its language models, its tools
+    bridge passthrough   the public paths to two of these routes
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.engine.host_context import HostContext, host_context
     from cinatra_sdk.engine.state_channels import GovernedState
     from cinatra_sdk.errors import (
         AnswerInvalid,
+        CheckpointsUnusable,
+        ChoiceGone,
         ContextMismatch,
+        EffectDiffers,
+        EffectRefused,
+        EffectSettled,
+        EffectUnknown,
         EngineUnsupported,
+        FenceLost,
         FlowChanged,
         FlowError,
+        ForkRefused,
+        GateChanged,
         GateClosed,
+        GateUnreadable,
+        HostRefused,
         InputInvalid,
         KindRefused,
         LimitExceeded,
@@ -53,8 +68,11 @@ if TYPE_CHECKING:
         RunBusy,
         RunEnded,
         RunNotCompleted,
+        RunNotEnded,
         RunNotFound,
+        ShownDiffers,
         StoreError,
+        StoreUnreachable,
         ValueRefused,
     )
     from cinatra_sdk.gates.decisions import Decision
@@ -72,21 +90,45 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.flows.graph_flow import graph_flow
 
 FLOORS: Final = (
-    "errors", "threads", "contract", "events", "data", "governed", "first_turn", "context", "attachments",
-    "outside", "engine", "host_parts", "gates", "hitl", "flow", "blocks", "runs", "postgres", "agents",
-    "activations", "local_postgres", "governance", "testing", "store", "host",
+    "public_names", "errors", "threads", "contract", "events", "data", "governed", "first_turn", "context",
+    "attachments", "outside", "models", "platform", "effects", "engine", "host_parts", "gates", "hitl", "flow",
+    "blocks", "runs", "postgres", "agents", "activations", "local_postgres", "governance", "testing", "store",
+    "host", "bridge", "passthrough",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 
 # No module here is called like a name below: importing the module would hide the name.
-_LATER = {
+_LATER: Final = {
     "Decision": "gates.decisions",
+    "Gate": "gates.gate",
+    "GovernedState": "engine.state_channels",
+    "HostContext": "engine.host_context",
+    "host_context": "engine.host_context",
+    "HostParts": "host_parts.host_parts",
+    "HttpPlatform": "outside.platform",
+    "Platform": "outside.platform",
+    "SimulatedPlatform": "outside.platform",
+    "Run": "runs",
+    "RunStore": "store",
+    "build_hitl_gate": "gates.hitl",
+    "graph_flow": "store.flows.graph_flow",
     "AnswerInvalid": "errors",
+    "CheckpointsUnusable": "errors",
+    "ChoiceGone": "errors",
     "ContextMismatch": "errors",
+    "EffectDiffers": "errors",
+    "EffectRefused": "errors",
+    "EffectSettled": "errors",
+    "EffectUnknown": "errors",
     "EngineUnsupported": "errors",
+    "FenceLost": "errors",
     "FlowChanged": "errors",
     "FlowError": "errors",
+    "ForkRefused": "errors",
+    "GateChanged": "errors",
     "GateClosed": "errors",
+    "GateUnreadable": "errors",
+    "HostRefused": "errors",
     "InputInvalid": "errors",
     "KindRefused": "errors",
     "LimitExceeded": "errors",
@@ -97,63 +139,67 @@ _LATER = {
     "RunBusy": "errors",
     "RunEnded": "errors",
     "RunNotCompleted": "errors",
+    "RunNotEnded": "errors",
     "RunNotFound": "errors",
+    "ShownDiffers": "errors",
     "StoreError": "errors",
+    "StoreUnreachable": "errors",
     "ValueRefused": "errors",
-    "HostContext": "engine.host_context",
-    "host_context": "engine.host_context",
-    "Gate": "gates.gate",
-    "build_hitl_gate": "gates.hitl",
-    "HttpPlatform": "outside.platform",
-    "Platform": "outside.platform",
     "PlatformError": "outside.platform",
-    "SimulatedPlatform": "outside.platform",
-    "Run": "runs",
-    "GovernedState": "engine.state_channels",
-    "HostParts": "host_parts.host_parts",
-    "RunStore": "store",
-    "graph_flow": "store.flows.graph_flow",
 }
+
+__version__: Final = "0.1.0"
+"""Of the distribution `oasflow`, which holds this package and `oas_compiler`."""
 
 __all__ = [
     "Decision",
     "Gate",
     "GovernedState",
     "HostContext",
+    "host_context",
     "HostParts",
     "HttpPlatform",
     "Platform",
+    "SimulatedPlatform",
     "Run",
     "RunStore",
-    "SimulatedPlatform",
     "build_hitl_gate",
     "graph_flow",
-    "host_context",
-    "FlowError",
     "AnswerInvalid",
+    "CheckpointsUnusable",
+    "ChoiceGone",
     "ContextMismatch",
+    "EffectDiffers",
+    "EffectRefused",
+    "EffectSettled",
+    "EffectUnknown",
     "EngineUnsupported",
+    "FenceLost",
     "FlowChanged",
+    "FlowError",
+    "ForkRefused",
+    "GateChanged",
     "GateClosed",
+    "GateUnreadable",
+    "HostRefused",
     "InputInvalid",
     "KindRefused",
     "LimitExceeded",
     "NodeFailed",
     "NotConfigured",
     "PlaceholderRefused",
-    "PlatformError",
     "PolicyInvalid",
     "RunBusy",
     "RunEnded",
     "RunNotCompleted",
+    "RunNotEnded",
     "RunNotFound",
+    "ShownDiffers",
     "StoreError",
+    "StoreUnreachable",
     "ValueRefused",
+    "PlatformError",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    # A name is imported on first use: checking a file needs no LangGraph and no database.
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"cinatra_sdk.{_LATER[name]}"), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

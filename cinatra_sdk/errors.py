@@ -32,12 +32,48 @@ Error tree
             RunNotEnded             the run may still go on
             EffectSettled           no call with this key is unknown
         RunNotCompleted             the run has no result
-    PlatformError                   see cinatra_sdk.outside.platform.protocol
+    PlatformError                   see `cinatra_sdk.platform`
 """
 
 from __future__ import annotations
 
 from typing import Any, Protocol
+
+__all__ = [
+    "AnswerInvalid",
+    "CheckpointsUnusable",
+    "ChoiceGone",
+    "ContextMismatch",
+    "EffectDiffers",
+    "EffectRefused",
+    "EffectSettled",
+    "EffectUnknown",
+    "EngineUnsupported",
+    "FenceLost",
+    "FlowChanged",
+    "FlowError",
+    "ForkRefused",
+    "GateChanged",
+    "GateClosed",
+    "GateUnreadable",
+    "HostRefused",
+    "InputInvalid",
+    "KindRefused",
+    "LimitExceeded",
+    "NodeFailed",
+    "NotConfigured",
+    "PlaceholderRefused",
+    "PolicyInvalid",
+    "RunBusy",
+    "RunEnded",
+    "RunNotCompleted",
+    "RunNotEnded",
+    "RunNotFound",
+    "ShownDiffers",
+    "StoreError",
+    "StoreUnreachable",
+    "ValueRefused",
+]
 
 
 class FlowError(RuntimeError):

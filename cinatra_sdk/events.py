@@ -30,6 +30,8 @@ from urllib.parse import unquote
 
 from pydantic import JsonValue
 
+__all__ = ["RunEvent", "split_path"]
+
 Kind = Literal["run", "node", "gate", "decision", "effect", "message", "usage", "token"]
 
 

@@ -32,8 +32,7 @@ from pathlib import Path
 import psycopg
 
 from cinatra_sdk import FlowError, Gate, Run, RunStore, SimulatedPlatform
-from cinatra_sdk.local_postgres.server_folders import base_of
-from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
+from cinatra_sdk.local_postgres import LocalServer, LocalServerError
 from oas_compiler import compile_flow
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,7 +96,7 @@ def stage() -> Iterator[Stage]:
         if not wanted:
             server.stop()
             # Not always in the folder itself: see docs/local-postgres.md, "As root".
-            shutil.rmtree(base_of(server.folder), ignore_errors=True)
+            shutil.rmtree(server.base, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -224,7 +223,7 @@ def story(on: Stage) -> None:
     chapter("2  An embedded Postgres is started")
     status = on.server.status()
     require(status.running, "the embedded server runs")
-    say(f"PostgreSQL {status.version}, process {status.pid}, in {base_of(status.folder)}")
+    say(f"PostgreSQL {status.version}, process {status.pid}, in {on.server.base}")
     first, second = (f"bees-{uuid.uuid4().hex[:4]}" for _ in range(2))
     chapter(f"3  A run that three processes share   ({AGENT}, its HTTP calls simulated)")
     approved_run(on, first)

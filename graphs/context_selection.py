@@ -43,9 +43,38 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from cinatra_sdk.blocks.host_node import end_of, ending, gate_once, seal_host_fields
-from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, Step, node_of
-from cinatra_sdk.blocks.subgraph import subgraph
+from cinatra_sdk import (
+    GovernedState,
+    HostContext,
+    NodeFailed,
+    Platform,
+    PlatformError,
+    build_hitl_gate,
+)
+from cinatra_sdk.blocks import (
+    Appended,
+    Effects,
+    GateNode,
+    HostOnly,
+    Latest,
+    NodeRunnable,
+    Outcome,
+    PlatformStep,
+    Step,
+    end_of,
+    ending,
+    gate_id,
+    gate_once,
+    gate_visit,
+    has_ended,
+    node_of,
+    on_own_threads,
+    seal,
+    seal_host_fields,
+    subgraph,
+    was_sent,
+    with_strict_serializer,
+)
 from cinatra_sdk.context.selector import RENDERER
 from cinatra_sdk.context.slot_choice import (
     MOST_ALONE,
@@ -54,22 +83,7 @@ from cinatra_sdk.context.slot_choice import (
     REFUSED_KEY,
     refusal_of,
 )
-from cinatra_sdk.engine.host_context import Effects, HostContext
-from cinatra_sdk.engine.serializer import with_strict_serializer
-from cinatra_sdk.engine.state_channels import (
-    Appended,
-    GovernedState,
-    HostOnly,
-    Latest,
-    has_ended,
-    seal,
-)
-from cinatra_sdk.engine.tasks import was_sent
-from cinatra_sdk.engine.thread_owner import on_own_threads
-from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.gates.gate import gate_id
-from cinatra_sdk.gates.hitl import Gate, Outcome, build_hitl_gate, gate_visit
-from cinatra_sdk.outside.platform import Platform, PlatformCall, PlatformError
+from cinatra_sdk.platform import PlatformCall
 from graphs.platform import effects_of, platform_of
 from graphs.selection_words import (
     FINALIZE_URL,
@@ -85,6 +99,8 @@ from graphs.selection_words import (
     SAMPLES,
     STEP,
 )
+
+__all__ = ["build_graph", "context_selection", "graph"]
 
 Object = Annotated[dict[str, Any], HostOnly]
 Bindings = Annotated[list[dict[str, Any]], HostOnly]
@@ -358,7 +374,7 @@ def _emit_payload(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"emit_context_payload_output": seal(shown)}
 
 
-def _build_gate() -> Gate:
+def _build_gate() -> GateNode:
     def write(state: Mapping[str, Any], outcome: Outcome) -> dict[str, Any]:
         visit = gate_visit(GATE)
         record = outcome.record(gate_id(state, GATE, visit), GATE, visit, STEP)

@@ -29,13 +29,12 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
+from cinatra_sdk import HostContext, HostParts, HostRefused, InputInvalid
+from cinatra_sdk.blocks import on_own_threads
 from cinatra_sdk.data.text.author_files import Folder
 from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.thread_owner import on_own_threads
-from cinatra_sdk.errors import HostRefused, InputInvalid
 from cinatra_sdk.host_parts.factory import HOST_VARIABLE, load_host
-from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts
+from cinatra_sdk.host_parts.host_parts import NO_PARTS
 from graphs.platform import effects_of, platform_of
 from oas_compiler import compile_flow
 from oas_compiler.text.flow_files import flows_of
@@ -43,6 +42,8 @@ from oas_compiler.text.source import FLOW_FILES
 
 _SHOWN: Final = 10
 """Number of flows that an error lists."""
+__all__ = ["DEFAULT_FLOW", "flow_path", "graph_of", "make_graph"]
+
 DEFAULT_FLOW: Final = Path(__file__).with_name("flows") / "hello_gate.json"
 
 

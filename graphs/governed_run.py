@@ -30,13 +30,12 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 
-from cinatra_sdk.blocks.host_node import seal_host_fields
-from cinatra_sdk.engine.host_context import Effects, HostContext
-from cinatra_sdk.engine.serializer import with_strict_serializer
+from cinatra_sdk import HostContext, HostParts, graph_flow
+from cinatra_sdk.blocks import Effects, seal_host_fields, with_strict_serializer
 from cinatra_sdk.governance.loop.loop_nodes import make_nodes, route
 from cinatra_sdk.governance.loop.loop_state import NODES, LoopInput, LoopOutput, LoopState
-from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.store.flows.graph_flow import graph_flow
+
+__all__ = ["INPUTS", "build", "build_graph", "flow"]
 
 INPUTS: Final[dict[str, dict[str, JsonValue]]] = {"request": {"type": "object"}}
 HOST_NODE: Final = "host_node"

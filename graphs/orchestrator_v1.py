@@ -34,18 +34,24 @@ from langgraph.graph.state import CompiledStateGraph
 from pydantic import JsonValue
 from typing_extensions import TypedDict
 
-from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
-from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
-from cinatra_sdk.blocks.step import NodeRunnable
-from cinatra_sdk.engine.host_context import Effects, HostContext
-from cinatra_sdk.engine.serializer import with_strict_serializer
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
-from cinatra_sdk.engine.thread_owner import on_own_threads
-from cinatra_sdk.gates.hitl import Gate, build_hitl_gate
-from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.platform import Platform
-from cinatra_sdk.store.flows.graph_flow import graph_flow
+from cinatra_sdk import GovernedState, HostContext, HostParts, Platform, build_hitl_gate, graph_flow
+from cinatra_sdk.blocks import (
+    Effects,
+    GateNode,
+    HostOnly,
+    NodeRunnable,
+    child_agent,
+    gate_once,
+    keep_decision,
+    llm_step,
+    on_own_threads,
+    seal_host_fields,
+    terminal_node,
+    with_strict_serializer,
+)
 from graphs.platform import effects_of, platform_of
+
+__all__ = ["INPUTS", "POLICY", "SAMPLES", "build_durable", "build_graph", "flow", "graph", "lend"]
 
 AGENT: Final = "@cinatra-agents/email-outreach"
 POLICY: Final[dict[str, JsonValue]] = {
@@ -308,7 +314,7 @@ def _build_gate(
     renderer: str,
     risk_class: str,
     shows: Callable[[Mapping[str, Any]], dict[str, JsonValue]],
-) -> Gate:
+) -> GateNode:
     """A gate that asks once and keeps its decision sealed."""
     asking = build_hitl_gate(
         step_number=step_number,

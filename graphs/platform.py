@@ -12,10 +12,10 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
+from cinatra_sdk import InputInvalid, Platform, SimulatedPlatform
+from cinatra_sdk.blocks import Effects
 from cinatra_sdk.contract import BASE_URL
-from cinatra_sdk.engine.host_context import Effects
-from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.outside.platform import Platform, SimulatedPlatform, platform_from
+from cinatra_sdk.platform import platform_from
 
 
 def platform_of(

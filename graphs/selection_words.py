@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import RESOLUTION_MODES, SELECTION_MODES
-from cinatra_sdk.outside.platform import BASE_URL_PLACEHOLDER
+from cinatra_sdk.platform import BASE_URL_PLACEHOLDER
 
 RESOLVE_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/context-resolve"
 

@@ -30,8 +30,9 @@ Everything but `lower`, `emit` and `cli` runs without LangGraph and without a da
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
 
 if TYPE_CHECKING:
     from oas_compiler.findings.finding import Finding
@@ -47,17 +48,6 @@ FLOORS: Final = (
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 
-__all__ = [
-    "compile_flow",
-    "Flow",
-    "check",
-    "compile_ir",
-    "Compiled",
-    "CompileError",
-    "Diagnostics",
-    "Finding",
-]
-
 _LATER: Final = {
     "compile_flow": "lower.flow",
     "Flow": "lower.flow",
@@ -69,10 +59,16 @@ _LATER: Final = {
     "Finding": "findings.finding",
 }
 
+__all__ = [
+    "compile_flow",
+    "Flow",
+    "check",
+    "compile_ir",
+    "Compiled",
+    "CompileError",
+    "Diagnostics",
+    "Finding",
+]
 
-def __getattr__(name: str) -> Any:
-    # A name is imported on first use: checking a file must not pay for LangGraph, which lowering
-    # imports, and looking at runs must not pay for the rules.
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"oas_compiler.{_LATER[name]}"), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

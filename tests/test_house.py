@@ -104,7 +104,7 @@ def test_what_a_stranger_meets_is_counted(tmp_path: Path) -> None:
         "```python\nfrom cinatra_sdk.room.need import KEY\nimport cinatra_sdk.room.string\n```\n"
     )
     (tmp_path / "tests" / "test_public_names.py").write_text(
-        "PINNED = ['cinatra_sdk.room.string']\n"
+        "PUBLIC = {'cinatra_sdk.room.string': []}\nINSIDE = ['cinatra_sdk.room.need']\n"
     )
 
     told = measured(tmp_path, "--names")
@@ -130,6 +130,21 @@ def test_what_a_stranger_meets_is_counted(tmp_path: Path) -> None:
     assert names["import paths that users read and no test pins"] == ["cinatra_sdk.room.need"]
 
 
+def test_a_public_front_is_no_module_at_the_top(tmp_path: Path) -> None:
+    files = {
+        "door.py": "from cinatra_sdk.room import A\n__all__ = ['A']\n",
+        "room.py": "A = 1\n",
+        "hall.py": "__all__ = ['walk']\ndef walk():\n    pass\n",
+    }
+    package = tmp_path / "cinatra_sdk"
+    package.mkdir()
+    for name, text in files.items():
+        (package / name).write_text(text)
+    figures = measured(tmp_path)["figures"]["cinatra_sdk"]
+    assert figures["public fronts at the top"] == 1
+    assert figures["modules at the top"] == 2, "a module with a list of its names is a module"
+
+
 def test_this_tree_is_measured() -> None:
     figures = measured_here()
     assert set(figures) == {"cinatra_sdk", "oas_compiler", "graphs", "all"}
@@ -142,6 +157,7 @@ def test_the_house_keeps_its_measures() -> None:
     assert all(figures[name]["modules at the top"] <= 8 for name in ("cinatra_sdk", "oas_compiler"))
     everything = figures["all"]
     assert everything["files in the largest circle"] <= 3
+    assert everything["import paths that users read and no test pins"] == 0
     assert everything["tables keyed by node kind, outside the kinds"] == 0
     assert everything["% of one-word function names"] <= 30
     assert everything["function lines, p95"] <= 25

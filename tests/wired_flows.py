@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from oas_compiler.edit.slot_wires import plan
+from oas_compiler.edit.slot_wires import plan_wiring
 from oas_compiler.findings.finding import Findings
 from oas_compiler.text.source import read_source
 from oas_compiler.text_edits.json_edits import rewritten
@@ -28,7 +28,7 @@ def wired(flow: Json, *, package_name: str = "") -> Json:
     source = read_source(json.dumps(flow).encode(), Findings())
     assert source is not None
     made: Json = json.loads(
-        rewritten(source.raw, plan(source, package_name=package_name).edits).decode()
+        rewritten(source.raw, plan_wiring(source, package_name=package_name).edits).decode()
     )
     return made
 

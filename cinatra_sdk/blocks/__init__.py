@@ -1,8 +1,114 @@
 """Nodes for graphs that are written by hand.
 
 host_node.py       the governed keys, and the end of a run
+inner_graph.py     a graph inside a node
 platform_steps.py  calls of the platform
 proposal_graph.py  a change of tastes or notes that a person approves
 step.py            a node with inputs and outputs that are templates
-subgraph.py        a graph inside a node
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
+
+if TYPE_CHECKING:
+    from cinatra_sdk.activations import advance
+    from cinatra_sdk.blocks.host_node import (
+        end_of,
+        ending,
+        gate_once,
+        keep_decision,
+        seal_host_fields,
+        terminal_node,
+    )
+    from cinatra_sdk.blocks.inner_graph import subgraph
+    from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
+    from cinatra_sdk.blocks.proposal_graph import build_proposing_graph, propose_and_confirm
+    from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, StateKeyMissing, Step, node_of
+    from cinatra_sdk.engine.host_context import Effects, context_of
+    from cinatra_sdk.engine.serializer import STRICT_SERIALIZER, with_strict_serializer
+    from cinatra_sdk.engine.state_channels import Appended, HostOnly, Latest, has_ended, seal
+    from cinatra_sdk.engine.tasks import was_sent
+    from cinatra_sdk.engine.thread_owner import on_own_threads
+    from cinatra_sdk.gates.gate import gate_id, gate_of
+    from cinatra_sdk.gates.hitl import GateNode, Outcome, gate_visit
+    from cinatra_sdk.runs import Stop
+
+_LATER: Final = {
+    "seal_host_fields": "blocks.host_node",
+    "terminal_node": "blocks.host_node",
+    "ending": "blocks.host_node",
+    "end_of": "blocks.host_node",
+    "keep_decision": "blocks.host_node",
+    "gate_once": "blocks.host_node",
+    "llm_step": "blocks.platform_steps",
+    "child_agent": "blocks.platform_steps",
+    "subgraph": "blocks.inner_graph",
+    "propose_and_confirm": "blocks.proposal_graph",
+    "build_proposing_graph": "blocks.proposal_graph",
+    "NodeRunnable": "blocks.step",
+    "PlatformStep": "blocks.step",
+    "Step": "blocks.step",
+    "StateKeyMissing": "blocks.step",
+    "node_of": "blocks.step",
+    "HostOnly": "engine.state_channels",
+    "Appended": "engine.state_channels",
+    "Latest": "engine.state_channels",
+    "seal": "engine.state_channels",
+    "has_ended": "engine.state_channels",
+    "Effects": "engine.host_context",
+    "context_of": "engine.host_context",
+    "with_strict_serializer": "engine.serializer",
+    "STRICT_SERIALIZER": "engine.serializer",
+    "on_own_threads": "engine.thread_owner",
+    "was_sent": "engine.tasks",
+    "gate_id": "gates.gate",
+    "gate_of": "gates.gate",
+    "GateNode": "gates.hitl",
+    "Outcome": "gates.hitl",
+    "gate_visit": "gates.hitl",
+    "advance": "activations",
+    "Stop": "runs",
+}
+
+__all__ = [
+    "seal_host_fields",
+    "terminal_node",
+    "ending",
+    "end_of",
+    "keep_decision",
+    "gate_once",
+    "llm_step",
+    "child_agent",
+    "subgraph",
+    "propose_and_confirm",
+    "build_proposing_graph",
+    "NodeRunnable",
+    "PlatformStep",
+    "Step",
+    "StateKeyMissing",
+    "node_of",
+    "HostOnly",
+    "Appended",
+    "Latest",
+    "seal",
+    "has_ended",
+    "Effects",
+    "context_of",
+    "with_strict_serializer",
+    "STRICT_SERIALIZER",
+    "on_own_threads",
+    "was_sent",
+    "gate_id",
+    "gate_of",
+    "GateNode",
+    "Outcome",
+    "gate_visit",
+    "advance",
+    "Stop",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

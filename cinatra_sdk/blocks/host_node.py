@@ -35,7 +35,7 @@ from cinatra_sdk.engine.state_channels import has_ended, seal
 from cinatra_sdk.engine.tasks import own_shape, require_own_graph, was_sent
 from cinatra_sdk.errors import FlowChanged, InputInvalid, NodeFailed
 from cinatra_sdk.gates.gate import gate_id
-from cinatra_sdk.gates.hitl import Gate, Outcome
+from cinatra_sdk.gates.hitl import GateNode, Outcome
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 
 INPUT_PARAMS = "input_params"
@@ -190,7 +190,7 @@ def keep_decision(key: str, *, node: str, step_number: int) -> Callable[[State, 
     return write
 
 
-def gate_once(key: str, gate: Gate, *, requires: Sequence[str] = ()) -> Gate:
+def gate_once(key: str, gate: GateNode, *, requires: Sequence[str] = ()) -> GateNode:
     """`gate`, asking once per run: once its decision is in `key`, the gate does nothing.
 
     requires: state keys that the gate shows; missing ones mean that it was jumped to.

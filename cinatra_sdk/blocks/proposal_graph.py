@@ -35,8 +35,8 @@ from cinatra_sdk.blocks.host_node import (
     seal_host_fields,
     terminal_node,
 )
+from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.blocks.step import NodeRunnable, State, Step, effect_key, node_of
-from cinatra_sdk.blocks.subgraph import subgraph
 from cinatra_sdk.contract import FALLBACK_RENDERER
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.engine.lineage import arefuse_forks, does_not_act, refuse_forks, seen_update

@@ -30,7 +30,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 _S = TypeVar("_S", bound=BaseCheckpointSaver[Any])
 
-STRICT: Final = JsonPlusSerializer(allowed_json_modules=None, allowed_msgpack_modules=None)
+STRICT_SERIALIZER: Final = JsonPlusSerializer(
+    allowed_json_modules=None, allowed_msgpack_modules=None
+)
 """Makes only dates, ids, sets and LangGraph's own records, and no other class that a row names."""
 
 
@@ -49,10 +51,10 @@ activation.
 
 
 def with_strict_serializer(saver: _S) -> _S:
-    """`saver` as seen by a graph of ours: all its state is shared, but it reads with `STRICT`.
+    """`saver` as seen by a graph of ours: all its state is shared, but it reads with `STRICT_SERIALIZER`.
 
     The saver itself is not changed: other graphs on it may need its own serializer.  Encryption
-    around LangGraph's serializer stays.  A saver that reads with `STRICT` already is returned
+    around LangGraph's serializer stays.  A saver that reads with `STRICT_SERIALIZER` already is returned
     unchanged.
     Raises: `ValueError` for any other serializer, because the objects that it makes are unknown;
     and for a saver whose state cannot be shared, or whose class accepts no serializer.
@@ -92,7 +94,7 @@ def _kind_of(own: Any, serializer: SerializerProtocol) -> type[Any]:
 
 @functools.lru_cache(maxsize=64)
 def _strict_kind(saver_kind: type[Any]) -> type[Any]:
-    return _make_saver_class(saver_kind, STRICT)
+    return _make_saver_class(saver_kind, STRICT_SERIALIZER)
 
 
 def _make_saver_class(saver_kind: type[Any], serializer: SerializerProtocol) -> type[Any]:
@@ -113,16 +115,16 @@ def _make_saver_class(saver_kind: type[Any], serializer: SerializerProtocol) -> 
 def _build_refusal(own: type[Any], why: str) -> ValueError:
     return ValueError(
         f"the checkpointer {own.__name__} cannot be given a strict serializer: {why}; "
-        "make it with cinatra_sdk.engine.serializer.STRICT as its serde"
+        "make it with cinatra_sdk.blocks.STRICT_SERIALIZER as its serde"
     )
 
 
 def _choose_strict_serializer(serializer: SerializerProtocol) -> SerializerProtocol:
-    if serializer is STRICT or type(serializer) is _Encrypted:
+    if serializer is STRICT_SERIALIZER or type(serializer) is _Encrypted:
         return serializer
     # By the exact type: a subclass may make any object.
     if type(serializer) is JsonPlusSerializer and not serializer.pickle_fallback:
-        return STRICT
+        return STRICT_SERIALIZER
     if type(serializer) is EncryptedSerializer:
         return _strict_encrypted(serializer)
     name = type(serializer).__name__

@@ -16,6 +16,18 @@ from __future__ import annotations
 
 from cinatra_sdk.first_turn.first_turn_records import FirstTurn, to_json
 from cinatra_sdk.first_turn.model_tools import make_tools
+from cinatra_sdk.first_turn.proposals import (
+    Confirmed,
+    Places,
+    Proposal,
+    ProposalInvalid,
+    ProposalNotFound,
+    Proposals,
+    ProposalUnwritten,
+    confirm,
+    propose_note,
+    propose_taste,
+)
 from cinatra_sdk.first_turn.workspace import (
     ImageNotFound,
     first_turn_text,
@@ -24,10 +36,20 @@ from cinatra_sdk.first_turn.workspace import (
 )
 
 __all__ = [
+    "Confirmed",
     "FirstTurn",
     "ImageNotFound",
+    "Places",
+    "Proposal",
+    "ProposalInvalid",
+    "ProposalNotFound",
+    "ProposalUnwritten",
+    "Proposals",
+    "confirm",
     "first_turn_text",
     "make_tools",
+    "propose_note",
+    "propose_taste",
     "read_context",
     "read_full_notes",
     "to_json",

@@ -188,7 +188,7 @@ def require_rejectable(node: str) -> None:
             f"gate '{node}' stands in a graph whose state has no key 'rejected_at': "
             "a rejection would be lost, and the next node would run",
             node=node,
-            hint="let the state inherit from cinatra_sdk.engine.state_channels.GovernedState",
+            hint="let the state inherit from cinatra_sdk.GovernedState",
         )
 
 
@@ -264,7 +264,7 @@ class Question:
     """What is to be answered in words, at a gate that asks a question; else empty."""
 
 
-Gate: TypeAlias = Callable[[State], Update]
+GateNode: TypeAlias = Callable[[State], Update]
 
 
 def build_hitl_gate(
@@ -281,7 +281,7 @@ def build_hitl_gate(
     always: bool = False,
     ask: Callable[[State], Question] | None = None,
     write: Callable[[State, Outcome], Update] | None = None,
-) -> Gate:
+) -> GateNode:
     """A node that pauses for a person, unless the policy says otherwise.
 
     step_number: the entry of `state["approval_policy"]["steps"]` that governs this gate.
@@ -440,7 +440,7 @@ def asks(state: State, step_number: int, risk_class: str, node: str) -> bool:
         raise NodeFailed(
             f"gate '{node}' finds no approval_policy in the state",
             node=node,
-            hint="seal the host's policy in the graph's first node: see cinatra_sdk.engine.state_channels.seal",
+            hint="seal the host's policy in the graph's first node: see cinatra_sdk.blocks.seal",
         )
     policy = parse_policy(state["approval_policy"])
     verdict = policy.verdict(step_number) if policy is not None else "absent"

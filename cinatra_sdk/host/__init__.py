@@ -33,8 +33,9 @@ Source: the routes of Cinatra's platform; docs/context-slots.md describes them.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.host.asgi_app import local_app
@@ -47,39 +48,35 @@ if TYPE_CHECKING:
     from cinatra_sdk.host.run_directory import FixedRuns, ParentSelection, RunDirectory, RunScope
     from cinatra_sdk.host.standalone_platform import standalone
 
-__all__ = [
-    "LocalPlatform",
-    "local_app",
-    "BearerIdentity",
-    "context_resolve",
-    "RunDirectory",
-    "RunScope",
-    "ParentSelection",
-    "FixedRuns",
-    "StoredRuns",
-    "LocalSettings",
-    "standalone",
-    "read_context_file",
-]
-
 _LATER: Final = {
-    "local_app": "asgi_app",
-    "read_context_file": "context_file",
-    "LocalPlatform": "local_platform",
-    "context_resolve": "context_routes",
-    "BearerIdentity": "proof",
-    "FixedRuns": "run_directory",
-    "ParentSelection": "run_directory",
-    "RunDirectory": "run_directory",
-    "RunScope": "run_directory",
-    "LocalSettings": "host_settings",
-    "standalone": "standalone_platform",
-    "StoredRuns": "database_runs",
+    "local_app": "host.asgi_app",
+    "read_context_file": "host.context_file",
+    "LocalPlatform": "host.local_platform",
+    "context_resolve": "host.context_routes",
+    "BearerIdentity": "host.proof",
+    "FixedRuns": "host.run_directory",
+    "ParentSelection": "host.run_directory",
+    "RunDirectory": "host.run_directory",
+    "RunScope": "host.run_directory",
+    "LocalSettings": "host.host_settings",
+    "standalone": "host.standalone_platform",
+    "StoredRuns": "host.database_runs",
 }
 
+__all__ = [
+    "local_app",
+    "read_context_file",
+    "LocalPlatform",
+    "context_resolve",
+    "BearerIdentity",
+    "FixedRuns",
+    "ParentSelection",
+    "RunDirectory",
+    "RunScope",
+    "LocalSettings",
+    "standalone",
+    "StoredRuns",
+]
 
-def __getattr__(name: str) -> Any:
-    # On first use: the routes below are used by what stands on the store, and by what does not.
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"cinatra_sdk.host.{_LATER[name]}"), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

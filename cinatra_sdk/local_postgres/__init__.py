@@ -7,3 +7,27 @@ programs.py        where the programs of PostgreSQL are, without starting anythi
 server_folders.py  the folders of the local server: their places, owners and permissions
 supervisor.py      the embedded server:
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
+
+if TYPE_CHECKING:
+    from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError, LocalStatus
+
+_LATER: Final = {
+    "LocalServer": "local_postgres.supervisor",
+    "LocalServerError": "local_postgres.supervisor",
+    "LocalStatus": "local_postgres.supervisor",
+}
+
+__all__ = [
+    "LocalServer",
+    "LocalServerError",
+    "LocalStatus",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

@@ -109,6 +109,11 @@ class LocalServer:
         self._binaries = binaries
         self._run_as = run_as or os.environ.get(USER_VARIABLE) or None
 
+    @property
+    def base(self) -> Path:
+        """Where the server's files are: not always in `folder` (docs/local-postgres.md, "As root")."""
+        return base_of(self.folder)
+
     def start(self) -> LocalStatus:
         """Start the server, or reuse the running one.  Any number of processes may call at once.
 
@@ -207,7 +212,7 @@ class LocalServer:
 
     @property
     def _data(self) -> Path:
-        return base_of(self.folder) / "server" / "data"
+        return self.base / "server" / "data"
 
     @property
     def _unfinished(self) -> Path:
@@ -216,7 +221,7 @@ class LocalServer:
 
     def _launch_server(self, alive: int) -> None:
         """First start or a later one; `alive` is the open lock that the server will keep."""
-        area = base_of(self.folder) / "server"
+        area = self.base / "server"
         owner = (area.stat().st_uid, area.stat().st_gid) if area.is_dir() else None
         account = choose_account(folder=self.folder, owner=owner, run_as=self._run_as)
         base = base_for(self.folder, account)

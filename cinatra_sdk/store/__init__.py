@@ -17,17 +17,65 @@ work/               one worker at a time on a run
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
 
 if TYPE_CHECKING:
+    from cinatra_sdk.postgres.migration import migrate
+    from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
+    from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore, StoredParent
+    from cinatra_sdk.store.database import Database
+    from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+    from cinatra_sdk.store.evidence.evidence_source import stored_evidence
+    from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
+    from cinatra_sdk.store.evidence.pack_store import StoredPacks
+    from cinatra_sdk.store.pages import OpenGate, Page
     from cinatra_sdk.store.run_store import RunStore
+    from cinatra_sdk.store.runs.decision_rows import GateDecision
+    from cinatra_sdk.store.runs.retries import RetryPolicy, SweptRun
+    from cinatra_sdk.store.runs.run_events import EffectRecord
+    from cinatra_sdk.store.runs.upkeep import Archived
 
-__all__ = ["RunStore"]
+_LATER: Final = {
+    "RunStore": "store.run_store",
+    "Database": "store.database",
+    "migrate": "postgres.migration",
+    "RetryPolicy": "store.runs.retries",
+    "SweptRun": "store.runs.retries",
+    "Archived": "store.runs.upkeep",
+    "GateDecision": "store.runs.decision_rows",
+    "EffectRecord": "store.runs.run_events",
+    "OpenGate": "store.pages",
+    "Page": "store.pages",
+    "DecisionRecords": "store.evidence.decision_records",
+    "StoredPacks": "store.evidence.pack_store",
+    "MemoryProposals": "store.evidence.memory_proposals",
+    "stored_evidence": "store.evidence.evidence_source",
+    "ArtifactStore": "store.artifacts.artifacts",
+    "AttachmentStore": "store.artifacts.attachment_store",
+    "StoredParent": "store.artifacts.attachment_store",
+}
 
+__all__ = [
+    "RunStore",
+    "Database",
+    "migrate",
+    "RetryPolicy",
+    "SweptRun",
+    "Archived",
+    "GateDecision",
+    "EffectRecord",
+    "OpenGate",
+    "Page",
+    "DecisionRecords",
+    "StoredPacks",
+    "MemoryProposals",
+    "stored_evidence",
+    "ArtifactStore",
+    "AttachmentStore",
+    "StoredParent",
+]
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from cinatra_sdk.store.run_store import RunStore
-
-    return RunStore
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

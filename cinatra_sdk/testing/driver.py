@@ -34,7 +34,7 @@ from cinatra_sdk.data.text.nearest_name import did_you_mean
 from cinatra_sdk.engine.conversation import read_records
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.list_channels import without_seals
-from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import AnswerInvalid, FlowError, GateChanged, InputInvalid
 from cinatra_sdk.flow.nodes.failure_nodes import TellsErrors
 from cinatra_sdk.flow.nodes.start_and_end import Start
@@ -474,7 +474,7 @@ class _Drive:
         driven = flow.with_host(platform=recorder, tools=tools)
         return cls(
             flow=driven,
-            graph=driven.graph(InMemorySaver(serde=STRICT)),
+            graph=driven.graph(InMemorySaver(serde=STRICT_SERIALIZER)),
             start=driven.input(params),
             run_id=f"drive-{uuid.uuid4().hex[:12]}",
             recorder=recorder,

@@ -12,9 +12,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.effects import Usage
-from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
-from cinatra_sdk.outside.models.model_scripts import AskedModel
+from cinatra_sdk.effects import Usage
+from cinatra_sdk.models import AskedModel, ScriptedModel, ScriptedReply
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from cinatra_sdk import HostParts
 from cinatra_sdk.first_turn import FirstTurn, read_context
-from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
-from cinatra_sdk.outside.models.model_scripts import AskedModel
+from cinatra_sdk.models import AskedModel, ScriptedModel, ScriptedReply
 from cinatra_sdk.testing import RememberedUploads
 
 HERE = Path(__file__).parent

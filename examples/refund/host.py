@@ -11,14 +11,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cinatra_sdk.governance.contracts.invocation import AgentIdentity, UserClaims, UserDelegation
-from cinatra_sdk.governance.gateway.admission import make_claim
-from cinatra_sdk.governance.gateway.planners import ScriptedPlanner
-from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
-from cinatra_sdk.governance.run.evidence import Evidence
-from cinatra_sdk.governance.run.host_ports import GovernancePorts
-from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk import HostParts
+from cinatra_sdk.governance import (
+    AgentIdentity,
+    Evidence,
+    FolderRegistry,
+    Governance,
+    GovernancePorts,
+    ScriptedPlanner,
+    UserClaims,
+    UserDelegation,
+    make_claim,
+)
 from graphs.governed_run import flow
 
 HERE = Path(__file__).parent

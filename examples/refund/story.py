@@ -34,7 +34,7 @@ from demo import (  # noqa: E402 - after the path
 )
 
 from cinatra_sdk import FlowError, RunStore  # noqa: E402 - after the path
-from cinatra_sdk.local_postgres.supervisor import LocalServerError  # noqa: E402 - after the path
+from cinatra_sdk.local_postgres import LocalServerError  # noqa: E402 - after the path
 
 TENANT = "tenant_acme_prod"
 CUSTOMER_DESK = "usr_771"

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cinatra_sdk.governance.gateway.call_result import ToolOutput
+from cinatra_sdk.governance import ToolOutput
 
 ORDERS = {
     "ord_881": {

@@ -13,8 +13,7 @@ from pathlib import Path
 from langchain_core.messages import HumanMessage, ToolMessage
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
-from cinatra_sdk.outside.models.model_scripts import AskedModel
+from cinatra_sdk.models import AskedModel, ScriptedModel, ScriptedReply
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 

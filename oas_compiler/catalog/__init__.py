@@ -23,6 +23,8 @@ from oas_compiler.catalog.front_cards import BUILDING, FIELDS, READING, REFERENC
 from oas_compiler.checks.all_rules import RULES
 from oas_compiler.findings.rule import Rule
 
+__all__ = ["all_rules", "find"]
+
 READER_RULES: tuple[Rule, ...] = (*READING, *REFERENCES, *FIELDS, *BUILDING)
 """Cards of the findings that are not recorded by a rule of checks/."""
 

@@ -13,5 +13,6 @@ resolve("agents/email-outreach").to_json()
 from __future__ import annotations
 
 from oas_compiler.deps.resolution import Link, Resolution, resolve
+from oas_compiler.package.dependencies import highest, is_range, refusal, satisfies
 
-__all__ = ["Link", "Resolution", "resolve"]
+__all__ = ["Link", "Resolution", "highest", "is_range", "refusal", "resolve", "satisfies"]

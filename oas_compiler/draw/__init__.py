@@ -16,7 +16,49 @@ picture_files.py  the page and the image
 mermaid.py        flow -> Mermaid text, without these stages
 """
 
-from oas_compiler.draw.picture import Picture, lay_out
-from oas_compiler.draw.svg import Theme, svg_text
+from __future__ import annotations
 
-__all__ = ["Picture", "Theme", "lay_out", "svg_text"]
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
+
+if TYPE_CHECKING:
+    from oas_compiler.draw.mermaid import mermaid_text
+    from oas_compiler.draw.picture import Picture, lay_out
+    from oas_compiler.draw.picture_files import (
+        DrawingError,
+        ExtraMissing,
+        PictureTooLarge,
+        html_page,
+        png_bytes,
+    )
+    from oas_compiler.draw.svg import Theme, svg_text
+
+_LATER: Final = {
+    "Picture": "draw.picture",
+    "lay_out": "draw.picture",
+    "Theme": "draw.svg",
+    "svg_text": "draw.svg",
+    "html_page": "draw.picture_files",
+    "png_bytes": "draw.picture_files",
+    "DrawingError": "draw.picture_files",
+    "ExtraMissing": "draw.picture_files",
+    "PictureTooLarge": "draw.picture_files",
+    "mermaid_text": "draw.mermaid",
+}
+
+__all__ = [
+    "Picture",
+    "lay_out",
+    "Theme",
+    "svg_text",
+    "html_page",
+    "png_bytes",
+    "DrawingError",
+    "ExtraMissing",
+    "PictureTooLarge",
+    "mermaid_text",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

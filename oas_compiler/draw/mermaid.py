@@ -55,7 +55,7 @@ _CLASSES = {
 }
 
 
-def mermaid(flow: FlowIR) -> str:
+def mermaid_text(flow: FlowIR) -> str:
     """Mermaid text of `flow` with all its subflows."""
     drawing = _Drawing(flow)
     body = list(drawing.body(flow, (), "  "))

@@ -3,7 +3,7 @@
 In: the `Source` of a flow.  Out: a `WirePlan`: the wired slots and the edits of the file; without a
 slot to wire, there are no edits.
 
-    plan(source)  ->  WirePlan(wired=(Wired(slot="brand", flow="writer", consumers=(("write",
+    plan_wiring(source)  ->  WirePlan(wired=(Wired(slot="brand", flow="writer", consumers=(("write",
                            "contextSlotBindings"),)),), edits=(Edit(…), …))
 
 Error tree
@@ -127,7 +127,7 @@ class CannotWire(Exception):
         super().__init__("\n".join(f"{one.message}; {one.advice}" for one in obstacles))
 
 
-def plan(source: Source, *, only: str = "", package_name: str = "") -> WirePlan:
+def plan_wiring(source: Source, *, only: str = "", package_name: str = "") -> WirePlan:
     """The plan that wires the slots of a flow.
 
     Args:

@@ -339,7 +339,8 @@ _SCALARS: Final[Mapping[ScalarType, str]] = {
     ANY: "ANY", STRING: "STRING", INTEGER: "INTEGER", NUMBER: "NUMBER", BOOLEAN: "BOOLEAN",
     NULL: "NULL",
 }  # fmt: skip
-_TYPES: Final = "cinatra_sdk.data.ports"
+_PARTS: Final = "cinatra_sdk.flow"
+"""The one path from which a module takes what a graph is made of."""
 _OF_COMPONENTS: Final = ("llm", "settings")
 """Fields with components of Agent Spec, whose members have the names of sensitive fields; a body or a
 schema may have a member `user`, too.
@@ -354,7 +355,7 @@ class Records:
         """Module → names."""
         self._names = names
 
-    def take(self, module: str, name: str) -> str:
+    def take(self, name: str, module: str = _PARTS) -> str:
         """`name`, which the module then imports."""
         self.imports.setdefault(module, set()).add(name)
         return name
@@ -368,7 +369,7 @@ class Records:
             if _is_usual(field, value):
                 continue
             arguments.append((field.name, self._write(value, field.name, owner, flows)))
-        return CallText(self.take(kind.__module__, kind.__name__), arguments)
+        return CallText(self.take(kind.__name__), arguments)
 
     def write_ports(self, ports: Sequence[TypedPort]) -> ListText:
         return ListText([self.write_port(one) for one in ports])
@@ -381,7 +382,7 @@ class Records:
             arguments.append(("schema", write_json(one.schema.value())))
         if one.default is not None:
             arguments.append(("default", write_json(one.default.value())))
-        return CallText(self.take("cinatra_sdk.data.ports", "port"), arguments)
+        return CallText(self.take("port"), arguments)
 
     def _write(self, value: Any, field: str, owner: str, flows: Mapping[int, str]) -> Expression:
         if isinstance(value, SealedJson):
@@ -413,7 +414,7 @@ class Records:
         shown = value.value()
         if field in _OF_COMPONENTS:
             shown = self._names.replace_fields(owner, shown)
-        name = self.take("cinatra_sdk.data.author_json", "Json")
+        name = self.take("Json")
         return CallText(f"{name}.of", [("", write_json(shown))])
 
     def _write_sealed(self, value: SealedJson, field: str, owner: str) -> Expression:
@@ -431,17 +432,17 @@ class Records:
             }
         else:
             shown = self._names.replace_all(owner, field, held)
-        name = self.take("cinatra_sdk.data.author_json", "SealedJson")
+        name = self.take("SealedJson")
         return CallText(f"{name}.of", [("", write_json(shown))])
 
     def _write_type(self, of: Type) -> Expression:
         if isinstance(of, ScalarType):
-            return NameText(self.take(_TYPES, _SCALARS[of]))
+            return NameText(self.take(_SCALARS[of]))
         if isinstance(of, ArrayType):
-            return CallText(self.take(_TYPES, "ArrayType"), [("", self._write_type(of.items))])
+            return CallText(self.take("ArrayType"), [("", self._write_type(of.items))])
         if isinstance(of, UnionType):
             options = ListText([self._write_type(one) for one in of.options], "()")
-            return CallText(self.take(_TYPES, "UnionType"), [("", options)])
+            return CallText(self.take("UnionType"), [("", options)])
         arguments: list[tuple[str, Expression]] = []
         if of.properties:
             members = [ListText([name, self._write_type(one)], "()") for name, one in of.properties]
@@ -451,7 +452,7 @@ class Records:
             arguments.append(("additional", allowed))
         if of.required:
             arguments.append(("required", ListText(of.required, "()")))
-        return CallText(self.take(_TYPES, "ObjectType"), arguments)
+        return CallText(self.take("ObjectType"), arguments)
 
 
 def write_json(value: JsonValue) -> Expression:

@@ -109,7 +109,7 @@ def write_flows(plan: FlowPlan, records: Records, variables: FlowVariables) -> I
     made = [("", plan.id), *_name_if_other(plan.name, plan.id)]
     if plan.outputs:
         made.append(("outputs", records.write_ports(plan.outputs)))
-    function = records.take("cinatra_sdk.flow.graph.flow_graph", "FlowGraph")
+    function = records.take("FlowGraph")
     lines = [_assign(name, CallText(function, made)), ""]
     flows = variables.by_identity
     lines += [write(_add_node(plan, node, name, records, flows)) for node in plan.nodes]
@@ -272,13 +272,13 @@ def _stands_in(secret: str, texts: set[str]) -> bool:
 # ----------------------------------------------------------------------------
 # The line by which a module says what it was made of.
 #
-# # oasflow emit 1: file 5f0c…, text 93b1…
+# # oasflow emit 2: file 5f0c…, text 93b1…
 #
 # `file` is the sha256 of the flow's bytes, `text` that of what the module says in Python: so a changed
 # file and a changed module can be told apart, and a formatter changes neither.
 
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Raise it when the same file becomes another text."""
 _LINE: Final = re.compile(
     r"^# oasflow emit (\d{1,6}): file ([0-9a-f]{64}), text ([0-9a-f]{64})\r?$", re.MULTILINE
@@ -387,8 +387,8 @@ def make_graph(config: RunnableConfig) -> CompiledStateGraph[Any, Any, Any, Any]
 '''
 _ALWAYS: Final = (
     ("typing", "Any"),
-    ("cinatra_sdk.host_parts.host_parts", "HostParts"),
-    ("cinatra_sdk.store.flows.python_flow", "written_flow"),
+    ("cinatra_sdk", "HostParts"),
+    ("cinatra_sdk.flow", "written_flow"),
     ("langchain_core.runnables", "RunnableConfig"),
     ("langgraph.graph.state", "CompiledStateGraph"),
 )
@@ -415,7 +415,7 @@ def emit_module(flow: Flow) -> Emitted:
     records, variables = Records(names), FlowVariables()
     flows = list(write_flows(flow.plan, records, variables))
     for module, name in _ALWAYS:
-        records.take(module, name)
+        records.take(name, module)
     made = _write_flow_call(flow, variables.by_identity[id(flow.plan)])
     code = "\n\n".join([*flows, made]) + _TAIL
     head = _write_head(flow, names)

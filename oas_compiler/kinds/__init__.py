@@ -44,3 +44,48 @@ all others        one kind each: its fields, how it is built, how it looks, whic
 
 docs/adding-a-node.md shows how a kind is added, here or by a package of its own.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
+
+if TYPE_CHECKING:
+    from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
+    from oas_compiler.component.inference import (
+        checked_branches,
+        exactly_one,
+        next_only,
+        template_inputs,
+    )
+    from oas_compiler.kinds.kind import NodeKind, build_unknown
+
+_LATER: Final = {
+    "NodeKind": "kinds.kind",
+    "build_unknown": "kinds.kind",
+    "NODE_FIELDS": "component.component",
+    "Field": "component.component",
+    "Site": "component.component",
+    "common": "component.component",
+    "checked_branches": "component.inference",
+    "exactly_one": "component.inference",
+    "next_only": "component.inference",
+    "template_inputs": "component.inference",
+}
+
+__all__ = [
+    "NodeKind",
+    "build_unknown",
+    "NODE_FIELDS",
+    "Field",
+    "Site",
+    "common",
+    "checked_branches",
+    "exactly_one",
+    "next_only",
+    "template_inputs",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

@@ -17,3 +17,19 @@ service_nodes.py   LlmNode, also as WayFlow extends it, and the node whose way o
                    chooses; ToolNode over each kind of tool, and the nodes of an agent's
                    toolboxes; AgentNode, and the nodes of an agent's own flow
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
+
+if TYPE_CHECKING:
+    from oas_compiler.lower.node_functions import LoweringSite
+
+_LATER: Final = {"LoweringSite": "lower.node_functions"}
+
+__all__ = ["LoweringSite"]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

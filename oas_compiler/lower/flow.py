@@ -32,7 +32,7 @@ from oas_compiler.control.gates import GateSpec, find_heard_gates
 from oas_compiler.control.simulation_answers import autonomous_slots, steering
 from oas_compiler.document.component_types import LoaderPolicy
 from oas_compiler.document.outside_components import ComponentsInput
-from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.ir import (
     AT_MOST_ONCE,
     FlowIR,
@@ -193,7 +193,7 @@ class Flow(PlannedFlow):
 
     def mermaid(self) -> str:
         """The flow as Mermaid text: OAS names, gates, branches, loops, subflows as boxes."""
-        return mermaid(self.ir)
+        return mermaid_text(self.ir)
 
 
 # ----------------------------------------------------------------------------

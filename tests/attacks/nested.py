@@ -15,8 +15,8 @@ from langgraph.types import Command
 from typing_extensions import TypedDict
 
 from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
+from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.blocks.subgraph import subgraph
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.gates.hitl import build_hitl_gate

@@ -26,7 +26,7 @@ from oas_compiler.cli.host.resources import person
 from oas_compiler.cli.terminal.argument_values import NOT_JSON, decoded
 from oas_compiler.cli.terminal.exits import Halt
 from oas_compiler.cli.terminal.streams import Terminal, notes_of_the_log
-from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.ir import ObjectType
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of
@@ -94,8 +94,8 @@ def _flow_with(text: str, where: str) -> dict[str, Any]:
 def _picture(text: str, attack: Attack, _place: Place) -> str:
     """The picture has the lines of the same flow with a harmless text, and no directive."""
     where = attack.door.partition(", ")[2]
-    drawn = mermaid(compile_flow(_flow_with(text, where)).ir)
-    plain = mermaid(compile_flow(_flow_with("harmless", where)).ir)
+    drawn = mermaid_text(compile_flow(_flow_with(text, where)).ir)
+    plain = mermaid_text(compile_flow(_flow_with("harmless", where)).ir)
     if drawn.count("\n") != plain.count("\n") or len(drawn.splitlines()) != len(plain.splitlines()):
         return "opened: other lines"
     inside = re.findall(r'"([^"\n]*)"', drawn)

@@ -191,8 +191,8 @@ def as_it_comes(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
         patch.setattr(compiled_flow, "with_strict_serializer", lambda saver: saver)
         patch.setattr(orchestrator_v1, "with_strict_serializer", lambda saver: saver)
-        patch.setattr(serializer, "STRICT", permissive())
-        patch.setattr(run_saver, "STRICT", permissive())
+        patch.setattr(serializer, "STRICT_SERIALIZER", permissive())
+        patch.setattr(run_saver, "STRICT_SERIALIZER", permissive())
         yield
 
 

@@ -13,8 +13,8 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from cinatra_sdk.blocks.host_node import seal_host_fields, terminal_node
+from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.blocks.subgraph import subgraph
 from cinatra_sdk.engine.host_context import HostContext, host_context
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.errors import FlowError

@@ -18,8 +18,8 @@ from cinatra_sdk.blocks.host_node import (
     seal_host_fields,
     terminal_node,
 )
+from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.blocks.subgraph import subgraph
 from cinatra_sdk.engine.host_context import HostContext, host_context
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly, seal
 from cinatra_sdk.engine.tasks import shape_of

@@ -8,7 +8,7 @@ import pytest
 
 from oas_compiler.checks.compile_rules import READING
 from oas_compiler.draw import lay_out, svg_text
-from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.draw.picture import Picture
 from oas_compiler.ir import FlowIR
 from oas_compiler.pipeline import compile_ir
@@ -69,7 +69,7 @@ def test_mermaid_has_a_frame_with_a_name_around_each_of_several_flows() -> None:
     post = flow_of(start(), each, end(), id_="post")
     both = node("ParallelFlowNode", "both", subflows=[mail, post])
     flow = compile_ir(flow_of(start(), both, end()), rules=READING).ir
-    assert mermaid(flow) == PARALLEL
+    assert mermaid_text(flow) == PARALLEL
 
 
 def test_flows_of_one_node_stand_beside_each_other_in_frames_of_their_own() -> None:

@@ -16,7 +16,7 @@ import pytest
 from cinatra_sdk.testing import drive
 from oas_compiler import check, compile_flow
 from oas_compiler.edit.slot_flow import flow_node, subflow
-from oas_compiler.edit.slot_wires import CannotWire, edits_between, manifest_edits, plan
+from oas_compiler.edit.slot_wires import CannotWire, edits_between, manifest_edits, plan_wiring
 from oas_compiler.findings.finding import Findings
 from oas_compiler.text.source import Source, read_source
 from oas_compiler.text_edits.json_edits import rewritten
@@ -37,7 +37,7 @@ def source_of(flow: Any) -> Source:
 
 def wired_bytes(flow: Any, **more: Any) -> bytes:
     source = source_of(flow)
-    return rewritten(source.raw, plan(source, **more).edits)
+    return rewritten(source.raw, plan_wiring(source, **more).edits)
 
 
 def wired(flow: Any, **more: Any) -> Any:
@@ -79,7 +79,7 @@ def fed(flow: Any) -> set[tuple[str, str, str]]:
 
 def refusal(flow: Any, **more: Any) -> str:
     with pytest.raises(CannotWire) as caught:
-        plan(source_of(flow), **more)
+        plan_wiring(source_of(flow), **more)
     return str(caught.value)
 
 
@@ -183,7 +183,7 @@ def test_every_consumer_of_a_slot_is_fed() -> None:
             taking("brandContextSlotBindings", id_="write"),
         )
     )
-    plan_ = plan(source_of(flow))
+    plan_ = plan_wiring(source_of(flow))
     assert plan_.wired[0].consumers == (
         ("draft", "contextSlotBindings"),
         ("write", "brandContextSlotBindings"),
@@ -194,15 +194,15 @@ def test_every_consumer_of_a_slot_is_fed() -> None:
 
 def test_what_was_wired_is_not_wired_again() -> None:
     made = wired_bytes(declared("voice", "brand"))
-    again = plan(source_of(made))
+    again = plan_wiring(source_of(made))
     assert (again.wired, again.edits) == ((), ())
-    assert plan(source_of(made), only="brand").edits == ()
+    assert plan_wiring(source_of(made), only="brand").edits == ()
 
 
 def test_the_source_is_not_changed() -> None:
     source = source_of(declared())
     before = copy.deepcopy(source.value)
-    assert plan(source).edits
+    assert plan_wiring(source).edits
     assert source.value == before
 
 
@@ -274,7 +274,7 @@ def test_a_flow_inside_another_one_gets_the_run_and_the_project_from_outside() -
         ("start", "projectId", "inner", "projectId"),
     } <= data(made)
     assert (errors(made), slot_findings(made)) == ([], [])
-    assert not plan(source_of(nested())).root_has_slots
+    assert not plan_wiring(source_of(nested())).root_has_slots
     result = drive(
         compile_flow(made),
         {"topic": "x", "projectId": "p7"},
@@ -435,7 +435,7 @@ def test_a_slot_that_is_not_declared_is_answered_with_the_nearest_one() -> None:
 
 def test_every_obstacle_is_told_at_once() -> None:
     with pytest.raises(CannotWire) as caught:
-        plan(source_of(declared("brand", "voice", consumers=(taking(),))))
+        plan_wiring(source_of(declared("brand", "voice", consumers=(taking(),))))
     assert len(caught.value.obstacles) == 2
 
 
@@ -541,6 +541,6 @@ def test_wiring_loads_neither_langgraph_nor_a_database() -> None:
 
 def test_a_flow_with_a_misspelt_field_is_refused_until_it_is_mended() -> None:
     flow = declared()
-    assert plan(source_of(flow)).edits
+    assert plan_wiring(source_of(flow)).edits
     flow["startNode"] = flow.pop("start_node")
     assert "the flow cannot be built" in refusal(flow)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.edit.slot_wires import edits_between, manifest_edits, plan
+from oas_compiler.edit.slot_wires import edits_between, manifest_edits, plan_wiring
 from oas_compiler.findings.finding import Findings
 from oas_compiler.text.source import Source, read_source
 from oas_compiler.text_edits.json_edits import rewritten
@@ -72,7 +72,7 @@ def test_wiring_a_flow_loses_no_line_of_it(package: Path) -> None:
         pytest.skip("no JSON")
     source = source_of(files[0].read_bytes())
     text = undone(source)
-    wiring = plan(source_of(text), package_name="@test/agent")
+    wiring = plan_wiring(source_of(text), package_name="@test/agent")
     assert wiring.wired
     after = rewritten(text, wiring.edits)
     gone = [line.strip() for line in lost(text, after)]
@@ -103,11 +103,11 @@ def plan_first(source: Source) -> tuple[str, str]:
 def test_a_slot_that_nobody_is_asked_about_makes_no_gate() -> None:
     flow = declared()
     flow["metadata"]["cinatra"]["contextSlots"][0]["selectionMode"] = "autonomous"
-    assert not plan(source_of(json.dumps(flow).encode())).asks
-    assert plan(source_of(json.dumps(declared()).encode())).asks
+    assert not plan_wiring(source_of(json.dumps(flow).encode())).asks
+    assert plan_wiring(source_of(json.dumps(declared()).encode())).asks
     # Wired before, it is a gate still; of a slot that is left for later there is none yet.
     wired_ = json.dumps(wired(declared())).encode()
-    assert plan(source_of(wired_)).asks
+    assert plan_wiring(source_of(wired_)).asks
 
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)

@@ -13,7 +13,7 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from cinatra_sdk.engine.checkpoint_ids import config_of
-from cinatra_sdk.engine.serializer import STRICT, with_strict_serializer
+from cinatra_sdk.engine.serializer import STRICT_SERIALIZER, with_strict_serializer
 
 
 class Backwards:
@@ -35,7 +35,7 @@ def test_a_saver_that_is_strict_is_given_back_as_it_is() -> None:
         strict = with_strict_serializer(saver)
         assert strict is not saver
         assert with_strict_serializer(strict) is strict
-    own = InMemorySaver(serde=EncryptedSerializer(Backwards(), STRICT))
+    own = InMemorySaver(serde=EncryptedSerializer(Backwards(), STRICT_SERIALIZER))
     assert with_strict_serializer(own) is own
 
 
@@ -45,7 +45,7 @@ def test_an_encrypted_saver_is_wrapped_once_however_often_it_is_given() -> None:
     assert type(first) is type(second)
     assert first.serde is second.serde
     assert isinstance(first.serde, EncryptedSerializer)
-    assert first.serde.serde is STRICT
+    assert first.serde.serde is STRICT_SERIALIZER
     assert with_strict_serializer(encrypted()).serde is not first.serde
 
 
@@ -136,7 +136,7 @@ def test_a_saver_that_cannot_be_seen_so_is_refused_with_what_to_do(kind: Any, wh
         with_strict_serializer(kind())
     assert str(refused.value) == (
         f"the checkpointer {kind.__name__} cannot be given a strict serializer: {why}; "
-        "make it with cinatra_sdk.engine.serializer.STRICT as its serde"
+        "make it with cinatra_sdk.blocks.STRICT_SERIALIZER as its serde"
     )
     assert refused.value.__cause__ is None
     assert refused.value.__suppress_context__ or refused.value.__context__ is None
@@ -144,13 +144,13 @@ def test_a_saver_that_cannot_be_seen_so_is_refused_with_what_to_do(kind: Any, wh
 
 @pytest.mark.parametrize("kind", [WithSlots, WithSlotsBelow, Final, NeedsMore])
 def test_the_same_savers_made_with_the_strict_serializer_are_taken(kind: Any) -> None:
-    saver = kind(serde=STRICT)
+    saver = kind(serde=STRICT_SERIALIZER)
     assert with_strict_serializer(saver) is saver
 
 
 def test_a_saver_that_hands_out_the_strict_serializer_is_taken() -> None:
     class Handing(InMemorySaver):
-        serde = property(lambda _self: STRICT, lambda _self, _given: None)  # type: ignore[assignment]
+        serde = property(lambda _self: STRICT_SERIALIZER, lambda _self, _given: None)  # type: ignore[assignment]
 
     saver = Handing()
     assert with_strict_serializer(saver) is saver
@@ -168,5 +168,5 @@ def test_a_saver_that_guards_its_attributes_is_seen_strictly() -> None:
     saver = Guarding()
     object.__setattr__(saver, "closed", True)
     strict = with_strict_serializer(saver)
-    assert strict.serde is STRICT
+    assert strict.serde is STRICT_SERIALIZER
     assert strict.storage is saver.storage

@@ -12,7 +12,7 @@ from langgraph.graph import StateGraph
 from langgraph.types import Command
 
 from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
-from cinatra_sdk.blocks.subgraph import subgraph
+from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.lineage import may_act
 from cinatra_sdk.gates.hitl import build_hitl_gate

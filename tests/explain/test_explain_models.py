@@ -8,7 +8,7 @@ import pytest
 
 from oas_compiler import check
 from oas_compiler.draw import lay_out, svg_text
-from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.explain import explain
 from oas_compiler.explain.explanation import Call
 from oas_compiler.pipeline import compile_ir
@@ -94,7 +94,7 @@ def test_an_agent_elsewhere_is_a_call_to_its_address_without_what_may_be_secret(
 
 def test_a_picture_draws_the_question_as_the_call_it_is() -> None:
     flow = compile_ir(asking()).ir
-    assert 'n_write[["The write"]]' in mermaid(flow)
+    assert 'n_write[["The write"]]' in mermaid_text(flow)
     drawn = svg_text(lay_out(flow))
     assert 'data-node="write" data-type="call"' in drawn
     assert ">model gpt-5</text>" in drawn
@@ -107,7 +107,7 @@ def test_a_picture_of_an_agent_draws_its_model_as_a_call_and_its_calls_as_a_step
 
 
 def test_a_node_by_which_a_model_chooses_stays_a_diamond() -> None:
-    assert 'n_write{"The write"}' in mermaid(compile_ir(choosing()).ir)
+    assert 'n_write{"The write"}' in mermaid_text(compile_ir(choosing()).ir)
 
 
 def test_a_model_that_is_drawn_as_a_call_still_hears_what_a_person_answers() -> None:

@@ -19,7 +19,7 @@ from oas_compiler import CompileError, check
 from oas_compiler.checks.compile_rules import READING
 from oas_compiler.diff import diff
 from oas_compiler.draw import lay_out, svg_text
-from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.explain import explain
 from oas_compiler.ir import FlowIR
 from oas_compiler.ir.printout import ir_to_json, print_ir
@@ -68,7 +68,7 @@ def told_of(path: Path) -> dict[str, str]:
         return told
     return told | {
         "ir_json": _text(ir_to_json(flow)),
-        "mermaid": mermaid(flow),
+        "mermaid": mermaid_text(flow),
         "svg": svg_text(lay_out(flow)),
         "explained": _text(_without_place(explain(path).to_json(), path)),
         "schemas": _text([input_schema(flow), output_schema(flow)]),

@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 from cinatra_sdk.engine import list_channels
 from cinatra_sdk.engine.conversation import make_message, read_record
 from cinatra_sdk.engine.list_channels import Conversation, Decisions, without_seals
-from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.engine.state_channels import SEALED, seal
 
 WORDS = "Lorem ipsum dolor sit amet, consetetur sadipscing elitr, sed diam nonumy. " * 3
@@ -85,14 +85,14 @@ class Walking(InMemorySaver):
 def postgres(database: str) -> Iterator[PostgresSaver]:
     with PostgresSaver.from_conn_string(database) as saver:
         saver.conn.execute("set search_path to oasflow")
-        saver.serde = STRICT
+        saver.serde = STRICT_SERIALIZER
         yield saver
 
 
 @pytest.mark.parametrize("kind", [InMemorySaver, Walking])
 @pytest.mark.parametrize("count", [1, 16, 17, 31, 32, 33, 100])
 def test_a_list_reads_back_whole_from_every_saver(kind: Any, count: int) -> None:
-    saver = kind(serde=STRICT)
+    saver = kind(serde=STRICT_SERIALIZER)
     assert numbers(talk(saver, count)) == both(count)
 
     async def read() -> Any:
@@ -115,7 +115,7 @@ def test_a_list_reads_back_whole_on_an_event_loop_from_postgres(fresh_database: 
     async def work() -> Any:
         async with AsyncPostgresSaver.from_conn_string(fresh_database) as saver:
             await saver.conn.execute("set search_path to oasflow")
-            saver.serde = STRICT
+            saver.serde = STRICT_SERIALIZER
             graph = talking(saver)
             await graph.ainvoke({"most": 30}, config_of(), durability="sync")
             return (await talking(saver).aget_state(config_of())).values["messages"]
@@ -126,7 +126,7 @@ def test_a_list_reads_back_whole_on_an_event_loop_from_postgres(fresh_database: 
 @pytest.mark.parametrize("durability", ["exit", "async"])
 @pytest.mark.parametrize("count", [5, 40])
 def test_a_list_is_whole_whatever_the_durability(durability: Any, count: int) -> None:
-    graph = talking(InMemorySaver(serde=STRICT))
+    graph = talking(InMemorySaver(serde=STRICT_SERIALIZER))
     graph.invoke({"most": count}, config_of(), durability=durability)
     graph.invoke({"most": 2 * count}, config_of(), durability=durability)
     assert numbers(graph) == both(2 * count)
@@ -135,7 +135,7 @@ def test_a_list_is_whole_whatever_the_durability(durability: Any, count: int) ->
 @pytest.mark.parametrize("count", [8, 50])
 def test_a_fork_goes_on_from_where_it_forks(count: int) -> None:
     for at in (2, count // 2, count - 1):
-        graph = talk(InMemorySaver(serde=STRICT), count)
+        graph = talk(InMemorySaver(serde=STRICT_SERIALIZER), count)
         older = next(
             one for one in graph.get_state_history(config_of()) if one.values.get("spoken") == at
         )
@@ -178,7 +178,7 @@ def measure(made: Callable[[], Any], weigh: Callable[[Any], int], counts: Any) -
 
 @contextmanager
 def in_memory() -> Iterator[InMemorySaver]:
-    yield InMemorySaver(serde=STRICT)
+    yield InMemorySaver(serde=STRICT_SERIALIZER)
 
 
 def test_bytes_grow_with_the_list_and_not_with_its_square() -> None:
@@ -271,7 +271,7 @@ def test_control_what_carries_the_seal_passes_every_door() -> None:
 )
 @pytest.mark.parametrize("evil", EVIL)
 def test_no_client_changes_a_list_of_a_thread(evil: str, form: str, count: int) -> None:
-    graph = talk(InMemorySaver(serde=STRICT), count)
+    graph = talk(InMemorySaver(serde=STRICT_SERIALIZER), count)
     write = FORMS[form](EVIL[evil])
     update = {"messages": write, "decisions": write}
     graph.invoke({**update, "most": 0}, config_of())

@@ -25,7 +25,7 @@ from cinatra_sdk.testing import drive
 from oas_compiler import check, compile_flow
 from oas_compiler.diff import diff
 from oas_compiler.draw import lay_out, svg_text
-from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.explain import explain
 from oas_compiler.ir.printout import ir_to_json
 from oas_compiler.ir.printout import print_ir
@@ -39,7 +39,7 @@ print(json.dumps({
     "ir": print_ir(flow),
     "ir_json": ir_to_json(flow)["nodes"][1],
     "explained": explain(file).to_json()["nodes"][1]["type"],
-    "mermaid": mermaid(flow),
+    "mermaid": mermaid_text(flow),
     "svg": svg_text(lay_out(flow)),
     "diff": json.dumps(diff(flow, changed).to_json()),
     "schema": dialect_schema()["$defs"]["SlugNode"],

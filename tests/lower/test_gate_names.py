@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.gates.gate import gates_of
 from oas_compiler import compile_flow
-from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.draw.picture_files import html_page
 from oas_compiler.explain import explain
 from tests.flows import end, flow_node, flow_of, gate, start
@@ -34,7 +34,7 @@ def test_what_a_person_is_asked_is_what_explain_and_the_pictures_name() -> None:
     (told,) = explain(FLOW).gates
     assert (asked.name, asked.renderer, asked.risk) == tuple(ENTRY.values())
     assert (told.name, told.renderer, told.risk_class) == tuple(ENTRY.values())
-    for picture in (mermaid(compiled.ir), html_page(compiled.ir)):
+    for picture in (mermaid_text(compiled.ir), html_page(compiled.ir)):
         assert "Review the drafts" in picture.replace("&#32;", " ")
         assert "The own" not in picture
         assert "Inner name" not in picture

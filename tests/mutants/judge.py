@@ -26,7 +26,7 @@ from oas_compiler import CompileError, Diagnostics, Finding, compile_ir
 from oas_compiler.catalog import all_rules
 from oas_compiler.diff import diff
 from oas_compiler.draw import lay_out, svg_text
-from oas_compiler.draw.mermaid import mermaid
+from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.ir.printout import print_ir
 from oas_compiler.text.source import read_source
 from tests.mutants.mutations import Mutant
@@ -204,7 +204,12 @@ def _of_compiling(source: Any) -> Iterator[str]:
     except Exception as error:
         yield _raised("compile_ir raises", error)
     else:
-        for show in (print_ir, mermaid, lambda it: svg_text(lay_out(it)), lambda it: diff(it, it)):
+        for show in (
+            print_ir,
+            mermaid_text,
+            lambda it: svg_text(lay_out(it)),
+            lambda it: diff(it, it),
+        ):
             try:
                 show(flow)
             except Exception as error:

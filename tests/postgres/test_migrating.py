@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.activations import advance
-from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import StoreError
 from cinatra_sdk.local_postgres import cluster as local_cluster
 from cinatra_sdk.local_postgres import supervisor as local
@@ -180,7 +180,7 @@ def parked_at_004(dsn: str) -> None:
     """`r1` at its gate, `r2` and `r3` ended, and decisions that no trigger looked at."""
     flow = compile_flow(FLOW, platform=SimulatedPlatform())
     with connect(dsn) as connection:
-        graph = flow.graph(PostgresSaver(connection, serde=STRICT))
+        graph = flow.graph(PostgresSaver(connection, serde=STRICT_SERIALIZER))
         config = flow.config(run_id="r1")
         stop = advance(graph, flow.input(), config, context=flow.context(run_id="r1"), answer=lambda _: None)  # fmt: skip
         waiting = Json([gate.to_json() for gate in stop.gates])

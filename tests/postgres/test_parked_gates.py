@@ -14,7 +14,7 @@ from psycopg.types.json import Json
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.activations import advance
-from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres import migration, role_rights
 from cinatra_sdk.postgres.connection import Rows, connect, migrations
 from cinatra_sdk.postgres.migration import migrate
@@ -49,7 +49,7 @@ def at_009(databases: Databases, monkeypatch: pytest.MonkeyPatch) -> Any:
 def _park(connection: Rows) -> None:
     """`r1` with its real checkpoints, and rows as runs of 009 left them."""
     flow = compile_flow(FLOW, platform=SimulatedPlatform())
-    graph = flow.graph(PostgresSaver(connection, serde=STRICT))
+    graph = flow.graph(PostgresSaver(connection, serde=STRICT_SERIALIZER))
     stop = advance(
         graph, flow.input(), flow.config(run_id="r1"), context=flow.context(run_id="r1"),
         answer=lambda _: None,

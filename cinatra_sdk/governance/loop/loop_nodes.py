@@ -21,7 +21,7 @@ from cinatra_sdk.engine.lineage import does_not_act, refuse_forks, seen_update
 from cinatra_sdk.engine.state_channels import has_ended, seal, unseal
 from cinatra_sdk.engine.tasks import require_own_graph, telling_node, was_sent
 from cinatra_sdk.errors import NodeFailed, NotConfigured
-from cinatra_sdk.gates.hitl import Gate, Outcome, Question, build_hitl_gate
+from cinatra_sdk.gates.hitl import GateNode, Outcome, Question, build_hitl_gate
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.admission import admit, describe_admitted
 from cinatra_sdk.governance.gateway.context_compiler import compile_context, read_first_turn
@@ -200,7 +200,7 @@ def _make_async(name: str, run: Callable[[State], dict[str, Any]]) -> NodeRunnab
     return node_of(name, run, arun)
 
 
-def _make_gate(governance: GovernanceParts) -> Gate:
+def _make_gate(governance: GovernanceParts) -> GateNode:
     """A node of its own for the person: it only asks, and keeps the answer."""
 
     def read(state: State) -> LoopCase:

@@ -22,8 +22,9 @@ Each name is imported on first use: reading stored runs must not load LangGraph,
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.outside.effects.door import Door, EffectNews, Verdict, current_key
@@ -40,56 +41,53 @@ if TYPE_CHECKING:
     from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
     from cinatra_sdk.outside.effects.permits import aadmit, admit
 
+_LATER: Final = {
+    "aadmit": "outside.effects.permits",
+    "admit": "outside.effects.permits",
+    "current_key": "outside.effects.door",
+    "Door": "outside.effects.door",
+    "EffectNews": "outside.effects.door",
+    "Verdict": "outside.effects.door",
+    "Effect": "outside.effects.effect",
+    "EffectResult": "outside.effects.effect",
+    "Usage": "outside.effects.effect",
+    "key_at": "outside.effects.effect",
+    "EffectFailure": "outside.effects.effect",
+    "read_failure": "outside.effects.effect",
+    "Begun": "outside.effects.ledger",
+    "Differs": "outside.effects.ledger",
+    "Entry": "outside.effects.ledger",
+    "Ledger": "outside.effects.ledger",
+    "Stored": "outside.effects.ledger",
+    "Unknown": "outside.effects.ledger",
+    "MemoryLedger": "outside.effects.memory_ledgers",
+    "aperform": "outside.effects.execution",
+    "perform": "outside.effects.execution",
+}
+
 __all__ = [
+    "aadmit",
+    "admit",
+    "current_key",
+    "Door",
+    "EffectNews",
+    "Verdict",
     "Effect",
     "EffectResult",
     "Usage",
     "key_at",
-    "perform",
-    "aperform",
-    "admit",
-    "aadmit",
-    "current_key",
-    "Door",
-    "Verdict",
-    "EffectNews",
-    "Ledger",
-    "Entry",
-    "Begun",
-    "Stored",
-    "Unknown",
-    "Differs",
-    "MemoryLedger",
     "EffectFailure",
     "read_failure",
+    "Begun",
+    "Differs",
+    "Entry",
+    "Ledger",
+    "Stored",
+    "Unknown",
+    "MemoryLedger",
+    "aperform",
+    "perform",
 ]
 
-_LATER: Final = {
-    "aadmit": "permits",
-    "admit": "permits",
-    "current_key": "door",
-    "Door": "door",
-    "EffectNews": "door",
-    "Verdict": "door",
-    "Effect": "effect",
-    "EffectResult": "effect",
-    "Usage": "effect",
-    "key_at": "effect",
-    "EffectFailure": "effect",
-    "read_failure": "effect",
-    "Begun": "ledger",
-    "Differs": "ledger",
-    "Entry": "ledger",
-    "Ledger": "ledger",
-    "Stored": "ledger",
-    "Unknown": "ledger",
-    "MemoryLedger": "memory_ledgers",
-    "aperform": "execution",
-    "perform": "execution",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"cinatra_sdk.outside.effects.{_LATER[name]}"), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

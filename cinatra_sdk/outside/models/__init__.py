@@ -16,8 +16,9 @@ Each name is imported on first use: reading a config must not load LangChain.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.outside.models.clients import Models, connect_model
@@ -25,6 +26,18 @@ if TYPE_CHECKING:
     from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
     from cinatra_sdk.outside.models.recordings import RecordingModel, ReplayingModel
     from cinatra_sdk.outside.models.totals import ModelUsage, NodeUsage
+
+_LATER: Final = {
+    "ModelConfig": "outside.models.config",
+    "Models": "outside.models.clients",
+    "connect_model": "outside.models.clients",
+    "ScriptedModel": "outside.models.model_scripts",
+    "ScriptedReply": "outside.models.model_scripts",
+    "RecordingModel": "outside.models.recordings",
+    "ReplayingModel": "outside.models.recordings",
+    "ModelUsage": "outside.models.totals",
+    "NodeUsage": "outside.models.totals",
+}
 
 __all__ = [
     "ModelConfig",
@@ -38,20 +51,5 @@ __all__ = [
     "NodeUsage",
 ]
 
-_LATER: Final = {
-    "ModelConfig": "config",
-    "Models": "clients",
-    "connect_model": "clients",
-    "ScriptedModel": "model_scripts",
-    "ScriptedReply": "model_scripts",
-    "RecordingModel": "recordings",
-    "ReplayingModel": "recordings",
-    "ModelUsage": "totals",
-    "NodeUsage": "totals",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"cinatra_sdk.outside.models.{_LATER[name]}"), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

@@ -27,8 +27,9 @@ runs needs neither.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+
+from cinatra_sdk.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.outside.platform.http_platform import HttpPlatform
@@ -70,22 +71,28 @@ __all__ = [
     "StubError",
 ]
 
-
 _LATER: Final = {
-    "HttpPlatform": "http_platform",
-    "declared_outputs": "response_outputs",
-    "RecordedCall": "simulation",
-    "SimulatedPlatform": "simulation",
-    "StubError": "simulation",
-    "WrappedPlatform": "protocol",
+    "Platform": "outside.platform.protocol",
+    "PlatformCall": "outside.platform.protocol",
+    "DeclaredOutput": "outside.platform.protocol",
+    "KeepsArtifacts": "outside.platform.protocol",
+    "Credentials": "outside.platform.protocol",
+    "HttpPlatform": "outside.platform.http_platform",
+    "SimulatedPlatform": "outside.platform.simulation",
+    "WrappedPlatform": "outside.platform.protocol",
+    "RecordedCall": "outside.platform.simulation",
+    "declared_outputs": "outside.platform.response_outputs",
+    "BASE_URL_PLACEHOLDER": "outside.platform.protocol",
+    "PlatformError": "outside.platform.protocol",
+    "PlatformRefused": "outside.platform.protocol",
+    "PlatformUnreachable": "outside.platform.protocol",
+    "PlatformResponseError": "outside.platform.protocol",
+    "PlatformOutputError": "outside.platform.protocol",
+    "StubError": "outside.platform.simulation",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = _LATER.get(name, "protocol")
-    return getattr(import_module(f"cinatra_sdk.outside.platform.{module}"), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)
 
 
 def platform_from(

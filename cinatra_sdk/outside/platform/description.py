@@ -56,7 +56,7 @@ OPAQUE: Final = "OASFLOW_OPAQUE"
 
 NO_SETTINGS: Final = (
     'a platform of kind "local" needs the database that it answers from: a run store rebuilds '
-    "one that cinatra_sdk.host.standalone_platform made; for any other one open the store with platform=…"
+    "one that cinatra_sdk.host.standalone made; for any other one open the store with platform=…"
 )
 
 

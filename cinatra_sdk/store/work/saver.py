@@ -31,7 +31,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.serde.types import INTERRUPT
 
 from cinatra_sdk.engine.checkpoint_ids import CheckpointLink, fetch_links, fetch_namespaces
-from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import GateUnreadable
 from cinatra_sdk.gates.gate import Gate, gate_of
 from cinatra_sdk.postgres.connection import Row, Rows, one
@@ -70,7 +70,7 @@ class RunSaver(PostgresSaver):
         """policy_sha256: of the approval policy in force.  wake: called when events were stored.
         is_new: whether the run has no checkpoint yet.  is_eager: whether each write is stored at once.
         """
-        super().__init__(connection, serde=STRICT)
+        super().__init__(connection, serde=STRICT_SERIALIZER)
         self.lock = threading.RLock()  # type: ignore[assignment]  # a flush may be a part of a read
         self.connection = connection
         self.run_id = run_id

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import exactly_one, next_only, template_inputs
 from oas_compiler.ir import STRING, Node, Port
-from oas_compiler.kinds.kind import NodeKind
+from oas_compiler.kinds import (
+    NODE_FIELDS,
+    Field,
+    NodeKind,
+    Site,
+    common,
+    exactly_one,
+    next_only,
+    template_inputs,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

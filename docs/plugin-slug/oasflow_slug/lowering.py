@@ -9,9 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from cinatra_sdk.data.templates.flow_templates import Renderer, TemplateError
-from cinatra_sdk.flow.plan.node_body import NodeBody
-from oas_compiler.lower.node_functions import LoweringSite
+from cinatra_sdk.flow import NodeBody, Renderer, TemplateError
+from oas_compiler.lower import LoweringSite
 from oasflow_slug.kind import SlugNode
 
 

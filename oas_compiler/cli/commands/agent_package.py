@@ -26,7 +26,7 @@ from oas_compiler.deps.agent_packages import AgentPackage
 from oas_compiler.deps.lock import lock_of, lock_path, verify_lock, write_lock
 from oas_compiler.edit.file_fixes import FileChange, unified
 from oas_compiler.edit.slot_flow import node_id
-from oas_compiler.edit.slot_wires import RANGE, CannotWire, WirePlan, manifest_edits, plan
+from oas_compiler.edit.slot_wires import RANGE, CannotWire, WirePlan, manifest_edits, plan_wiring
 from oas_compiler.findings.finding import Edit, Finding, Findings
 from oas_compiler.package.dependencies import is_range
 from oas_compiler.package.package import Package, find_package
@@ -230,7 +230,7 @@ def wire_context(
     source = _load_source(path)
     package = find_package(source.file, Findings())
     try:
-        wiring = plan(source, only=slot, package_name=_read_package_name(package))
+        wiring = plan_wiring(source, only=slot, package_name=_read_package_name(package))
     except CannotWire as reason:
         raise Halt(str(reason), exit=Exit.FINDINGS, code="cannot_wire") from None
     changes = _make_changes(source, package, wiring, range)

@@ -19,7 +19,7 @@ from oas_compiler.cli.terminal.argument_values import environment
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.streams import Terminal, clean, cut, is_terminal
 from oas_compiler.draw import Theme, lay_out, svg_text
-from oas_compiler.draw.mermaid import MOST_EDGES, MOST_TEXT, mermaid
+from oas_compiler.draw.mermaid import MOST_EDGES, MOST_TEXT, mermaid_text
 from oas_compiler.draw.picture_files import DrawingError, ExtraMissing, html_page, png_bytes
 from oas_compiler.ir import FlowIR, JsonValue
 from oas_compiler.ir.printout import ir_to_json, print_ir
@@ -135,7 +135,7 @@ def _draw_picture(flow: FlowIR, chosen: PictureFormat, theme: Theme) -> str | by
     """Raises: `Halt` for a PNG that cannot be made here."""
     match chosen:
         case PictureFormat.mermaid:
-            return clean(mermaid(flow), lines=True)
+            return clean(mermaid_text(flow), lines=True)
         case PictureFormat.svg:
             return svg_text(lay_out(flow), theme=theme)
         case PictureFormat.html:

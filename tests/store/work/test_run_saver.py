@@ -19,7 +19,7 @@ from langgraph.types import Interrupt, Send
 
 from cinatra_sdk import RunStore, SimulatedPlatform
 from cinatra_sdk.engine.checkpoint_ids import read_links
-from cinatra_sdk.engine.serializer import STRICT
+from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import EngineUnsupported, FenceLost, ValueRefused
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.postgres.connection import Rows
@@ -47,7 +47,7 @@ class Place:
 
     @property
     def plain(self) -> PostgresSaver:
-        return PostgresSaver(self.rows, serde=STRICT)
+        return PostgresSaver(self.rows, serde=STRICT_SERIALIZER)
 
     def fetch(self, question: Any, *values: Any) -> list[Any]:
         return self.rows.execute(question, values).fetchall()

@@ -1,0 +1,52 @@
+"""The bridge: the route by which a flow of Cinatra asks a language model of the host.
+
+    from cinatra_sdk.bridge import modelled, owned_by, read_models
+
+The rooms behind it: `host/bridge/`, and `host/model_routes.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
+
+if TYPE_CHECKING:
+    from cinatra_sdk.host.bridge import (
+        BridgeTool,
+        LlmBridge,
+        Offer,
+        OfferedModel,
+        ScriptFile,
+        Toolbox,
+    )
+    from cinatra_sdk.host.model_routes import make_routes, modelled, owned_by, read_models
+
+_LATER: Final = {
+    "LlmBridge": "host.bridge",
+    "Offer": "host.bridge",
+    "OfferedModel": "host.bridge",
+    "ScriptFile": "host.bridge",
+    "BridgeTool": "host.bridge",
+    "Toolbox": "host.bridge",
+    "make_routes": "host.model_routes",
+    "modelled": "host.model_routes",
+    "owned_by": "host.model_routes",
+    "read_models": "host.model_routes",
+}
+
+__all__ = [
+    "LlmBridge",
+    "Offer",
+    "OfferedModel",
+    "ScriptFile",
+    "BridgeTool",
+    "Toolbox",
+    "make_routes",
+    "modelled",
+    "owned_by",
+    "read_models",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

@@ -6,6 +6,7 @@ The folders and modules, from the ground up; each imports only those above it he
     errors contract   the error tree, and the words that both packages obey
     threads           functions that may block, called beside the event loop
     events            what happens in a run, told to whoever watches
+    langgraph_internals   every private name of LangGraph, and what is made of it
     data              JSON values, schemas, patterns, texts and templates, each within bounds
     governed          what only the host sets, and credentials that stay where they are
     first_turn        what an agent reads before its first turn
@@ -90,8 +91,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.flows.graph_flow import graph_flow
 
 FLOORS: Final = (
-    "public_names", "errors", "threads", "contract", "events", "data", "governed", "first_turn", "context",
-    "attachments", "outside", "models", "platform", "effects", "engine", "host_parts", "gates", "hitl", "flow",
+    "public_names", "errors", "threads", "contract", "events", "langgraph_internals", "data", "governed", "first_turn",
+    "context", "attachments", "outside", "models", "platform", "effects", "engine", "host_parts", "gates", "hitl", "flow",
     "blocks", "runs", "postgres", "agents", "activations", "local_postgres", "governance", "testing", "store",
     "host", "bridge", "passthrough",
 )  # fmt: skip

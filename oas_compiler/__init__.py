@@ -17,6 +17,7 @@ The folders, in the order in which a file meets them; each imports only those ab
     schema       JSON Schemas of files, inputs and outputs
     text_edits   values changed in place in a text
     checks       every rule of `oasflow check`;  catalog  their cards and documentation
+    rules        what a package needs that adds rules of its own
     report       findings as JSON, SARIF, annotations
     pipeline.py  read -> document -> build -> check, as two functions
     draw         pictures
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 FLOORS: Final = (
     "ir", "findings", "text", "port_types", "templates", "component", "kinds", "document",
     "build", "package", "control", "facts",
-    "schema", "text_edits", "checks", "catalog", "report", "pipeline", "draw", "lower", "emit", "explain",
+    "schema", "text_edits", "checks", "rules", "catalog", "report", "pipeline", "draw", "lower", "emit", "explain",
     "diff", "deps", "edit", "cli",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""

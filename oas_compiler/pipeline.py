@@ -130,7 +130,8 @@ def check(
     loading: Loading = USUAL_LOADING,
     within: str = "",
 ) -> Diagnostics:
-    """All findings, errors and warnings, of every rule; never raises.
+    """All findings, errors and warnings, of every rule, those of
+    installed packages too (docs/own-rules.md); never raises.
 
     A path inside a package folder (`<package>/cinatra/oas.json` beside a package.json, or the
     folder itself) is checked together with its package; findings name the file they are in.  `env`
@@ -140,7 +141,7 @@ def check(
     the path was found: no link out of it is followed.
     """
     # Compiling applies few rules, and does not load the others.
-    from oas_compiler.checks.all_rules import RULES
+    from oas_compiler.catalog.installed_rules import list_applied_rules, load_rule_packs
 
     findings, read, subject = _read_subject(
         source, None, tools, unsaved, env_names=tuple(env or ()), loading=loading, within=within
@@ -148,7 +149,9 @@ def check(
     if read is not None and subject is not None:
         if read.file:
             subject = replace(subject, package=_load_package(read.file, findings, unsaved))
-        run_rules(subject, findings, RULES)
+        run_rules(subject, findings, list_applied_rules())
+        for refusal in load_rule_packs().refused:
+            findings.error("OAS056", refusal.message, hint=refusal.hint)
         findings = star_messages(_in_order(findings, subject.document.source), subject)
     return findings
 

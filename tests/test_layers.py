@@ -190,7 +190,7 @@ def test_only_the_store_talks_to_the_database() -> None:
 
 def test_only_one_module_uses_a_private_part_of_langgraph() -> None:
     users = [user for package in PACKAGES for user in users_of("langgraph._internal", package)]
-    assert users == ["cinatra_sdk/engine/internals.py"]
+    assert users == ["cinatra_sdk/langgraph_internals/nodes.py"]
 
 
 @pytest.mark.parametrize("name", ["ir", "findings", "port_types.py", "control", "draw/mermaid.py", "schema/flow_schemas.py"])  # fmt: skip

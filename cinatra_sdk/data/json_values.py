@@ -21,6 +21,7 @@ from typing import Any, Final, NoReturn
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.langgraph_internals.keys import INSTRUCTIONS
 
 MAX_DEPTH: Final = 64
 MAX_STRING: Final = 1_000_000
@@ -32,8 +33,6 @@ _MOST_READ: Final = 2_000_000
 """Members of a value of which a run may keep a part."""
 SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 """Types of JSON values that hold no other."""
-_ENGINE_KEYS: Final = ("__overwrite__", "__pregel_", "branch:to:")
-"""Keys by which JSON could be taken for one of the engine's own instructions."""
 
 
 def check_value(value: object, *, where: str) -> None:
@@ -110,7 +109,7 @@ def _list_members(
             raise _make_refusal(where, pointer, f"has the key {key!r}, which is not a string")
         if not _is_plain_string(key):
             _check_string(key, where, pointer)
-        if key.startswith(_ENGINE_KEYS):
+        if key.startswith(INSTRUCTIONS):
             raise _make_refusal(
                 where, pointer, f"has the key {key!r}, which is reserved for the engine"
             )

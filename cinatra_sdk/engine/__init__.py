@@ -1,12 +1,9 @@
 """Everything the SDK asks of LangGraph: where a node stands, and whether it may act there.
 
-checkpoint_ids.py  the order of checkpoints; ids above the checkpoints that are there, whatever
-                   the clock says
 conversation.py    messages, as JSON and as LangChain's
 graph_input.py     an answer without an id is for the pause that waits; no empty Command; the
                    input that begins a flow, of which nothing is lost; pauses of a node's own code
 host_context.py    the host's context for a run
-internals.py       parts of LangGraph that are not public
 lineage.py         a thread's own line, its forks, and where nodes may act
 list_channels.py   channels of lists that only grow
 reentry.py         continues inside a subgraph

@@ -30,8 +30,11 @@ from langgraph.types import Command, Interrupt, StateSnapshot
 from cinatra_sdk.contract import GOVERNED_KEYS
 from cinatra_sdk.data.text.nearest_name import did_you_mean
 from cinatra_sdk.engine.list_channels import without_seal
-from cinatra_sdk.engine.state_channels import MISSING, unseal
+from cinatra_sdk.engine.state_channels import unseal
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.langgraph_internals import running_task
+from cinatra_sdk.langgraph_internals.channels import MISSING
+from cinatra_sdk.langgraph_internals.keys import CHECKPOINTER
 
 # ----------------------------------------------------------------------------
 # The input by which a caller of a graph begins a compiled flow.
@@ -105,7 +108,6 @@ def _describe_right_input(declared: Collection[str], stray: Collection[str]) -> 
 
 
 _G = TypeVar("_G", bound=CompiledStateGraph[Any, Any, Any, Any])
-_SAVER: Final = "__pregel_checkpointer"
 _ID: Final = re.compile("[0-9a-f]{32}")
 """Of a pause, as the engine makes it."""
 _NOBODY: Final = "0" * 32
@@ -160,7 +162,7 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         """
         configurable = {**(self.config or {}).get("configurable", {})}
         configurable |= (config or {}).get("configurable", {})
-        saver = configurable.get(_SAVER) or self.checkpointer
+        saver = configurable.get(CHECKPOINTER) or self.checkpointer
         thread = configurable.get("thread_id")
         if thread is None or not isinstance(saver, BaseCheckpointSaver):
             return None, None
@@ -175,7 +177,7 @@ class AnswersById(CompiledStateGraph[Any, Any, Any, Any]):
         if saver is None or thread is None or not _names_no_pause(given):
             return None
         named = {**(config or {}).get("configurable", {}), **thread["configurable"]}
-        kept = ("thread_id", "checkpoint_ns", "checkpoint_id", _SAVER)
+        kept = ("thread_id", "checkpoint_ns", "checkpoint_id", CHECKPOINTER)
         return {"configurable": {key: named[key] for key in kept if key in named}}
 
 
@@ -242,12 +244,8 @@ def read_interrupts(pause: GraphInterrupt) -> tuple[Interrupt, ...]:
 
 
 def list_given_answers() -> Sequence[Any]:
-    """The answers with which the engine runs this task again, in order; empty in its first run.
-
-    Not public: tests/engine/test_pausing.py fails when it changes.
-    """
+    """The answers with which the engine runs this task again, in order; empty in its first run."""
     try:
-        configurable = get_config().get("configurable") or {}
+        return running_task.list_given_answers(get_config())
     except RuntimeError:
         return ()  # called as a plain function
-    return tuple(getattr(configurable.get("__pregel_scratchpad"), "resume", None) or ())

@@ -29,18 +29,19 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.config import get_config
 from langgraph.graph import START
-from langgraph.pregel import Pregel
+from langgraph.graph.state import CompiledStateGraph
 
-from cinatra_sdk.engine.checkpoint_ids import (
+from cinatra_sdk.engine.host_context import Effects, context_of
+from cinatra_sdk.engine.state_channels import seal
+from cinatra_sdk.engine.tasks import own_channels, unsupported
+from cinatra_sdk.errors import ForkRefused
+from cinatra_sdk.langgraph_internals import running_task
+from cinatra_sdk.langgraph_internals.checkpoint_ids import (
     CheckpointLink,
     aread_links,
     move_ids_beyond,
     read_links,
 )
-from cinatra_sdk.engine.host_context import Effects, context_of
-from cinatra_sdk.engine.state_channels import seal
-from cinatra_sdk.engine.tasks import is_in_a_graph, own_channels, unsupported
-from cinatra_sdk.errors import ForkRefused
 
 FIRST_PAGE: Final = 2
 """Checkpoints of the first query after an earlier check: the node's own, and the last one
@@ -89,10 +90,8 @@ def place_of(config: RunnableConfig, execution: Any) -> ThreadPlace | None:
     execution: the runtime's `execution_info`.
     Raises: `EngineUnsupported` where the engine does not tell the place.
     """
-    configurable = config.get("configurable") or {}
-    # Not public: tests/engine/test_own_graph.py fails when it changes.
-    saver = configurable.get("__pregel_checkpointer")
-    if saver is None and "__pregel_checkpointer" not in configurable and is_in_a_graph(config):
+    saver = running_task.find_checkpointer(config)
+    if saver is running_task.NOT_TOLD:
         raise unsupported("where checkpoints are kept, so no fork can be told from a thread's line")
     if (
         execution is None
@@ -105,7 +104,7 @@ def place_of(config: RunnableConfig, execution: Any) -> ThreadPlace | None:
         thread=str(execution.thread_id),
         namespace=execution.checkpoint_ns.rpartition("|")[0],
         checkpoint=execution.checkpoint_id,
-        is_kept=configurable.get("__pregel_durability") != "exit",
+        is_kept=running_task.is_stored_on_the_way(config),
     )
 
 
@@ -312,7 +311,7 @@ def does_not_act(node: _N) -> _N:
     return node
 
 
-def may_act(graph: Pregel[Any, Any, Any, Any]) -> bool:
+def may_act(graph: CompiledStateGraph[Any, Any, Any, Any]) -> bool:
     """Whether a node of `graph`, or of a graph inside it, may act: every node without that mark
     may.
     """

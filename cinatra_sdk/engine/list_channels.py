@@ -22,10 +22,10 @@ from typing import Any, Final, Self
 
 from langchain_core.messages import BaseMessage
 from langgraph.channels import DeltaChannel
-from langgraph.checkpoint.serde.types import _DeltaSnapshot
 
 from cinatra_sdk.engine.conversation import make_message, read_records
-from cinatra_sdk.engine.state_channels import MISSING, SEAL_KEY, SEALED, unseal
+from cinatra_sdk.engine.state_channels import SEAL_KEY, SEALED, unseal
+from cinatra_sdk.langgraph_internals.channels import MISSING, DeltaSnapshot
 
 log = logging.getLogger("oasflow.state")
 
@@ -89,7 +89,7 @@ class Growing(DeltaChannel[Any]):
     def from_checkpoint(self, checkpoint: Any) -> Self:
         """The list that a checkpoint keeps; what no run of this project wrote is left out."""
         channel = type(self)(self.typ, self.key)
-        stored = checkpoint.value if isinstance(checkpoint, _DeltaSnapshot) else checkpoint
+        stored = checkpoint.value if isinstance(checkpoint, DeltaSnapshot) else checkpoint
         if _is_kept_before(stored):
             stored = [self._seal_item(item) for item in stored["items"]]
         if isinstance(stored, list):

@@ -24,7 +24,11 @@ from langgraph.checkpoint.base import (
     DeltaChannelHistory,
 )
 
-from cinatra_sdk.engine.checkpoint_ids import (
+from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
+from cinatra_sdk.engine.list_channels import fold_history, read_list, without_seals
+from cinatra_sdk.engine.state_channels import unseal
+from cinatra_sdk.langgraph_internals.channels import MISSING
+from cinatra_sdk.langgraph_internals.checkpoint_ids import (
     CheckpointLink,
     aread_links,
     aread_namespaces,
@@ -32,9 +36,6 @@ from cinatra_sdk.engine.checkpoint_ids import (
     read_links,
     read_namespaces,
 )
-from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
-from cinatra_sdk.engine.list_channels import fold_history, read_list, without_seals
-from cinatra_sdk.engine.state_channels import MISSING, unseal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

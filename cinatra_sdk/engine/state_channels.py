@@ -36,20 +36,16 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Self
 
-from langgraph.channels import LastValue
-from langgraph.channels.base import BaseChannel
-from langgraph.errors import EmptyChannelError
 from typing_extensions import TypedDict
 
 from cinatra_sdk.contract import TERMINAL
+from cinatra_sdk.langgraph_internals.channels import MISSING, BaseChannel, EmptyChannelError
 
 log = logging.getLogger("oasflow.state")
 
 AUTHORITATIVE: Final = ("bearer_token", "approval_policy", "run")
 """Keys that only the host sets; values of callers under these names are ignored."""
 
-MISSING: Final[Any] = LastValue(str).checkpoint()
-"""The engine's own mark of an empty channel, which a checkpoint leaves out."""
 _MAGIC: Final = b"oasflow-seal:"
 SEAL_KEY: Final = "seal"
 SEALED: Final = {SEAL_KEY: _MAGIC}

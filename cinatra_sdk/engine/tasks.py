@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, Final
 
-from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
@@ -29,6 +28,7 @@ from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.engine.state_channels import Visits, seal
 from cinatra_sdk.errors import EngineUnsupported, FlowChanged, FlowError
 from cinatra_sdk.events import RunEvent, Tell, tell_event, tell_node
+from cinatra_sdk.langgraph_internals import running_task
 from cinatra_sdk.outside.platform.protocol import PlatformError
 
 log = logging.getLogger("oasflow.state")
@@ -46,16 +46,12 @@ def was_sent() -> bool:
         config = get_config()
     except RuntimeError:
         return False  # called as a plain function, outside any graph
-    metadata = config.get("metadata") or {}
-    path = metadata.get("langgraph_path")
-    if not path:
-        if is_in_a_graph(config):
-            raise unsupported("how a node was started, so no Send can be told from a step")
-        return False
-    if path[0] != "__pregel_push":
-        return False
-    log.warning("R01_IGNORED: %r was started by a Send", metadata.get("langgraph_node"))
-    return True
+    found = running_task.was_sent(config)
+    if found is running_task.NOT_TOLD:
+        raise unsupported("how a node was started, so no Send can be told from a step")
+    if found:
+        log.warning("R01_IGNORED: %r was started by a Send", running_task.read_node_name(config))
+    return bool(found)
 
 
 def shape_of(channels: Iterable[str]) -> str:
@@ -82,30 +78,18 @@ def own_channels() -> Mapping[str, Any]:
         config = get_config()
     except RuntimeError:
         return {}  # called as a plain function
-    configurable = config.get("configurable") or {}
-    # The engine's own function for reading state, which holds the graph's channels.  Not public:
-    # tests/engine/test_own_graph.py fails when it changes.
-    held: tuple[Any, ...] = getattr(configurable.get("__pregel_read"), "args", ())
-    channels = held[1] if len(held) > 1 else None
-    if isinstance(channels, Mapping):
-        return channels
-    if not is_in_a_graph(config):
-        return {}
-    raise unsupported(
-        "to which graph a node belongs, so no thread can be told from another graph's"
-    )
+    channels = running_task.find_channels(config)
+    if channels is running_task.NOT_TOLD:
+        raise unsupported(
+            "to which graph a node belongs, so no thread can be told from another graph's"
+        )
+    return channels
 
 
 def unsupported(what: str) -> EngineUnsupported:
     """The error for an engine that does not tell `what`."""
     message = f"LangGraph {version('langgraph')} does not say {what}"
     return EngineUnsupported(message, hint=f"install langgraph{ENGINE}")
-
-
-def is_in_a_graph(config: RunnableConfig) -> bool:
-    """Whether the engine made `config` for a task, by any of the marks that it leaves."""
-    marks = [*(config.get("configurable") or ()), *(config.get("metadata") or ())]
-    return any(mark.startswith(("__pregel_", "langgraph_")) for mark in marks)
 
 
 def own_shape() -> str:

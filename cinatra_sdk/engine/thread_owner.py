@@ -19,11 +19,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.graph.state import CompiledStateGraph
 
-from cinatra_sdk.engine.checkpoint_ids import move_ids_beyond
 from cinatra_sdk.engine.graph_input import AnswersById
-from cinatra_sdk.engine.state_channels import MISSING, unseal
+from cinatra_sdk.engine.state_channels import unseal
 from cinatra_sdk.engine.tasks import shape_of
 from cinatra_sdk.errors import FlowChanged
+from cinatra_sdk.langgraph_internals.channels import MISSING
+from cinatra_sdk.langgraph_internals.checkpoint_ids import move_ids_beyond
 
 _G = TypeVar("_G", bound=CompiledStateGraph[Any, Any, Any, Any])
 

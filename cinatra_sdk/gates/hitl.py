@@ -25,7 +25,6 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from langgraph.config import get_config
-from langgraph.errors import is_invalid_resume
 from langgraph.runtime import get_runtime
 from langgraph.types import Command, interrupt
 from pydantic import JsonValue, ValidationError
@@ -65,6 +64,8 @@ from cinatra_sdk.gates.gate import GATE_KEY, gate_id, read_answer, selector_of
 from cinatra_sdk.governed.approval_policy import parse_policy
 from cinatra_sdk.governed.host_keys import find_governed, without_governed
 from cinatra_sdk.governed.secret_values import find_secret, redact
+from cinatra_sdk.langgraph_internals.answer_errors import copy_mark, is_invalid_resume
+from cinatra_sdk.langgraph_internals.running_task import read_node_name, read_step
 
 # ----------------------------------------------------------------------------
 # What was said before a gate inside a flow, for the person who decides there.
@@ -156,7 +157,7 @@ def _take_last(records: Iterable[Record]) -> Iterable[Record]:
 
 def own_name() -> str:
     """The name of the running node in its graph; "gate" outside of any graph."""
-    return str(_read_run_metadata().get("langgraph_node") or "gate")
+    return read_node_name(_read_config()) or "gate"
 
 
 def gate_visit(node: str) -> int:
@@ -167,7 +168,7 @@ def gate_visit(node: str) -> int:
     again to take its answer.
     """
     visit = visit_of(node)
-    return max(1, int(_read_run_metadata().get("langgraph_step") or 1)) if visit is None else visit
+    return max(1, read_step(_read_config())) if visit is None else visit
 
 
 def with_visit(update: Any, node: str) -> Any:
@@ -192,9 +193,9 @@ def require_rejectable(node: str) -> None:
         )
 
 
-def _read_run_metadata() -> Mapping[str, Any]:
+def _read_config() -> Mapping[str, Any]:
     try:
-        return get_config().get("metadata") or {}
+        return get_config()
     except RuntimeError:
         return {}  # called as a plain function
 
@@ -485,8 +486,7 @@ def _interrupt_for_answer(question: Question, about: dict[str, JsonValue]) -> An
         if not is_invalid_resume(error) or not refusals:
             raise
         refusal = refusals[-1]
-        # The engine's mark: it leaves the gate open, and goes on with what runs beside it.
-        refusal.__dict__.update(vars(error))
+        copy_mark(error, onto=refusal)
         raise refusal from None
     return answer
 

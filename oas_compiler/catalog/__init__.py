@@ -4,6 +4,7 @@ front_cards.py       cards of the findings while a document is read: OAS001 to O
                      cards of the findings while references are followed: OAS010 to OAS019; cards
                      of the findings in components and their fields: OAS020 to OAS039; cards of
                      the findings while nodes, ports and data edges are built: OAS051 to OAS083
+installed_rules.py   the rules that installed packages add, and all that a check applies
 dependency_cards.py  cards of the findings of `oasflow deps` in packages and their child agents:
                      DEP001 to DEP011
 
@@ -20,6 +21,7 @@ from functools import cache
 
 from oas_compiler.catalog.dependency_cards import DEPENDENCIES
 from oas_compiler.catalog.front_cards import BUILDING, FIELDS, READING, REFERENCES
+from oas_compiler.catalog.installed_rules import load_rule_packs
 from oas_compiler.checks.all_rules import RULES
 from oas_compiler.findings.rule import Rule
 
@@ -31,7 +33,24 @@ READER_RULES: tuple[Rule, ...] = (*READING, *REFERENCES, *FIELDS, *BUILDING)
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every card, by code; those of `oasflow deps` stand last."""
+    """Every card, by code: those of installed packages too; those of `oasflow deps` stand last."""
+    return (
+        *own_rules()[: -len(DEPENDENCIES)],
+        *list_pack_cards(),
+        *own_rules()[-len(DEPENDENCIES) :],
+    )
+
+
+@cache
+def list_pack_cards() -> tuple[Rule, ...]:
+    """The cards of the rules that installed packages add, by code."""
+    cards = (rule.card for rule in load_rule_packs().rules)
+    return tuple(sorted(cards, key=lambda card: card.code))
+
+
+@cache
+def own_rules() -> tuple[Rule, ...]:
+    """Every card of oasflow itself, by code; those of `oasflow deps` stand last."""
     cards = (*READER_RULES, *(rule.card for rule in RULES))
     children = sorted(DEPENDENCIES, key=lambda card: card.code)
     return (*sorted(cards, key=lambda card: card.code), *children)

@@ -457,6 +457,17 @@ BUILDING: tuple[Rule, ...] = (
         good='FooNode = "foo.kind:FOO"   and FOO is a NodeKind with component_type="FooNode"',
     ),
     Rule(
+        code="OAS056",
+        name="refused-rules",
+        severity="error",
+        summary="An installed package adds rules, and they cannot be used or one of them fails: its findings are "
+        "missing.",
+        fix="Uninstall the package, or mend it; the finding names the package and the mistake.",
+        source="oasflow, rules in packages",
+        bad='acme = "acme_rules:PACK"   and importing acme_rules fails',
+        good='acme = "acme_rules:PACK"   and PACK is a RulePack',
+    ),
+    Rule(
         code="OAS065",
         name="start-and-end-ports",
         severity="error",

@@ -13,7 +13,8 @@ node selects for, and warns of placeholders without a value.  `check` applies al
 reviewers accept a file that passes them.
 
 subject.py           what rules are given: the document as written, its flows, its package
-all_rules.py         every rule
+all_rules.py         every rule of oasflow
+rule_packs.py        packs of rules, those of installed packages among them
 compile_rules.py     the rules that compiling applies, and imports no others
 credential_cover.py  a document with its credentials covered
 lookup/              what several rules look up: credentials, calls, edges, flaws of values

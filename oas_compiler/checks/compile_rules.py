@@ -47,5 +47,11 @@ def run_rules(subject: Subject, findings: Findings, rules: Iterable[CheckRule]) 
         "package": subject.package is not None,
     }
     for rule in rules:
-        if there[rule.needs]:
+        if not there[rule.needs]:
+            continue
+        if rule.package:
+            from oas_compiler.checks.rule_packs import apply_foreign_rule  # few have any
+
+            apply_foreign_rule(rule, subject, findings)
+        else:
             rule(subject, findings)

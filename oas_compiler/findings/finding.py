@@ -38,7 +38,7 @@ class Finding:
     """One problem of a file, and its place."""
 
     code: str
-    """Stable, `OAS` and three digits; documented in docs/diagnostics.md."""
+    """Stable: `OAS` and three digits, documented in docs/diagnostics.md, or the code of a package's rule."""
     severity: Severity
     message: str
     """One sentence that names the offender and the rule."""

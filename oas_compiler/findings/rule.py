@@ -38,7 +38,7 @@ class Rule:
     """The card of a rule: everything that `oasflow rule` shows."""
 
     code: str
-    """`OAS` and three digits; names one rule for ever."""
+    """Capitals and three digits (`OAS044`; `ACME001` of a package); names one rule for ever."""
     name: str
     """Kebab case, for people: `one-edge-per-branch`."""
     severity: Severity
@@ -114,6 +114,8 @@ class CheckRule:
     card: Rule
     needs: Needs
     look: Check
+    package: str = ""
+    """The installed package that adds the rule; empty for a rule of oasflow."""
 
     def __call__(self, subject: Subject, findings: Findings) -> None:
         self.look(subject, Report(self.card, findings))

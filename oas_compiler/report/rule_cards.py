@@ -2,8 +2,8 @@
 
     Selection.of(select=["OAS15"], ignore=["unreachable-node"]).wants(finding)
 
-A word is a code, the beginning of a code (`OAS15`), the name of a rule, or an alias; case does not
-matter.  Several rules may find cases of one alias (`V25`: OAS118, and OAS080 among others):
+A word is a code, the beginning of a code (`OAS15`), the name of a rule, an alias, or the name of a
+rule pack (`guide`); case does not matter, but for packs.  Several rules may find cases of one alias (`V25`: OAS118, and OAS080 among others):
 selecting the alias selects all these rules, but ignoring it ignores only the rule that has the
 alias, because the other rules find other cases too.  Ignoring wins over selecting.  Findings about
 unreadable files are always selected: a run that could not read a file must not look clean.
@@ -19,18 +19,28 @@ from types import MappingProxyType
 from typing import Final
 
 from cinatra_sdk.data.text.nearest_name import did_you_mean
-from oas_compiler.catalog import all_rules, find
+from oas_compiler.catalog import all_rules, find, own_rules
 from oas_compiler.catalog.dependency_cards import DEPENDENCIES
+from oas_compiler.catalog.installed_rules import load_rule_packs
 from oas_compiler.checks.all_rules import RULES
+from oas_compiler.checks.rule_packs import OWN, load_own_pack
 from oas_compiler.findings.finding import Finding
 from oas_compiler.findings.rule import CheckRule, Rule
 from oas_compiler.ir import JsonValue
+from oas_compiler.text.safe_text import safe
 
-_PREFIX: Final = re.compile(r"OAS\d{0,3}", re.IGNORECASE | re.ASCII)
+_PREFIX: Final = re.compile(r"[A-Z]{2,8}\d{0,3}", re.IGNORECASE | re.ASCII)
 _CODE: Final = re.compile(r"(?i:oas)?[-_ ]?([0-9]{1,9})")
 """A code in any spelling."""
 FIRST_IGNORABLE: Final = "OAS010"
 """Smaller codes are about reading a file and cannot be ignored."""
+REFUSED_RULES: Final = "OAS056"
+"""Rules of a package are missing: told whatever is selected, unless it is ignored by name."""
+
+
+def is_about_reading(code: str) -> bool:
+    """Whether a code is about reading a file: always selected, never ignored."""
+    return code.startswith("OAS") and code < FIRST_IGNORABLE
 
 
 class UnknownRule(ValueError):
@@ -56,7 +66,7 @@ class Selection:
         selected, ignored = _split_words(select), _split_words(ignore)
         for word in ignored:
             card = find(word)
-            if card is not None and card not in DEPENDENCIES and card.code < FIRST_IGNORABLE:
+            if card is not None and is_about_reading(card.code):
                 raise UnknownRule(f"{card.code} cannot be ignored: the file could not be read")
         return cls(
             selected=_select_codes(selected) if selected else None,
@@ -64,9 +74,10 @@ class Selection:
         )
 
     def wants(self, finding: Finding) -> bool:
-        if finding.code < FIRST_IGNORABLE:
+        if is_about_reading(finding.code):
             return True
-        if self.selected is not None and finding.code not in self.selected:
+        is_told = finding.code == REFUSED_RULES or self.selected is None
+        if not is_told and finding.code not in (self.selected or ()):
             return False
         return finding.code not in self.ignored
 
@@ -87,13 +98,19 @@ def begins_with(word: str) -> tuple[Rule, ...]:
     return tuple(card for card in all_rules() if card.code.startswith(word.upper()))
 
 
+def list_pack_cards(word: str) -> tuple[Rule, ...]:
+    """The cards of the rule pack of this name; empty where there is none."""
+    pack = load_own_pack(word) if word in OWN else load_rule_packs().packs.get(word)
+    return () if pack is None else tuple(rule.card for rule in pack.rules)
+
+
 def nearest_rule(word: str) -> str:
     """`did you mean "OAS044"?`, or nothing.
 
     A number is like many others, so that a wrong code has no nearest one.
     """
     if (number := _CODE.fullmatch(word)) is not None:
-        codes = [card.code for card in all_rules() if int(card.code[3:]) == int(number[1])]
+        codes = [card.code for card in own_rules() if int(card.code[3:]) == int(number[1])]
         return f'did you mean "{codes[0]}"?' if codes else ""
     known = {name.casefold(): name for card in all_rules() for name in card.names}
     return re.sub(
@@ -109,7 +126,7 @@ def _select_codes(words: Iterable[str], *, all_cases: bool = True) -> frozenset[
     """`all_cases`: also the rules that find only some cases of a name."""
     found: set[str] = set()
     for word in words:
-        cards = rules_called(word) or begins_with(word)
+        cards = rules_called(word) or begins_with(word) or list_pack_cards(word)
         if not all_cases and find(word) is not None:
             cards = cards[:1]
         if not cards:
@@ -143,12 +160,21 @@ GROUPS: Final[Mapping[str, str]] = MappingProxyType(
         "deps": "Child agents: what `oasflow deps` finds",
     }
 )
-"""Groups in the order in which they are listed."""
+"""Groups of oasflow itself, in the order in which they are listed."""
 _FIRST_AFTER_READING: Final = "OAS010"
 
 
+def list_groups() -> dict[str, str]:
+    """`GROUPS`, then a group for each pack of an installed package: its name and title."""
+    packs = load_rule_packs().packs
+    return {**GROUPS, **{name: safe(pack.title) for name, pack in packs.items()}}
+
+
 def group_of(card: Rule) -> str:
-    """One of `GROUPS`."""
+    """One of `list_groups`."""
+    for name, pack in load_rule_packs().packs.items():
+        if any(rule.card is card for rule in pack.rules):
+            return name
     rule = _map_rules_by_code().get(card.code)
     if rule is not None:
         return rule.look.__module__.split(".")[-2]
@@ -230,7 +256,7 @@ _HEAD: Final = """\
 
 def rules_document() -> str:
     """The text of docs/diagnostics.md; raises `LookupError` for a code of no section."""
-    cards = all_rules()
+    cards = own_rules()
     sections = [(*section, "OAS") for section in SECTIONS] + [(*CHILD_AGENTS, "DEP")]
     homeless = [card.code for card in cards if not any(_is_in(card, *s[1:]) for s in sections)]
     if homeless:

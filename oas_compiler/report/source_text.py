@@ -291,7 +291,7 @@ def _find_secret_range(finding: Finding, root: Span | None, lines: _Lines) -> tu
 
 def _is_half_known(findings: Sequence[Finding], secrets: Sequence[Finding]) -> bool:
     """Whether the file may contain credentials without a finding."""
-    if any(finding.code < _FIRST_READ for finding in findings):
+    if any(finding.code.startswith("OAS") and finding.code < _FIRST_READ for finding in findings):
         return True
     from oas_compiler.findings.finding import MAX_PER_CODE  # on first use
 

@@ -14,15 +14,15 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
-from cinatra_sdk.engine.internals import (
+from cinatra_sdk.flow.plan.channel_names import channel_of, node_name
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.langgraph_internals.nodes import (
     NeedsATask,
     enter_config,
     make_branch_config,
     node_runnable,
     read_keeper,
 )
-from cinatra_sdk.flow.plan.channel_names import channel_of, node_name
-from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.outside.platform import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start

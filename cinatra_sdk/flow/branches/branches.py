@@ -25,7 +25,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import Interrupt
 
 from cinatra_sdk.engine.graph_input import read_interrupts
-from cinatra_sdk.engine.internals import begin_task, read_namespace
+from cinatra_sdk.langgraph_internals.nodes import begin_task, read_namespace
 
 
 @dataclass(frozen=True, slots=True)

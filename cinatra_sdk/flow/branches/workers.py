@@ -20,7 +20,6 @@ from typing import Any, Final, TypeAlias
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 
-from cinatra_sdk.engine.internals import NeedsATask, enter_config, make_branch_config, read_keeper
 from cinatra_sdk.flow.branches.branches import (
     NOT_BEGUN,
     Branch,
@@ -32,6 +31,12 @@ from cinatra_sdk.flow.branches.branches import (
     run_branches,
 )
 from cinatra_sdk.flow.branches.journal import Journal, Keeper
+from cinatra_sdk.langgraph_internals.nodes import (
+    NeedsATask,
+    enter_config,
+    make_branch_config,
+    read_keeper,
+)
 
 # ----------------------------------------------------------------------------
 # Functions that run beside each other: in threads, or on the event loop.

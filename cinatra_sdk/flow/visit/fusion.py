@@ -23,7 +23,6 @@ from typing import Any, Final, Protocol
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
-from cinatra_sdk.engine.internals import is_traced, read_channels
 from cinatra_sdk.engine.lineage import place_of
 from cinatra_sdk.engine.list_channels import read_said
 from cinatra_sdk.engine.state_channels import SEAL_KEY, seal, unseal
@@ -31,6 +30,8 @@ from cinatra_sdk.flow.plan.channel_names import CURSOR, DECISIONS, ENDINGS, MESS
 from cinatra_sdk.flow.plan.frame import Frame
 from cinatra_sdk.flow.plan.node_body import CompareOutputs, Completion, NodeBody, make_completion
 from cinatra_sdk.flow.visit.reports import NodeTelling, find_listener
+from cinatra_sdk.langgraph_internals.nodes import is_traced
+from cinatra_sdk.langgraph_internals.running_task import read_channels
 
 # ----------------------------------------------------------------------------
 # The state of a flow after nodes that have run without the engine.

@@ -24,7 +24,6 @@ from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.schema.schema_references import load_schemas
 from cinatra_sdk.engine.graph_input import DECLARED
 from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.internals import node_runnable
 from cinatra_sdk.engine.lineage import does_not_act
 from cinatra_sdk.engine.list_channels import Conversation, Decisions
 from cinatra_sdk.engine.state_channels import FirstText, HostOnly, Record, TerminalWins, Turn
@@ -48,6 +47,7 @@ from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, NodeSite, Path, Wirin
 from cinatra_sdk.flow.visit.fusion import SharedSupersteps
 from cinatra_sdk.flow.visit.governance_gate import make_ruled
 from cinatra_sdk.flow.visit.visit import NodeVisit, Surroundings, async_step, step
+from cinatra_sdk.langgraph_internals.nodes import node_runnable
 
 # ----------------------------------------------------------------------------
 # The frame of a node, from its flow's data edges and routes.

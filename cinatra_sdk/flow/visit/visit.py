@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import GraphBubbleUp, GraphInterrupt, is_invalid_resume
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.runtime import Runtime
 from langgraph.types import Interrupt
 from pydantic import JsonValue
@@ -42,6 +42,7 @@ from cinatra_sdk.gates.gate import GATE_KEY, gate_id
 from cinatra_sdk.gates.hitl import Outcome, now
 from cinatra_sdk.governed.host_keys import find_governed
 from cinatra_sdk.governed.secret_values import clean_error, cut_out, find_secret, redact
+from cinatra_sdk.langgraph_internals.answer_errors import is_invalid_resume
 from cinatra_sdk.outside.effects import aadmit, admit
 from cinatra_sdk.outside.platform.protocol import PlatformError
 

@@ -23,6 +23,7 @@ from typing import Any, Final, Literal, TypeAlias
 from uuid import uuid4
 
 from cinatra_sdk.errors import RunBusy
+from cinatra_sdk.langgraph_internals.running_task import is_in_a_graph, read_channels
 from cinatra_sdk.outside.effects.effect import (
     Effect,
     EffectFailure,
@@ -314,10 +315,10 @@ def _read_name() -> str:
     from langgraph.config import get_config  # on first use: hosts import this without the engine
 
     try:
-        read: Any = (get_config().get("configurable") or {})["__pregel_read"]
-        # The engine's own function for reading state; tests/effects/test_process_ledgers.py fails
-        # when it changes.
-        known = read(["run"])
+        config = get_config()
+        if not is_in_a_graph(config):
+            return ""
+        known = read_channels(config, ["run"])
     except (RuntimeError, KeyError):  # outside of any graph; a graph without runs
         return ""
     # In the superstep of the first node nothing is written yet.

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 def find_unusable_checkpoints(row: Row) -> CheckpointsUnusable | None:
     # Imported late: listing runs must not load the engine.
-    from cinatra_sdk.engine.checkpoint_ids import move_ids_beyond
+    from cinatra_sdk.langgraph_internals.checkpoint_ids import move_ids_beyond
 
     name = row["run_id"]
     if row["newest"] is None:

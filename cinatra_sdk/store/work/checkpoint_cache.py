@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from cinatra_sdk.engine.checkpoint_ids import CheckpointLink
+from cinatra_sdk.langgraph_internals.checkpoint_ids import CheckpointLink
 from cinatra_sdk.store.work.statement import Gathered, StoredCheckpoint, TaskWrite
 
 LINE: Final = 16

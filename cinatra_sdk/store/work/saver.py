@@ -13,6 +13,10 @@ open for people and a follower sees a long call; and much at once is stored at o
 A process that dies loses what waited.  The worker that goes on repeats those steps from the last
 checkpoint that was stored: their calls are in the ledger and are not made again, and the rest only
 computes.  Where that is not so (`is_eager`) each write is stored before the engine goes on.
+
+With a LangGraph whose statements this version does not know (`knows_statements`) nothing waits and
+nothing is remembered: its own statements are carried out one by one, in a transaction that compares
+the fence.
 """
 
 from __future__ import annotations
@@ -27,13 +31,20 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
     get_checkpoint_id,
 )
-from langgraph.checkpoint.postgres import PostgresSaver
-from langgraph.checkpoint.serde.types import INTERRUPT
 
-from cinatra_sdk.engine.checkpoint_ids import CheckpointLink, fetch_links, fetch_namespaces
 from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import GateUnreadable
 from cinatra_sdk.gates.gate import Gate, gate_of
+from cinatra_sdk.langgraph_internals.checkpoint_ids import (
+    CheckpointLink,
+    fetch_links,
+    fetch_namespaces,
+)
+from cinatra_sdk.langgraph_internals.postgres_saver import (
+    INTERRUPT,
+    OpenedSaver,
+    knows_statements,
+)
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.work.checkpoint_cache import LINE, NewestCheckpoints
 from cinatra_sdk.store.work.claims import build_fence_error
@@ -43,7 +54,7 @@ from cinatra_sdk.store.work.event_rows import (
     list_gate_columns,
     list_opened,
 )
-from cinatra_sdk.store.work.statement import Gathered
+from cinatra_sdk.store.work.statement import Gathered, UnknownWrites
 
 MOST_BYTES: Final = 1_000_000
 """That wait for a flush."""
@@ -51,7 +62,7 @@ MOST_ROWS: Final = 500
 """Checkpoints and writes that wait for a flush."""
 
 
-class RunSaver(PostgresSaver):
+class RunSaver(OpenedSaver):
     """Checkpoints of one activation of one run; safe to share between threads."""
 
     def __init__(
@@ -79,6 +90,7 @@ class RunSaver(PostgresSaver):
         self.events = events
         self.policy_sha256 = policy_sha256
         self._wake = wake
+        self._is_known_engine = knows_statements()
         self.is_eager = is_eager
         self.lost = False
         """Whether another worker has the run; then nothing is written or read any more."""
@@ -105,13 +117,12 @@ class RunSaver(PostgresSaver):
             super().put_writes(config, writes, task_id, task_path)
 
     @contextmanager
-    def _cursor(self, *, pipeline: bool = False) -> Iterator[Any]:
-        """A cursor for LangGraph's saver; where it means to write, one that gathers."""
-        if self.lost:
-            raise build_fence_error(self.run_id)
-        if not pipeline:
-            with super()._cursor() as cursor:
-                yield cursor
+    def gather_writes(self) -> Iterator[Any]:
+        """Gives what stands for a cursor while LangGraph's saver writes."""
+        if not self._is_known_engine:
+            collected = UnknownWrites()
+            yield collected
+            self._carry_out(collected)
             return
         gathered = Gathered()
         yield gathered
@@ -120,6 +131,14 @@ class RunSaver(PostgresSaver):
             self._waiting.add(gathered)
             if self.is_eager or self._is_full():
                 self.flush()
+
+    def _carry_out(self, collected: UnknownWrites) -> None:
+        """Store statements that this version does not know, with whatever waits beside them."""
+        with self.lock, self.connection.transaction():
+            with self.open_cursor() as cursor:
+                collected.carry_out(cursor)
+            self._store("write_work", {}, [*self._parked.values()])
+        self._wake()  # what was stored can be read only now
 
     def _is_full(self) -> bool:
         waiting = self._waiting
@@ -192,12 +211,12 @@ class RunSaver(PostgresSaver):
         with self.lock:
             if self.lost:
                 raise build_fence_error(self.run_id)
-            if about["thread_id"] != self.run_id:
+            if about["thread_id"] != self.run_id or not self._is_known_engine:
                 return super().get_tuple(config)
             self._learn_newest(namespace)
             row = self._known.find(namespace, own or None)
             if row is not None:
-                return self._load_checkpoint_tuple(row)
+                return self.read_row(row)
             if self._known.is_without(namespace):
                 return None
             self.flush()
@@ -209,9 +228,9 @@ class RunSaver(PostgresSaver):
             return
         if self._known.has_changed(namespace):
             self.flush()
-        with super()._cursor() as cursor:
+        with self.open_cursor() as cursor:
             about = {"thread": self.run_id, "namespace": namespace, "line": LINE}
-            cursor.execute(_NEWEST.format(select=self.SELECT_SQL), about)
+            cursor.execute(_NEWEST.format(select=self.read_statement), about)
             row = cursor.fetchone()
         self._known.learn(row, namespace)
         if row is None:
@@ -220,7 +239,7 @@ class RunSaver(PostgresSaver):
     def _learn_namespaces(self) -> None:
         """Read which graphs of the run have checkpoints, once."""
         if self._known.stored is None:
-            found = fetch_namespaces(super()._cursor, self.run_id)
+            found = fetch_namespaces(self.open_cursor, self.run_id)
             self._known.stored = frozenset(found)
 
     def get_delta_channel_history(self, **kwargs: Any) -> Any:
@@ -231,26 +250,26 @@ class RunSaver(PostgresSaver):
     def read_links(
         self, thread: str, namespace: str, *, before: str, limit: int
     ) -> list[CheckpointLink]:
-        """See `engine.checkpoint_ids`."""
+        """See `langgraph_internals.checkpoint_ids`."""
         with self.lock:
             if self.lost:
                 raise build_fence_error(self.run_id)
-            if thread != self.run_id:
-                return fetch_links(super()._cursor, thread, namespace, before, limit)
+            if thread != self.run_id or not self._is_known_engine:
+                return fetch_links(self.open_cursor, thread, namespace, before, limit)
             self._learn_newest(namespace)
             found, has_more = self._known.list_links(namespace, before, limit)
             if not has_more:
                 return found
             below, missing = found[-1].id if found else before, limit - len(found)
-            page = fetch_links(super()._cursor, thread, namespace, below, missing)
+            page = fetch_links(self.open_cursor, thread, namespace, below, missing)
             self._known.learn_links(namespace, below, page, is_last=len(page) < missing)
             return found + page
 
     def read_namespaces(self, thread: str) -> set[str]:
-        """See `engine.checkpoint_ids`."""
+        """See `langgraph_internals.checkpoint_ids`."""
         with self.lock:
-            if thread != self.run_id:
-                return fetch_namespaces(super()._cursor, thread)
+            if thread != self.run_id or not self._is_known_engine:
+                return fetch_namespaces(self.open_cursor, thread)
             self._learn_namespaces()
             return self._known.list_namespaces()
 

@@ -15,9 +15,8 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from langgraph.checkpoint.postgres.base import BasePostgresSaver
-
 from cinatra_sdk.errors import EngineUnsupported, ValueRefused
+from cinatra_sdk.langgraph_internals.postgres_saver import is_own_write, read_write
 from cinatra_sdk.store.work.event_rows import list_rows
 
 
@@ -80,7 +79,7 @@ class Gathered:
         return bool(self.blobs or self.checkpoints or self.writes)
 
     def execute(self, query: str, row: Sequence[Any]) -> None:
-        if query != BasePostgresSaver.UPSERT_CHECKPOINTS_SQL:
+        if read_write(query) != "checkpoint":
             raise _build_unknown_error()
         thread, namespace, own, parent, checkpoint, metadata = row
         texts = json.dumps(checkpoint.obj), json.dumps(metadata.obj)
@@ -89,15 +88,13 @@ class Gathered:
         self._add_checkpoint(StoredCheckpoint(thread, namespace, own, parent, *texts))
 
     def executemany(self, query: str, rows: Iterable[Sequence[Any]]) -> None:
-        if query == BasePostgresSaver.UPSERT_CHECKPOINT_BLOBS_SQL:
+        write = read_write(query)
+        if write == "blobs":
             for row in rows:
                 self._add_blob(Blob(*row))
-        elif query == BasePostgresSaver.UPSERT_CHECKPOINT_WRITES_SQL:
+        elif write in {"new writes", "replacing writes"}:
             for row in rows:
-                self._add_write(TaskWrite(*row), replaces=True)
-        elif query == BasePostgresSaver.INSERT_CHECKPOINT_WRITES_SQL:
-            for row in rows:
-                self._add_write(TaskWrite(*row), replaces=False)
+                self._add_write(TaskWrite(*row), replaces=write == "replacing writes")
         else:
             raise _build_unknown_error()
 
@@ -144,6 +141,32 @@ class Gathered:
             **_list_values("write", kept),
             **_list_values("replaced", replaced),
         }
+
+
+class UnknownWrites:
+    """Stands for a cursor while a saver writes whose statements this version does not know: they are
+    carried out as they are, in the transaction that compares the fence.
+    """
+
+    def __init__(self) -> None:
+        self.statements: list[tuple[str, list[Sequence[Any]]]] = []
+
+    def execute(self, query: str, row: Sequence[Any]) -> None:
+        self.executemany(query, [row])
+
+    def executemany(self, query: str, rows: Iterable[Sequence[Any]]) -> None:
+        if not is_own_write(query):
+            raise _build_unknown_error()
+        found = [*rows]
+        for value in (value for row in found for value in row):
+            if (wrapped := getattr(value, "obj", None)) is not None:
+                _refuse_unstorable(json.dumps(wrapped))
+        self.statements.append((query, found))
+
+    def carry_out(self, cursor: Any) -> None:
+        """cursor: of the connection on which the fence is compared."""
+        for query, rows in self.statements:
+            cursor.executemany(query, rows)
 
 
 def _list_values(of: str, rows: Collection[Blob | TaskWrite]) -> dict[str, Any]:

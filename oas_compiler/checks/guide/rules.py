@@ -34,6 +34,7 @@ from oas_compiler.checks.guide.two_interrupts import two_interrupts
 from oas_compiler.checks.guide.undeclared_child_agent import undeclared_child_agent
 from oas_compiler.checks.guide.unlisted_hitl_screen import unlisted_hitl_screen
 from oas_compiler.checks.guide.unlisted_mcp_tool import unlisted_mcp_tool
+from oas_compiler.checks.rule_packs import RulePack
 from oas_compiler.findings.rule import CheckRule
 
 RULES: tuple[CheckRule, ...] = (
@@ -70,3 +71,5 @@ RULES: tuple[CheckRule, ...] = (
     skill_of_another,
     manifest_values,
 )
+
+PACK = RulePack(title="Agent guide: the package around a flow", rules=RULES)

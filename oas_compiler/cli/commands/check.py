@@ -27,12 +27,12 @@ from oas_compiler.findings.rule import Rule
 from oas_compiler.pipeline import check as findings_of
 from oas_compiler.report.formats import counts, github, is_fixable, record, sarif
 from oas_compiler.report.rule_cards import (
-    GROUPS,
     Selection,
     UnknownRule,
     begins_with,
     card_record,
     group_of,
+    list_groups,
     nearest_rule,
     rules_called,
 )
@@ -53,7 +53,7 @@ Select = Annotated[
     typer.Option(
         "--select",
         metavar="RULES",
-        help="Only these rules: codes, beginnings (OAS15), names or aliases, with commas.",
+        help="Only these rules: codes, beginnings (OAS15), names, aliases or packs (guide), with commas.",
     ),
 ]
 Ignore = Annotated[
@@ -276,7 +276,7 @@ def rule(
     """Explain a rule of `oasflow check`, with example and source; or list all rules."""
     terminal = Terminal.open(as_json=as_json)
     if not name.strip():
-        cards = [card for group in GROUPS for card in _list_group_rules(group)]
+        cards = [card for group in list_groups() for card in _list_group_rules(group)]
         terminal.data({"rules": [card_record(card) for card in cards]})
         terminal.show(Text("\n").join(_format_rule_list()))
         return Exit.OK
@@ -306,7 +306,7 @@ def _list_group_rules(group: str) -> list[Rule]:
 
 def _format_rule_list() -> Iterator[Text]:
     widest = max((len(card.name) for card in all_rules()), default=0)
-    for group, title in GROUPS.items():
+    for group, title in list_groups().items():
         cards = _list_group_rules(group)
         if cards:
             yield Text(title, "bold")

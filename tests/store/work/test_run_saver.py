@@ -17,11 +17,12 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME, SCHEDULED
 from langgraph.types import Interrupt, Send
 
-from cinatra_sdk import RunStore, SimulatedPlatform
-from cinatra_sdk.engine.checkpoint_ids import read_links
+from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import EngineUnsupported, FenceLost, ValueRefused
 from cinatra_sdk.events import RunEvent
+from cinatra_sdk.langgraph_internals import postgres_saver
+from cinatra_sdk.langgraph_internals.checkpoint_ids import read_links
 from cinatra_sdk.postgres.connection import Rows
 from cinatra_sdk.store.work import checkpoint_cache, saver
 from cinatra_sdk.store.work.claims import PAUSE, Flushing
@@ -48,6 +49,10 @@ class Place:
     @property
     def plain(self) -> PostgresSaver:
         return PostgresSaver(self.rows, serde=STRICT_SERIALIZER)
+
+    def new_saver(self) -> RunSaver:
+        """Of a worker that goes on now."""
+        return RunSaver(self.rows, run_id="r2", tenant="acme", fence=7, events=self.events)
 
     def fetch(self, question: Any, *values: Any) -> list[Any]:
         return self.rows.execute(question, values).fetchall()
@@ -495,3 +500,74 @@ def test_a_run_that_was_stopped_while_its_process_has_it_parks_no_gate(place: Pl
     place.saver.put_writes(writes_to(own), [(INTERRUPT, (asked(),))], "t")
     place.saver.flush()
     assert place.fetch("select state from gates where run_id = 'r2'") == []
+
+
+# ------------------------------------------------------------------ a LangGraph of tomorrow
+
+
+@pytest.fixture
+def other_statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An installed saver that writes the same rows by statements of other texts."""
+    for name in ("UPSERT_CHECKPOINTS_SQL", "UPSERT_CHECKPOINT_BLOBS_SQL",
+                 "UPSERT_CHECKPOINT_WRITES_SQL", "INSERT_CHECKPOINT_WRITES_SQL"):  # fmt: skip
+        text = getattr(PostgresSaver, name).replace("INSERT INTO", "INSERT /* anew */ INTO")
+        monkeypatch.setattr(PostgresSaver, name, text)
+    postgres_saver.knows_statements.cache_clear()
+    yield
+    monkeypatch.undo()
+    postgres_saver.knows_statements.cache_clear()
+
+
+@pytest.mark.usefixtures("other_statements")
+@pytest.mark.parametrize("seed", range(tries(4, 100)))
+def test_unknown_statements_are_carried_out_as_they_are(place: Place, seed: int) -> None:
+    assert not postgres_saver.knows_statements()
+    script = Script(seed)
+    namespace = "" if seed % 2 else "sub:1|inner:2"
+    for thread, writer in (("plain", place.plain), ("r2", place.new_saver())):
+        for _ in script.play(writer, thread, namespace):
+            pass
+    for table, columns in TABLES.items():
+        question = f"select {columns} from {table} where thread_id = %s order by {columns}"
+        assert place.fetch(question, "r2") == place.fetch(question, "plain"), table
+    read = [_read(writer, thread, namespace) for writer, thread in ((place.plain, "plain"), (place.new_saver(), "r2"))]  # fmt: skip
+    assert read[0] == read[1]
+
+
+def _count_rows(place: Place) -> list[int]:
+    asked = "select count(*) as n from {table} where thread_id = 'r2'"
+    return [place.fetch(asked.format(table=table))[0]["n"] for table in TABLES]
+
+
+@pytest.mark.usefixtures("other_statements")
+def test_unknown_statements_of_a_worker_that_lost_the_run_write_nothing(place: Place) -> None:
+    saver = place.new_saver()
+    put(saver)
+    place.rows.execute("update work set fence = 8 where run_id = 'r2'")
+    before = _count_rows(place)
+    with pytest.raises(FenceLost):
+        put(saver)
+    after = _count_rows(place)
+    assert after == before
+    assert before[0] == 1, "control: the first one was written"
+
+
+@pytest.mark.usefixtures("other_statements")
+def test_a_run_parks_and_goes_on_by_unknown_statements(fresh_database: str) -> None:
+    with RunStore.open(fresh_database) as store:
+        assert store.start(FLOW, run_id="r").status == "waiting"
+        assert store.start(FLOW, run_id="other").status == "waiting"
+    with RunStore.open(fresh_database) as store:
+        assert {need.run_id for need in store.needs().items} == {"r", "other"}
+        done = store.answer("r", "ok", Decision.approve(by="ann"), flow=FLOW)
+        assert done.status == "completed"
+        ended = store.answer("other", "ok", Decision.reject(by="ann", reason="no"), flow=FLOW)
+        assert ended.status == "rejected"
+
+
+@pytest.mark.usefixtures("other_statements")
+def test_unknown_statements_that_hold_what_no_database_takes_are_refused(place: Place) -> None:
+    saver = place.new_saver()
+    checkpoint: Any = {**empty_checkpoint(), "v": 4, "channel_values": {"a": "\x00"}}
+    with pytest.raises(ValueRefused, match="a NUL character"):
+        saver.put({"configurable": {"thread_id": "r2", "checkpoint_ns": ""}}, checkpoint, {}, {})

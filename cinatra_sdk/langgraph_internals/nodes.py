@@ -1,4 +1,4 @@
-"""The one place of the flow that uses parts of LangGraph that are not public.
+"""Nodes in two forms, tasks of a running node, and branches that run without a task.
 
 `StateGraph.add_node` takes a function or a coroutine function, not both; without both, a node
 either blocks the event loop or pays for a thread at every step.  LangGraph wraps nodes in its own
@@ -7,13 +7,11 @@ subgraph inside.
 
 A branch that runs without a task has a config that says so, with a scratchpad of its own: the engine
 counts graphs and pauses there, and would mix up those of branches that share one.
-
-A contract test (tests/lower/test_engine.py) fails when either changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, NoReturn
@@ -24,13 +22,14 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langgraph._internal._constants import (
     CONFIG_KEY_CALL,
     CONFIG_KEY_CHECKPOINT_NS,
-    CONFIG_KEY_READ,
     CONFIG_KEY_SCRATCHPAD,
 )
 from langgraph._internal._runnable import RunnableCallable
 from langgraph._internal._scratchpad import PregelScratchpad
 from langgraph.errors import GraphInterrupt
 from langgraph.func import task
+
+from cinatra_sdk.langgraph_internals.keys import NAMESPACE, NODE
 
 
 def node_runnable(
@@ -95,7 +94,7 @@ def make_branch_config(config: RunnableConfig, name: str, keeper: Any) -> Runnab
         subgraph_counter=count().__next__,
         kept_by=keeper,
     )
-    about = {"langgraph_node": name, "langgraph_checkpoint_ns": placed}
+    about = {NODE: name, NAMESPACE: placed}
     return {
         **config,
         "metadata": {**config.get("metadata", {}), **about},
@@ -117,12 +116,6 @@ def read_keeper(config: RunnableConfig) -> Any:
 def read_namespace(config: RunnableConfig) -> str:
     """The engine's name of the running task, unique among those of all graphs that run in it."""
     return str((config.get("configurable") or {}).get(CONFIG_KEY_CHECKPOINT_NS, ""))
-
-
-def read_channels(config: RunnableConfig, keys: Sequence[str]) -> dict[str, Any]:
-    """The values of the running task's graph for these state keys, those that it has."""
-    read: Any = (config.get("configurable") or {}).get(CONFIG_KEY_READ)
-    return {} if read is None else dict(read(list(keys)))
 
 
 def is_traced(config: RunnableConfig) -> bool:

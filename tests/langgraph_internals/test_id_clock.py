@@ -9,9 +9,9 @@ import pytest
 from langgraph.checkpoint.base import id as engine_ids
 from langgraph.checkpoint.base.id import UUID, uuid6
 
-from cinatra_sdk.engine import checkpoint_ids
-from cinatra_sdk.engine.checkpoint_ids import FURTHEST, move_ids_beyond
 from cinatra_sdk.errors import EngineUnsupported
+from cinatra_sdk.langgraph_internals import checkpoint_ids
+from cinatra_sdk.langgraph_internals.checkpoint_ids import FURTHEST, move_ids_beyond
 
 DAY = 86_400.0
 

@@ -1,0 +1,19 @@
+"""The classes from which the channels of a governed graph are made.
+
+LangGraph documents channels as annotations of a state; that a state may name a class of its own,
+which sees every write, is not promised.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from langgraph.channels import LastValue
+from langgraph.channels.base import BaseChannel
+from langgraph.checkpoint.serde.types import _DeltaSnapshot as DeltaSnapshot
+from langgraph.errors import EmptyChannelError
+
+__all__ = ["MISSING", "BaseChannel", "DeltaSnapshot", "EmptyChannelError"]
+
+MISSING: Final[Any] = LastValue(str).checkpoint()
+"""LangGraph's own mark of an empty channel, which a checkpoint leaves out."""

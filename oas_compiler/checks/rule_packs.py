@@ -1,0 +1,197 @@
+"""Rule packs: rules of an organisation, registered under the entry point `oasflow.rules`.
+
+    [project.entry-points."oasflow.rules"]
+    acme = "acme_rules:PACK"
+
+    PACK = RulePack(title="Acme: mails", rules=(no_mail_to_everybody,))
+
+In: the entry points that are installed.  Out: the packs, and for each that cannot be used the reason,
+which every check tells as an error (OAS056): a check that left out rules in silence would pass files
+that its organisation refuses.
+
+The rules of the agent guide and those of Cinatra's host come in by the same door (`OWN`).  They are
+also read where no metadata of an installation is there, say in a checkout on the path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from oas_compiler.findings.finding import Finding, Findings, Severity
+from oas_compiler.findings.rule import CheckRule, Needs, Rule
+from oas_compiler.ir import Place
+from oas_compiler.kinds.registry import Refusal, describe_error, name_package, refuse
+from oas_compiler.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP: Final = "oasflow.rules"
+"""The group of entry points."""
+OWN: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cinatra-host": "oas_compiler.checks.cinatra.host_rules:PACK",
+        "guide": "oas_compiler.checks.guide.rules:PACK",
+    }
+)
+"""The packs of oasflow itself, by name."""
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+_CODE: Final = re.compile(r"[A-Z]{2,8}[0-9]{3}")
+_OURS: Final = ("OAS", "DEP")
+"""How the codes of oasflow begin."""
+_MOST_RULES: Final = 500
+"""Of one pack."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulePack:
+    """Rules that belong together; on wherever the package that registers them is installed."""
+
+    title: str
+    """For people: the heading above the rules in `oasflow rule`."""
+    rules: tuple[CheckRule, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulePacks:
+    """What the installed packages add, by name of the pack."""
+
+    packs: dict[str, RulePack] = field(default_factory=dict)
+    refused: list[Refusal] = field(default_factory=list)
+
+    @property
+    def rules(self) -> tuple[CheckRule, ...]:
+        return tuple(rule for pack in self.packs.values() for rule in pack.rules)
+
+
+def read_rule_packs(entries: Iterable[EntryPoint], taken: Iterable[Rule]) -> RulePacks:
+    """Load the packs of other packages; a wrong one is noted in `refused`, and raises nothing.
+
+    taken: the cards whose codes and names no pack may use.
+    """
+    found = RulePacks()
+    names = {name.casefold() for card in taken for name in card.names}
+    by_name: dict[str, list[EntryPoint]] = {}
+    for entry in sorted(entries, key=lambda entry: (entry.name, entry.value)):
+        if OWN.get(entry.name) != entry.value:
+            by_name.setdefault(entry.name, []).append(entry)
+    for name, rivals in by_name.items():
+        if len(rivals) > 1:
+            others = " and ".join(name_package(entry) or entry.value for entry in rivals)
+            flaw: RulePack | str = f"several packages register a pack of this name: {others}"
+        else:
+            flaw = _load(rivals[0], names)
+        if isinstance(flaw, RulePack):
+            found.packs[name] = flaw
+            names |= {name.casefold() for rule in flaw.rules for name in rule.card.names}
+        else:
+            package = name_package(rivals[0])
+            what = f'the rule pack "{name}"'
+            found.refused.append(refuse(what, package, flaw, mend="its entry point and its rules"))
+    return found
+
+
+def load_own_pack(name: str) -> RulePack:
+    """A pack of oasflow itself."""
+    from importlib.metadata import EntryPoint
+
+    pack: RulePack = EntryPoint(name, OWN[name], GROUP).load()
+    return pack
+
+
+def _load(entry: EntryPoint, taken: set[str]) -> RulePack | str:
+    """The pack behind the entry; a text says what is wrong with it."""
+    if entry.name in OWN:
+        return f'"{entry.name}" is the name of a pack of oasflow'
+    if not _NAME.fullmatch(entry.name):
+        return "its name is not written as in acme-mails"
+    try:
+        pack = entry.load()
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a package may do anything at import
+        return f"{entry.value} cannot be imported: {describe_error(error)}"
+    if not isinstance(pack, RulePack):
+        return f"{entry.value} is no RulePack, but of the class {type(pack).__name__}"
+    flaw = next(_list_flaws(pack, taken), "")
+    if flaw:
+        return flaw
+    package = name_package(entry) or entry.name
+    return replace(pack, rules=tuple(replace(rule, package=package) for rule in pack.rules))
+
+
+def _list_flaws(pack: Any, taken: set[str]) -> Iterator[str]:
+    if not isinstance(pack.title, str) or not pack.title.strip():
+        yield "its title is no text"
+    if not isinstance(pack.rules, tuple) or not pack.rules:
+        yield "`rules` is no tuple of rules"
+        return
+    if len(pack.rules) > _MOST_RULES:
+        yield f"it has more than {_MOST_RULES} rules"
+    seen: set[str] = set()
+    for rule in pack.rules:
+        if not isinstance(rule, CheckRule):
+            yield f"{safe(repr(rule))[:80]} in `rules` was not made by @rule"
+            return
+        yield from _list_card_flaws(rule)
+        names = {name.casefold() for name in rule.card.names}
+        if used := sorted(names & (taken | seen)):
+            yield f'another rule has the code, name or alias "{used[0]}" already'
+        seen |= names
+
+
+def _list_card_flaws(rule: CheckRule) -> Iterator[str]:
+    card = rule.card
+    texts = (card.code, card.name, card.summary, card.fix, card.source, card.bad, card.good)
+    if not all(isinstance(text, str) for text in (*texts, *card.aliases, *card.also)):
+        yield "a member of a rule's card is no text"
+        return
+    if not _CODE.fullmatch(card.code) or card.code.startswith(_OURS):
+        yield f'the code "{card.code}" is not two to eight capitals and three digits, as in ACME001, or it begins as those of oasflow do'  # fmt: skip
+    if not _NAME.fullmatch(card.name):
+        yield f'the name "{card.name}" of {card.code} is not written as in one-edge-per-branch'
+    if card.severity not in get_args(Severity):
+        yield f"the severity of {card.code} is none of {', '.join(get_args(Severity))}"
+    if rule.needs not in get_args(Needs):
+        yield f"`needs` of {card.code} is none of {', '.join(get_args(Needs))}"
+    if not card.summary.strip() or not card.fix.strip():
+        yield f"{card.code} says nothing as its summary or its fix"
+    if card.fixable:
+        yield f"{card.code} is fixable, and `--fix` makes no edits for rules of packages"
+    if not callable(rule.look):
+        yield f"{card.code} has no function"
+
+
+# ----------------------------------------------------------------------------
+# Rules of packages, applied.
+
+
+def apply_foreign_rule(rule: CheckRule, apply: object, findings: Findings) -> None:
+    """Apply a package's rule; one that fails is told as OAS056, with what it found before."""
+    own = Findings()
+    try:
+        rule(apply, own)  # type: ignore[arg-type]  # the subject, which this module need not know
+        found = [*map(_require_finding, own)]
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to a package's own code
+        found = []
+        findings.error(
+            "OAS056",
+            f'the rule {rule.card.code} of the package "{rule.package}" fails with '
+            f"{describe_error(error)}",
+            hint=f"its findings are missing here: mend the rule, or uninstall {rule.package}",
+        )
+    for finding in found:
+        findings.add(finding)
+
+
+def _require_finding(finding: Finding) -> Finding:
+    """The finding with texts that a terminal can show; raises for what is none."""
+    texts = (finding.message, finding.hint, finding.file)
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a message, hint or file of its findings is no text")
+    if not isinstance(finding.place, Place):
+        raise TypeError(f"a place of its findings is of the class {type(finding.place).__name__}")
+    message, hint, file = (safe(" ".join(text.split())) for text in texts)
+    return replace(finding, message=message, hint=hint, file=file)

@@ -1,0 +1,235 @@
+"""Packs of rules from installed packages: the example of docs/adding-rules.md, and all that is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from oas_compiler import catalog, check
+from oas_compiler.catalog import installed_rules
+from oas_compiler.checks import rule_packs
+from oas_compiler.checks.all_rules import RULES
+from oas_compiler.checks.rule_packs import OWN, RulePack, load_own_pack, read_rule_packs
+from oas_compiler.cli.app import app_for
+from oas_compiler.findings.rule import CheckRule
+from oas_compiler.report import rule_cards
+from oas_compiler.rules import Report, Subject, rule
+from tests.flows import api, end, flow_of, gate, start
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "docs" / "plugin-rules"
+
+DELETES = flow_of(start(), gate("ask"), {**api("drop"), "http_method": "DELETE"}, end())
+CLEAN = flow_of(start(), {**gate("ask"), "message": "Drop it?"}, api("drop"), end())
+
+
+def forget_packs() -> None:
+    for cached in (
+        installed_rules.load_rule_packs,
+        catalog.all_rules,
+        catalog.list_pack_cards,
+        catalog._by_name,
+    ):
+        cached.cache_clear()  # fmt: skip
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The package of the example, as installed."""
+    about = tmp_path / "acme_rules-0.1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-rules\nVersion: 0.1.0\n")
+    registered = (EXAMPLE / "pyproject.toml").read_text().split("entry-points.")[1]
+    (about / "entry_points.txt").write_text(registered.replace('"oasflow.rules"]', "[oasflow.rules]").replace('"', ""))  # fmt: skip
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(EXAMPLE)
+    forget_packs()
+    yield about
+    monkeypatch.undo()
+    sys.modules.pop("acme_rules", None)
+    forget_packs()
+
+
+def find_codes(flow: Any) -> list[str]:
+    return [finding.code for finding in check(flow) if finding.code.startswith(("ACME", "OAS056"))]
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_rules_of_a_package_are_applied() -> None:
+    assert sorted(find_codes(DELETES)) == ["ACME001", "ACME002"]
+    assert find_codes(CLEAN) == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_its_rules_are_listed_selected_and_ignored(tmp_path: Path) -> None:
+    file = tmp_path / "flow.json"
+    file.write_text(json.dumps(DELETES))
+
+    def run(*words: str) -> set[str]:
+        output = (
+            CliRunner()
+            .invoke(app_for(["check"]), ["check", str(file), "--format", "json", *words])
+            .stdout
+        )
+        return {finding["code"] for finding in json.loads(output)["files"][0]["findings"]}  # fmt: skip
+
+    assert run("--select", "acme") == run("--select", "ACME") == {"ACME001", "ACME002"}
+    assert run("--select", "acme-no-delete") == {"ACME001"}
+    assert not {"ACME001", "ACME002"} & run("--ignore", "acme")
+    assert "ACME001" in run("--ignore", "ACME002")
+    assert rule_cards.list_groups()["acme"] == "Acme: what our agents may do"
+    card = catalog.find("acme-gate-message")
+    assert card is not None
+    assert rule_cards.card_record(card)["group"] == "acme"
+    assert rule_cards.nearest_rule("acme-no-delet") == 'did you mean "acme-no-delete"?'
+    assert "ACME001" not in rule_cards.rules_document()
+
+
+def test_without_the_package_nothing_of_it_is_applied() -> None:
+    assert find_codes(DELETES) == []
+
+
+# ------------------------------------------------------------------ oasflow's own packs
+
+
+def test_the_packs_of_oasflow_are_registered_and_on() -> None:
+    import tomllib
+
+    registered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    assert registered[rule_packs.GROUP] == dict(OWN)
+    for name in OWN:
+        assert set(load_own_pack(name).rules) <= set(RULES)
+        assert rule_cards.list_pack_cards(name)
+    entries = [EntryPoint(name, value, rule_packs.GROUP) for name, value in OWN.items()]
+    assert read_rule_packs(entries, ()) == rule_packs.RulePacks(), "they are not added twice"
+
+
+# ------------------------------------------------------------------ what is refused
+
+
+def make_rule(look: Any = lambda subject, report: None, **changed: Any) -> CheckRule:
+    card: Any = {
+        "code": "ACME001", "name": "acme-one", "severity": "error", "summary": "A.", "fix": "B.",
+        "source": "Acme", "needs": "flow", **changed,
+    }  # fmt: skip
+    return rule(**card)(look)
+
+
+def read_one(
+    made: Any, monkeypatch: pytest.MonkeyPatch, name: str = "acme"
+) -> rule_packs.RulePacks:
+    module: Any = ModuleType("acme_made")
+    module.PACK = made
+    monkeypatch.setitem(sys.modules, "acme_made", module)
+    entry = EntryPoint(name, "acme_made:PACK", rule_packs.GROUP)
+    return read_rule_packs([entry], [rule.card for rule in RULES])
+
+
+def pack_of(*rules: Any, title: Any = "Acme") -> RulePack:
+    return RulePack(title=title, rules=rules)
+
+
+WRONG = [
+    (None, "is no RulePack, but of the class NoneType"),
+    (pack_of(), "`rules` is no tuple of rules"),
+    (RulePack(title="x", rules=[make_rule()]), "`rules` is no tuple of rules"),  # type: ignore[arg-type]
+    (pack_of(make_rule(), title=" "), "its title is no text"),
+    (pack_of("x"), "'x' in `rules` was not made by @rule"),
+    (pack_of(make_rule(code="OAS900")), 'the code "OAS900" is not two to eight capitals'),
+    (pack_of(make_rule(code="acme1")), 'the code "acme1" is not'),
+    (pack_of(make_rule(code="ACME001\n")), "is not two to eight capitals"),
+    (pack_of(make_rule(name="Acme One")), 'the name "Acme One" of ACME001'),
+    (pack_of(make_rule(severity="fatal")), "the severity of ACME001 is none of error, warning"),
+    (pack_of(make_rule(needs="all")), "`needs` of ACME001 is none of document, flow"),
+    (pack_of(make_rule(fix="")), "ACME001 says nothing as its summary or its fix"),
+    (pack_of(make_rule(source=None)), "a member of a rule's card is no text"),
+    (pack_of(make_rule(fixable=True)), "fixable"),
+    (pack_of(make_rule(look=3)), "ACME001 has no function"),
+    (pack_of(make_rule(), make_rule(name="acme-two")), '"acme001" already'),
+    (pack_of(make_rule(aliases=("V17",))), '"v17" already'),
+    (pack_of(make_rule(name="one-edge-per-branch")), '"one-edge-per-branch" already'),
+]
+
+
+@pytest.mark.parametrize(("made", "why"), WRONG, ids=[why[:40] for _, why in WRONG])
+def test_a_wrong_pack_is_refused_whole(
+    made: Any, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = read_one(made, monkeypatch)
+    assert found.packs == {}
+    (refusal,) = found.refused
+    assert why in refusal.message
+    assert 'the rule pack "acme"' in refusal.message
+
+
+def test_names_of_packs_are_held_to_a_form_and_to_one_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    good = pack_of(make_rule())
+    assert list(read_one(good, monkeypatch).packs) == ["acme"], "the control"
+    for name in ("Acme", "acme_rules", "a b", "guide"):
+        assert read_one(good, monkeypatch, name).packs == {}
+    twice = [
+        EntryPoint("acme", f"acme_made:{member}", rule_packs.GROUP) for member in ("PACK", "A")
+    ]
+    (refusal,) = read_rule_packs(twice, ()).refused
+    assert "several packages register a pack of this name" in refusal.message
+    (refusal,) = read_rule_packs(
+        [EntryPoint("acme", "acme_gone:PACK", rule_packs.GROUP)], ()
+    ).refused
+    assert "acme_gone:PACK cannot be imported: ModuleNotFoundError" in refusal.message
+
+
+def test_a_pack_that_cannot_be_used_is_told_at_every_file(
+    installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (installed / "entry_points.txt").write_text("[oasflow.rules]\nacme = acme_rules:GONE\n")
+    forget_packs()
+    (finding,) = [one for one in check(CLEAN) if one.code == "OAS056"]
+    assert 'the rule pack "acme" of the package "acme-rules" cannot be used' in finding.message
+    assert rule_cards.Selection.of(select=["OAS044"]).wants(finding)
+    assert not rule_cards.Selection.of(ignore=["OAS056"]).wants(finding)
+
+
+def raise_error(subject: Subject, report: Report) -> None:
+    report("one")
+    raise SystemExit(0)
+
+
+FAILING = [
+    (raise_error, "SystemExit: 0"),
+    (lambda subject, report: report(None), "TypeError"),
+    (lambda subject, report: report("x", "not a place"), "TypeError"),
+    (lambda subject, report: report("x", fix=("no edit",)), "AssertionError"),
+    (lambda subject: None, "TypeError"),
+]
+
+
+@pytest.mark.parametrize(("look", "why"), FAILING)
+def test_a_rule_that_fails_is_named_and_takes_its_findings_with_it(
+    look: Any, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = read_one(pack_of(make_rule(look)), monkeypatch)
+    monkeypatch.setattr("oas_compiler.catalog.installed_rules.load_rule_packs", lambda: found)
+    findings = [one for one in check(CLEAN) if one.code in {"ACME001", "OAS056"}]
+    (finding,) = findings
+    assert finding.code == "OAS056"
+    assert f'the rule ACME001 of the package "acme" fails with {why}' in finding.message
+
+
+def test_texts_of_a_rule_move_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = read_one(
+        pack_of(make_rule(lambda s, report: report("a\x1b[2J\nb", hint="\x07"))), monkeypatch
+    )
+    monkeypatch.setattr("oas_compiler.catalog.installed_rules.load_rule_packs", lambda: found)
+    (finding,) = [one for one in check(CLEAN) if one.code == "ACME001"]
+    assert finding.message == "a␛[2J b"
+    assert "\x07" not in finding.hint

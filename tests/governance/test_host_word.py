@@ -292,7 +292,9 @@ def test_a_mode_that_the_host_raises_again_is_never_above_that_of_the_packs() ->
     assert raised.safety_mode == run.safety_mode == "delegated"
 
 
-def test_an_agent_that_the_host_suspends_goes_on_with_nothing_and_its_role_is_the_one_of_now() -> None:
+def test_an_agent_that_the_host_suspends_goes_on_with_nothing_and_its_role_is_the_one_of_now() -> (
+    None
+):
     asked = admit_example().envelope
     agent = asked.agent.model_copy(update={"identity_claim": None, "role": "clerk"})
     run = admit_example(word=make_word(agent=agent)).run
@@ -328,7 +330,7 @@ def test_an_agent_of_the_host_is_of_the_tenant_of_the_run(place: str) -> None:
         "identity_claim": asked.identity_claim.model_copy(update={"tenant_id": "globex"}),
     }
     agent = asked.model_copy(update={"identity_claim": None, place: foreign[place]})
-    with pytest.raises(GovernanceRefused, match="the host's agent.* is not the tenant") as caught:
+    with pytest.raises(GovernanceRefused, match=r"the host's agent.* is not the tenant") as caught:
         admit_example(word=make_word(agent=agent))
     assert caught.value.code == "TENANT_MISMATCH"
 

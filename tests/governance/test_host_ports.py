@@ -202,7 +202,7 @@ def test_an_approved_run_that_the_host_keeps_from_its_record_fails_and_goes_on_w
                 run = store.resume(run_id)
                 problem = run.error or {}
                 assert (run.status, problem["code"]) == ("failed", "not_configured"), run_id
-                assert f"the host's {name} " in problem["message"]
+                assert f"the host's {name} " in str(problem["message"])
             assert [one.decided_by for one in store.decisions(run_id)] == [FINANCE]
             assert [need.run_id for need in store.needs().items] == [run_id]
         with RunStore.open(fresh_database, host=whole) as store:

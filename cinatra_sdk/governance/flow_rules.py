@@ -199,6 +199,10 @@ class PackRules:
             agent_urn=urn,
             workload_identity=f"spiffe://oasflow/flows/{self.slug}",
         )
+        if agent.agent_urn is None:
+            # The host compiled the flow: where its agent has no name, the flow's own is the host's word.
+            own = agent.identity_claim
+            agent = agent.model_copy(update={"agent_urn": own.sub if own is not None else urn})
         if agent.identity_claim is not None or self.governance.ports.claim_for is not None:
             return agent
         claim = make_claim(word.run_id, word.tenant, agent.agent_urn or urn)

@@ -55,6 +55,8 @@ CALLS: dict[str, Any] = {
     "dies after": lambda i: [result(i, TEXT), DIE],
     "hangs": lambda _i: [HANG],
     "fails": lambda i: [fault(i, "no")],
+    "forgets the session": lambda i: [fault(i, "Session not found", -32001)],
+    "says closed": lambda i: [fault(i, "Session not found", -32000)],
     "twice": lambda i: [result(i, TEXT), result(i, OTHER)],
     "another id": lambda _i: [result(4711, TEXT)],
     "no id": lambda _i: ['{"jsonrpc": "2.0", "result": {"content": []}}'],

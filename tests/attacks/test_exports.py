@@ -327,6 +327,11 @@ MAKERS: dict[str, Callable[[str], bytes]] = {
     # beside the record
     "run_status": setting("2/run_status", "completed"),
     "run_status, anew": setting("2/run_status", "completed", rewrite=True),
+    "run_status of none": setting("2/run_status", "done", rewrite=True),
+    "run_status in a list": setting("2/run_status", ["rejected"], rewrite=True),
+    "created_at of no calendar": setting("2/created_at", "2026-02-30T10:00:00.000Z", rewrite=True),
+    "created_at as a number": setting("2/created_at", 1777888800, rewrite=True),
+    "time of no calendar": setting("6/manifest/made_at", "2026-13-01T10:00:00.000Z"),
     "created_at, anew": setting("2/created_at", "2020-01-01T00:00:00.000Z", rewrite=True),
     "transcript": setting("0/transcript", {"calls": []}, rewrite=True),
     "transcripts exchanged": _other_transcript,

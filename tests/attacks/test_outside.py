@@ -104,13 +104,21 @@ REASONS = {
     "names no task": "another's", "compressed": "compressed", "no answer within": "no answer", "about its task within": "no answer", "does not come within": "no answer",
     "cannot be asked": "no answer", "leads back": "a page twice", "in two ways": "a name twice", "status ": "status",
     "letters that nobody sees": "hidden letters", "its task is": "not done", "are for": "another origin", "redirected what": "redirected",
+    "Session not found": "its own words",
 }  # fmt: skip
+
+
+LIBRARIES = (
+    "pydantic", "input_value", "Traceback", "0x7", "MCPError", "AgentCardResolution", "HTTPStatusError",
+    "Unexpected content", "Client error", "developer.mozilla",
+)  # fmt: skip
+"""Words of the packages, which nobody is shown."""
 
 
 def tell(error: Exception) -> str:
     """`surely not made: bound answer_bytes`, and `opened` where a text is not fit to be shown."""
     shown = str(error)
-    of_library = any(word in shown for word in ("pydantic", "input_value", "Traceback", "0x7"))
+    of_library = any(word in shown for word in LIBRARIES)
     if TOKEN in shown or not shown.isprintable() or len(shown) > 400 or of_library:
         return "opened: what it says is shown"
     if isinstance(error, NotConfigured):

@@ -179,3 +179,41 @@ def test_a_stored_run_keeps_no_word_of_a_host_and_a_rejection_ends_it(
     )
     assert SECRET not in told + caplog.text
     assert count_refunds(ledger) == 0
+
+
+def test_an_approved_run_that_the_host_keeps_from_its_record_fails_and_goes_on_where_it_stopped(
+    fresh_database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    late: Any = partial(_raise, TimeoutError(SECRET))
+    hosts = {
+        "signer": fail, "late_signer": late, "signer_of_no_bytes": give("x"), "clock": late,
+        "word_for": give(None), "registry": fail,
+    }  # fmt: skip
+    for run_id, made in hosts.items():
+        ledger = tmp_path / run_id
+        whole = lend(ledger)
+        name = "signer" if "signer" in run_id else run_id
+        broken = lend(ledger, name, made)
+        with RunStore.open(fresh_database, host=whole) as store:
+            store.start(whole.graphs[0], {"request": request()}, run_id, tenant=TENANT, by="ann")  # type: ignore[arg-type]  # a GraphFlow  # fmt: skip
+            store.decide(run_id, "gate", Decision.approve(by=FINANCE), tenant=TENANT)
+        with RunStore.open(fresh_database, host=broken) as store:
+            for _ in range(2):  # the same again: nothing is sent twice, and nothing is lost
+                run = store.resume(run_id)
+                problem = run.error or {}
+                assert (run.status, problem["code"]) == ("failed", "not_configured"), run_id
+                assert f"the host's {name} " in str(problem["message"])
+            assert [one.decided_by for one in store.decisions(run_id)] == [FINANCE]
+            assert [need.run_id for need in store.needs().items] == [run_id]
+        with RunStore.open(fresh_database, host=whole) as store:
+            assert store.resume(run_id).status == "completed", run_id
+            assert count_refunds(ledger) == 1
+            records = [
+                one.record for one in DecisionRecords(store.database).page(run_id=run_id).items
+            ]
+            assert {one.status for one in records} >= {"DECIDED", "ESCALATED"}
+    assert SECRET not in caplog.text
+
+
+def _raise(error: Exception, *_: Any, **__: Any) -> Any:
+    raise error

@@ -14,7 +14,12 @@ from cinatra_sdk import AnswerInvalid, Decision, RunStore, SimulatedPlatform, ho
 from cinatra_sdk.activations import advance
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.governance.contracts.context_pack import ContextPack
-from cinatra_sdk.governance.contracts.invocation import UserClaims, UserDelegation
+from cinatra_sdk.governance.contracts.invocation import (
+    AgentIdentity,
+    Principal,
+    UserClaims,
+    UserDelegation,
+)
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.admission import HostWord, admit_user, follow_word
 from cinatra_sdk.governance.gateway.pack_policy import list_requesters
@@ -285,6 +290,56 @@ def test_a_mode_that_the_host_raises_again_is_never_above_that_of_the_packs() ->
     assert narrowed.safety_mode == "read_only"
     raised = follow_word(run, asked, make_word(safety_mode="destructive"), make_ports())
     assert raised.safety_mode == run.safety_mode == "delegated"
+
+
+def test_an_agent_that_the_host_suspends_goes_on_with_nothing_and_its_role_is_the_one_of_now() -> (
+    None
+):
+    asked = admit_example().envelope
+    agent = asked.agent.model_copy(update={"identity_claim": None, "role": "clerk"})
+    run = admit_example(word=make_word(agent=agent)).run
+    assert run.agent.role == "clerk"
+    demoted = make_word(agent=agent.model_copy(update={"role": None}))
+    assert follow_word(run, asked.user, demoted, make_ports()).agent.role is None
+    for lifecycle in ("suspended", "retired", "draft"):
+        gone = make_word(agent=agent.model_copy(update={"lifecycle": lifecycle}))
+        with pytest.raises(GovernanceRefused, match=f"the host's agent is {lifecycle}") as caught:
+            follow_word(run, asked.user, gone, make_ports())
+        assert caught.value.code == "IDENTITY_INVALID"
+
+
+def test_an_agent_of_the_host_without_a_name_takes_none_of_a_request() -> None:
+    asked = admit_example().envelope.agent
+    nameless = asked.model_copy(update={"identity_claim": None, "agent_urn": None})
+    with pytest.raises(GovernanceRefused, match="has no agent_urn") as caught:
+        admit_example(word=make_word(agent=nameless))
+    assert caught.value.code == "IDENTITY_INVALID"
+    assert "AgentIdentity(agent_urn=" in caught.value.hint
+    claimed = nameless.model_copy(update={"identity_claim": asked.identity_claim})
+    named = admit_example(word=make_word(agent=claimed)).run.agent
+    assert named.agent_urn == asked.agent_urn, "a claim of the host's names it"
+
+
+@pytest.mark.parametrize("place", ["principal_chain", "identity_claim"])
+def test_an_agent_of_the_host_is_of_the_tenant_of_the_run(place: str) -> None:
+    asked = admit_example().envelope.agent
+    assert asked.identity_claim is not None
+    urn = asked.agent_urn
+    foreign = {
+        "principal_chain": (Principal(kind="agent", id=str(urn), tenant_id="globex"),),
+        "identity_claim": asked.identity_claim.model_copy(update={"tenant_id": "globex"}),
+    }
+    agent = asked.model_copy(update={"identity_claim": None, place: foreign[place]})
+    with pytest.raises(GovernanceRefused, match=r"the host's agent.* is not the tenant") as caught:
+        admit_example(word=make_word(agent=agent))
+    assert caught.value.code == "TENANT_MISMATCH"
+
+
+def test_a_flow_gives_its_name_to_an_agent_of_the_host_without_one() -> None:
+    agent = AgentIdentity(agent_id="mailer", workload_identity="spiffe://acme/mailer", role="clerk")
+    flow = compile_flow(FLOW, governance=govern(make_small_pack(), agent=agent))
+    done = drive(flow, {"to": "x"}, stubs={"send": {"id": "m"}})
+    assert done.status == "completed", done.error
 
 
 def test_a_run_of_an_earlier_release_goes_on_for_the_user_that_it_began_with() -> None:

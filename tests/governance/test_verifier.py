@@ -320,3 +320,48 @@ def test_an_export_without_such_a_row_does_not_speak_of_any() -> None:
     lines = make_export([make_chain()])
     assert "unreadable" not in json.loads(lines[-1])["manifest"]
     assert list(find_problems(lines, {})) == []
+
+
+JUNK: dict[str, list[Any]] = {
+    "run_status": ["done", "Completed", "", "completed ", 7, True, None, [], ["completed"], {}],
+    "created_at": [
+        "2026-02-30T10:00:00.000Z", "2026-13-01T10:00:00.000Z", "2026-05-04T25:00:00.000Z",
+        "0000-05-04T10:00:00.000Z", "2026-05-04T10:00:00.000", "2026-05-04 10:00:00.000Z",
+        "2026-05-04T10:00:00.000+00:00", "2026-05-04T10:00:00.000Z\n", "\u0662026-05-04T10:00:00.000Z",
+        "yesterday", "", 0, 1.5, False, None, [], {},
+    ],
+    "tenant": [7, None, ["acme"], {}],
+}  # fmt: skip
+"""Beside a record: what no export writes."""
+JUNK_OF_THE_END: dict[str, list[Any]] = {
+    "made_at": ["2026-02-30T10:00:00.000Z", "soon", 0, None],
+    "transcripts": [1, 0, "true", None],
+    "tenant": [7, False, ["acme"]],
+    "run": [7, False, ["r1"]],
+}
+
+
+def write_anew(lines: list[dict[str, Any]], manifest: dict[str, Any]) -> list[str]:
+    """An export that nobody signed, whose manifest fits its lines."""
+    texts = [json.dumps(line) + "\n" for line in lines]
+    manifest["lines_sha256"] = "sha256:" + hashlib.sha256("".join(texts).encode()).hexdigest()
+    return [*texts, json.dumps({"manifest": manifest})]
+
+
+def test_what_no_export_writes_beside_a_record_is_a_problem_without_any_signature() -> None:
+    lines = [json.loads(line) for line in make_export([make_chain()], tenant=None)]
+    *records, end = lines
+    assert find_words(write_anew(records, end["manifest"])) == ""
+    for member, values in JUNK.items():
+        for value in values:
+            broken = [*records[:1], {**records[1], member: value}, *records[2:]]
+            told = find_words(write_anew(broken, end["manifest"]))
+            assert "record dr_r1_2 " in told, (member, value)
+    for member, values in JUNK_OF_THE_END.items():
+        for value in values:
+            told = find_words(write_anew(records, {**end["manifest"], member: value}))
+            assert "the manifest " in told, (member, value)
+
+
+def find_words(lines: list[str]) -> str:
+    return "; ".join(problem for _, problem in find_problems(lines, {}))

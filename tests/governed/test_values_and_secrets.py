@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from cinatra_sdk.data.json_values import MAX_DEPTH, check_value
+from cinatra_sdk.data.json_values import (
+    MAX_DEPTH,
+    MAX_ITEMS,
+    NotStrictJson,
+    check_value,
+    read_json,
+)
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governed.secret_values import cut_out, find_secret, redact
 
@@ -106,3 +113,19 @@ def test_looking_for_credentials_takes_linear_time() -> None:
     # A quadratic pattern would not come back from this within the test run's patience.
     text = "eyJ" + "a" * 200_000 + " " + "Bearer " * 20_000
     assert find_secret(text) == ""
+
+
+@pytest.mark.parametrize("member", ["[]", "0", '""', "{}", '"\\\\"', '"\\""', '"a,b"'])
+def test_a_text_with_too_many_members_is_refused_before_any_is_made(
+    member: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = [json.loads(member)] * MAX_ITEMS
+    assert read_json("[" + f"{member}," * (MAX_ITEMS - 1) + member + "]") == most
+    monkeypatch.setattr(json, "loads", lambda *_, **__: pytest.fail("it was read"))
+    with pytest.raises(NotStrictJson, match="the body has more than 200000 members"):
+        read_json("[" + f"{member}," * MAX_ITEMS + member + "]", where="the body")
+
+
+@pytest.mark.parametrize("text", ["," * 300_000, '",' * 150_000, "\\," * 150_000])
+def test_commas_of_a_text_are_no_members(text: str) -> None:
+    assert read_json(json.dumps({"note": text})) == {"note": text}

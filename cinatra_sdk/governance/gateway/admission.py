@@ -278,20 +278,26 @@ def _require_size(envelope: InvokeAgent, most: int) -> None:
 
 
 def _require_one_tenant(envelope: InvokeAgent, host: HostWord) -> None:
-    claim = envelope.agent.identity_claim
     named: list[tuple[str, Any]] = [("tenant_id", envelope.tenant_id)]
     named.append(("user.tenant_id", envelope.user.tenant_id))
     named.append(("the host's user", host.user.tenant_id if host.user else None))
-    for place, chain in (
-        ("agent.principal_chain", envelope.agent.principal_chain),
-        ("agent.identity_claim.principal_chain", claim.principal_chain if claim else None),
-    ):
-        named += [(place, one.tenant_id) for one in chain or ()]
-    if claim is not None:
-        named.append(("agent.identity_claim.tenant_id", claim.tenant_id))
+    named += _list_tenants("agent", envelope.agent)
+    if host.agent is not None:
+        named += _list_tenants("the host's agent", host.agent)
     for place, tenant in named:
         if tenant is not None and tenant != host.tenant:
             raise GovernanceRefused("TENANT_MISMATCH", f"{place} is not the tenant of whoever asks")
+
+
+def _list_tenants(place: str, agent: AgentIdentity) -> list[tuple[str, Any]]:
+    """Every tenant that an agent and its claim name, each with its place."""
+    claim = agent.identity_claim
+    named = [(f"{place}.principal_chain", one.tenant_id) for one in agent.principal_chain or ()]
+    if claim is not None:
+        chain = f"{place}.identity_claim.principal_chain"
+        named += [(chain, one.tenant_id) for one in claim.principal_chain or ()]
+        named.append((f"{place}.identity_claim.tenant_id", claim.tenant_id))
+    return named
 
 
 def _claimed_run(envelope: InvokeAgent) -> str:
@@ -333,17 +339,42 @@ def _admit_agent(
 
 def _require_agent(asked: AgentIdentity, host: HostWord) -> str:
     """The agent's name.  Raises: `GovernanceRefused` (IDENTITY_INVALID)."""
+    if host.agent is not None:
+        _require_hosts_agent(host.agent)
     urn, problem = asked.agent_urn, ""
     if urn is None:
         problem = "agent.agent_urn is missing"
     elif asked.lifecycle not in (None, "active"):
         problem = f"the agent is {asked.lifecycle}"
-    elif host.agent is not None and host.agent.agent_urn not in (None, urn):
+    elif host.agent is not None and _name_agent(host.agent) != urn:
         problem = "the agent is not the one that the host names"
     if problem or urn is None:
         raise GovernanceRefused("IDENTITY_INVALID", problem)
     _require_chain(asked.principal_chain, urn)
     return urn
+
+
+def _name_agent(known: AgentIdentity) -> str | None:
+    """The name by which the host knows its agent: its own, or that of the claim beside it."""
+    claim = known.identity_claim
+    return known.agent_urn or (claim.sub if claim is not None else None)
+
+
+def _require_hosts_agent(known: AgentIdentity) -> None:
+    """The host's agent has a name, so that no request gives it one, and may run.
+
+    Raises: `GovernanceRefused` (IDENTITY_INVALID).
+    """
+    urn = _name_agent(known)
+    if urn is None:
+        raise GovernanceRefused(
+            "IDENTITY_INVALID",
+            f"the host's agent '{known.agent_id[:100]}' has no agent_urn",
+            hint="give it one: AgentIdentity(agent_urn='agent:OWNER/NAME@1.2.3', …)",
+        )
+    if known.lifecycle not in (None, "active"):
+        raise GovernanceRefused("IDENTITY_INVALID", f"the host's agent is {known.lifecycle}")
+    _require_chain(known.principal_chain, urn)
 
 
 def _choose_claim(
@@ -428,11 +459,17 @@ def follow_word(
     """A run that goes on, under what the host says of it now; asked: the user as the request had them.
 
     The safety mode only narrows.  A run of an earlier release keeps the user that it began with.
-    Raises: `GovernanceRefused` (TENANT_MISMATCH, USER_UNVOUCHED).
+    Raises: `GovernanceRefused` (TENANT_MISMATCH, USER_UNVOUCHED; IDENTITY_INVALID where the host's agent
+    may not run any more).
     """
     if host.tenant != run.tenant_id:
         raise GovernanceRefused("TENANT_MISMATCH", "the host names another tenant for the run now")
     changed: dict[str, Any] = {}
+    known = host.agent
+    if known is not None and known.lifecycle not in (None, "active"):
+        raise GovernanceRefused("IDENTITY_INVALID", f"the host's agent is {known.lifecycle}")
+    if known is not None and run.metadata.get(VOUCHED) == "host" and known.role != run.agent.role:
+        changed["agent"] = run.agent.model_copy(update={"role": known.role})
     if STARTED_BY in run.metadata:
         changed["user"] = admit_user(asked, host, ports)
     elif host.started_by:

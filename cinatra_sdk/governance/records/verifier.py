@@ -24,6 +24,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,9 @@ READ = ("record", "transcript")
 ENDS = ("DECIDED", "REJECTED", "ESCALATED", "CLOSED")
 ENDED = ("completed", "rejected", "stopped")
 """How a run stands for good.  One that failed is ESCALATED too, and somebody may go on with it."""
+STANDS = ("running", "waiting", "failed", *ENDED)
+MOMENT = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z")
+"""How an export writes a moment."""
 
 
 def load_beside(name: str) -> Any:
@@ -220,12 +224,51 @@ def check_place(found: Verified, line: dict[str, Any], record: dict[str, Any]) -
         found.ended[run] = is_end(record.get("status"), line.get("run_status", "completed"))
     if line.get("format") == FORMAT and not set(line) >= LINE:
         yield f"record {name} lacks {', '.join(sorted(LINE - set(line)))} beside it"
+    if line.get("format") == FORMAT:
+        yield from check_beside(line, name)
     if "transcript" in line:
         found.transcripts += 1
         refs = record.get("inputs_refs")
         named = refs.get("transcript") if isinstance(refs, dict) else None
         if named != hash_of(line["transcript"]):
             yield f"the transcript of record {name} is not the one that it was made from"
+
+
+def check_beside(line: dict[str, Any], name: str) -> Iterator[str]:
+    """Whether what stands beside a record is what an export writes there, also where nothing is signed.
+
+    name: of the record.
+    """
+    standing, moment, tenant = line.get("run_status"), line.get("created_at"), line.get("tenant")
+    if "run_status" in line and standing not in STANDS:
+        yield f"record {name} says that its run is {show(standing)}: a run is {', '.join(STANDS)}"
+    if "created_at" in line and not is_moment(moment):
+        yield f"record {name} was written {show(moment)}, which is no moment"
+    if "tenant" in line and not isinstance(tenant, str):
+        yield f"record {name} is of the tenant {show(tenant)}, which is no text"
+
+
+def check_words(manifest: dict[str, Any]) -> Iterator[str]:
+    """Whether the manifest says of itself what an export says."""
+    if not is_moment(manifest.get("made_at")):
+        yield f"the manifest was written {show(manifest.get('made_at'))}, which is no moment"
+    for name in ("tenant", "run"):
+        if not isinstance(manifest.get(name), (str, type(None))):
+            yield f"the manifest is of the {name} {show(manifest[name])}, which is no text"
+    if not isinstance(manifest.get("transcripts"), bool):
+        told = show(manifest.get("transcripts"))
+        yield f"the manifest says {told} of transcripts: true or false is meant"
+
+
+def is_moment(value: Any) -> bool:
+    """Whether a value is a moment of the calendar, as exports write it."""
+    if not isinstance(value, str) or not MOMENT.fullmatch(value):
+        return False
+    try:
+        datetime.fromisoformat(value[:-1] + "+00:00")  # noqa: FURB162 - older Pythons read no Z
+    except ValueError:
+        return False
+    return True
 
 
 def is_end(status: Any, run_status: Any) -> bool:
@@ -251,6 +294,8 @@ def check_end(
     odd = sorted((set(manifest) - {UNREADABLE}) ^ (MANIFEST if is_new else OLD_MANIFEST))
     if odd:
         yield f"the manifest lacks, or has too much: {show(', '.join(odd))}"
+    if manifest.get("format") == FORMAT:
+        yield from check_words(manifest)
     yield from check_manifest(found, manifest, digest)
     for name, value in wanted.items():
         if value and manifest.get(name) != value:

@@ -159,7 +159,10 @@ _QUIET: Final = logging.NullHandler()
 _WAITS: Final = frozenset({"submitted", "working", "unspecified"})
 _UNSENT: Final = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 """Class names of errors before anything of a request was sent."""
+_NO_CARD: Final = "AgentCardResolutionError"
+"""Class name of the package's error for a card that cannot be had."""
 _NOT_NOW: Final = 429
+_SUCCESS: Final = 200
 _SPOKEN: Final = re.compile(r"(?:0\.3|1)(?:\.\d+)*\Z|\Z")
 """Versions of the protocol; a card may leave its own out."""
 _T = TypeVar("_T")
@@ -370,8 +373,26 @@ class _Talk:
         if type(error) is TimeoutError:
             return True, self._wait or "its connection took too long"
         if status:
-            return status == _NOT_NOW or status >= 500, f"status {status}: {error}"
-        return is_lost(error), f"{type(error).__name__}: {error}"
+            # The words beside it are the package's, with an address in them.
+            return status == _NOT_NOW or status >= 500, f"status {status}"
+        if type(error).__name__ == _NO_CARD:
+            lost = is_lost(error)
+            return lost, self._describe_card(lost)
+        own = (
+            self._exchange.is_refused
+        )  # the agent's own words, and not those of a broken connection
+        return is_lost(error), str(error) if own else f"{type(error).__name__}: {error}"
+
+    def _describe_card(self, is_broken_off: bool) -> str:
+        """Why the card is none, by the status with which it came."""
+        status = self._exchange.newest_status
+        if not status:
+            return "its card does not come: the connection fails"
+        if status == _SUCCESS and is_broken_off:
+            return "the connection breaks off while its card comes"
+        if status == _SUCCESS:
+            return "what comes as its card is no card of the protocol"
+        return f"its card comes with status {status}, and with no card"
 
 
 async def _read_card(agent: RemoteAgent, http: Any) -> Any:

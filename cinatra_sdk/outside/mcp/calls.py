@@ -9,6 +9,7 @@ was put to it is never put again here: the ledger of the run says what comes of 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar
@@ -29,6 +30,9 @@ KEY: Final = "oasflow/idempotency-key"
 """Of a request's `_meta`: names the effect for good, so that a server can tell a repetition."""
 _CLOSED: Final = frozenset({-32000, -32001})
 """Codes of the package for a connection that was closed, and an answer that took too long."""
+_TOO_LATE: Final = -32001
+_NO_SUCCESS: Final = "HTTPStatusError"
+"""Class name of the package's error for a status where nothing was asked yet."""
 _LIST_ANSWERS: Final = 5
 """A list of tools takes as long as so many answers, whatever number of pages it has."""
 _GRACE_SECONDS: Final = 1.0
@@ -151,6 +155,7 @@ class _Attempt(Generic[_T]):
     """That the answer may take."""
     asked: bool = False
     """Whether the question may have been put: until then nothing was done."""
+    began: float = field(init=False, default_factory=time.monotonic)
     exchange: Exchange = field(init=False)
 
     def __post_init__(self) -> None:
@@ -207,18 +212,50 @@ class _Attempt(Generic[_T]):
             return error
         if exchange.broken or isinstance(error, BrokenOff):
             return self._fail(exchange.broken or str(error))
-        if isinstance(error, TimeoutError) or getattr(error, "code", None) == -32001:
+        if isinstance(error, TimeoutError) or self._has_waited(error):
             return self._fail(self._describe_wait(), is_lost=True)
         if exchange.status:
             return self._describe_status(error)
-        if is_lost(error) or getattr(error, "code", None) in _CLOSED:
-            return self._fail(f"{type(error).__name__}: {error}", is_lost=True)
+        if getattr(error, "code", None) in _CLOSED:
+            # What a server says itself under one of the package's numbers are its own words.
+            own = str(error) or "it answered with an error"
+            closed = "the connection was closed before an answer came"
+            return self._fail(closed if self._is_closed(error) else own, is_lost=True)
+        return self._describe_other(error)
+
+    def _describe_other(self, error: Exception) -> Exception:
+        """An error that says itself what went wrong, or whose kind does."""
+        kind = type(error).__name__
+        if kind == _NO_SUCCESS:
+            words = f"status {self.exchange.newest_status}, where its events are to come"
+            return self._fail(words, is_lost=is_lost(error))
+        if is_lost(error):
+            return self._fail(f"{kind}: {error}", is_lost=True)
         if isinstance(error, OSError):
             named = f" '{error.filename}'" if error.filename else ""
-            return self._fail(f"{type(error).__name__}: {error.strerror or error}{named}")
-        if type(error).__name__ == "ValidationError":
+            return self._fail(f"{kind}: {error.strerror or error}{named}")
+        if kind == "ValidationError":
             return self._fail("what it answered is no answer of the protocol")
-        return self._fail(str(error) or type(error).__name__)
+        return self._fail(str(error) or kind)
+
+    def _is_closed(self, error: Exception) -> bool:
+        """Whether an error under one of the package's own numbers is the package's."""
+        is_ours = self.link.lent is None or isinstance(self.link.lent, str)
+        code = getattr(error, "code", None)
+        if not is_ours and code == _TOO_LATE:
+            # Nothing is seen of what a server of this process sends.
+            return self._has_taken_its_time()
+        return not self.exchange.is_refused and code in _CLOSED
+
+    def _has_taken_its_time(self) -> bool:
+        return time.monotonic() - self.began >= min(self.seconds, self.link.server.read_timeout)
+
+    def _has_waited(self, error: Exception) -> bool:
+        """Whether the package tells that an answer took too long.
+
+        Servers use its number for what they say themselves, such as "Session not found".
+        """
+        return getattr(error, "code", None) == _TOO_LATE and self._is_closed(error)
 
     def _describe_wait(self) -> str:
         if not self.asked:
@@ -227,7 +264,8 @@ class _Attempt(Generic[_T]):
         return f"no answer within {self.seconds:g} seconds (read_timeout_seconds of its transport)"
 
     def _describe_status(self, error: Exception) -> Exception:
-        status, text = self.exchange.status, str(error)
+        # Without an error of the server's own, the words are the package's and say no more.
+        status, text = self.exchange.status, str(error) if self.exchange.is_refused else ""
         words = f"status {status}: {text}" if text else f"status {status}"
         lost = status == _NOT_NOW or status >= 500
         return self._fail(words, is_lost=lost, surely_not=surely_refused(status))

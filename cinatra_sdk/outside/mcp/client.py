@@ -74,6 +74,7 @@ async def _open_transport(server: McpServer, stack: AsyncExitStack, exchange: Ex
     if server.login is not None:
         login = make_login(server.login, server.url, server.label, exchange.held.append)
     make = _make_factory(verify, exchange)
+    exchange.answers_in = "event" if server.transport == "sse" else "typed body"
     if server.transport == "sse":
         from mcp.client.sse import sse_client
 

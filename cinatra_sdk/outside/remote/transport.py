@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
 from urllib.parse import urlsplit
 
 from cinatra_sdk.data.text.header_names import IDENTITY
@@ -26,6 +26,7 @@ from cinatra_sdk.outside.remote.foreign_answer import (
     RemoteBounds,
     RequestId,
     count_values,
+    is_foreign,
     is_json,
     judge_answer,
     judge_refusal,
@@ -55,6 +56,10 @@ class Exchange:
     only_origin: str = ""
     """The one origin that the declared headers are for; empty: there are none."""
     most_requests: int | None = None
+    answers_in: Literal["body", "typed body", "event"] = "body"
+    """Where a request is answered: in the body of its response, in one that says JSON or events by its
+    type, or as an event of another response (the older transport of MCP).
+    """
     broken: str = ""
     """Why it was broken off; empty: it was not."""
     closed: str = ""
@@ -63,6 +68,8 @@ class Exchange:
     """Whether it was broken off before a request was sent."""
     status: int = 0
     """Of the response to the last request with an id, where it is an error; 0: it is none, or none came."""
+    newest_status: int = 0
+    """Of the newest response, whatever it answers; 0: none came."""
     asked: RequestId = None
     """The id of the last request, for which an answer may come on another way than its response."""
     requests: int = 0
@@ -71,6 +78,8 @@ class Exchange:
     """Whether the question is put: what may do something is sent on once, and only by a server that
     redirected what came before it, too.
     """
+    is_refused: bool = False
+    """Whether the last message with an outcome that came is an error of the server's own."""
     held: list[str] = field(default_factory=list, repr=False)
     """Secrets that came up on the way, such as the token of a login, and the logins that were sent."""
 
@@ -121,6 +130,9 @@ class Exchange:
 
     def require_values(self, text: bytes, value: Any) -> None:
         """text: of the message, value: what was read from it."""
+        if isinstance(value, dict) and "method" not in value:
+            own = not is_foreign(value, self.asked)
+            self.is_refused = own and isinstance(value.get("error"), dict)
         if count_values(text, value, self.bounds.values) > self.bounds.values:
             self.break_off(self.bounds.describe("values", "its answer has more than {} values"))
 
@@ -163,6 +175,7 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
             if asked is not None:
                 # A status says nothing of a request that is sent after it, such as that with a new token.
                 exchange.status, exchange.asked = 0, asked
+                exchange.is_refused = False
             response = await inner.handle_async_request(request)
             try:
                 _look_at_head(response, asked, exchange, redirected)
@@ -170,7 +183,7 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
                 await response.stream.aclose()
                 raise
             handed = _hand_on(package, response, asked, exchange)
-            if asked is not None and response.status_code >= 400:
+            if asked is not None and _is_looked_at(response, exchange):
                 # Clients leave some types unread; what is an answer to another says nothing of this one.
                 await _read_to_end(handed)
             return handed
@@ -212,6 +225,8 @@ async def read_whole(response: Any, asked: RequestId, exchange: Exchange) -> Asy
     whole = bytes(body)
     try:
         _judge_whole(response, whole, asked, exchange)
+        if asked is not None and not _is_refusal(response):
+            _require_answer(response, whole, exchange)
     except BrokenOff as problem:
         is_status_enough = response.status_code >= 400 and not exchange.is_asked
         if exchange.broken or not is_status_enough:
@@ -236,6 +251,22 @@ def _judge_whole(response: Any, whole: bytes, asked: RequestId, exchange: Exchan
         exchange.require_values(whole, judge_answer(whole, asked))
 
 
+def _require_answer(response: Any, whole: bytes, exchange: Exchange) -> None:
+    """Raises: `BrokenOff` for a response of a success that answers nothing: clients tell of it in words of
+    their libraries, or wait for an answer until the time is over.
+    """
+    status, kind = response.status_code, str(response.headers.get("content-type", "")).lower()
+    if exchange.answers_in == "event":
+        return
+    if not whole:
+        raise BrokenOff(f"it answered with status {status} and an empty body")
+    if exchange.answers_in == "typed body":
+        if status == ACCEPTED:
+            raise BrokenOff(f"it answered with status {status}, which comes without an answer")
+        if not kind.startswith("application/json"):
+            raise BrokenOff("the content-type of its answer says neither JSON nor events")
+
+
 async def read_events(response: Any, asked: RequestId, exchange: Exchange) -> AsyncIterator[bytes]:
     """Each event when it is whole."""
     # The client takes any answer of a stream that it has opened or resumed for that to its request.
@@ -256,6 +287,7 @@ async def read_events(response: Any, asked: RequestId, exchange: Exchange) -> As
 def _look_at_head(
     response: Any, asked: RequestId, exchange: Exchange, redirected: Counter[RequestId]
 ) -> None:
+    exchange.newest_status = response.status_code
     if asked is not None:
         exchange.status = response.status_code if response.status_code >= 400 else 0
     if "location" in response.headers and 300 <= response.status_code < 400:
@@ -293,6 +325,14 @@ def _is_meant_as_json(response: Any, body: bytes, asked: RequestId) -> bool:
     # The older transport only says that it has the message; the answer comes as an event.
     is_due = asked is not None and response.status_code != ACCEPTED
     return is_due or is_json(body)
+
+
+def _is_looked_at(response: Any, exchange: Exchange) -> bool:
+    """Whether the response to a request is read at once, whatever its client does with it."""
+    if response.status_code >= 400:
+        return True
+    is_live = _is_refusal(response) or _is_stream(response)
+    return exchange.answers_in != "event" and not is_live
 
 
 def _is_stream(response: Any) -> bool:

@@ -299,20 +299,49 @@ class _Activation:
         if ending["status"] != "rejected" and self.claim.row["rejected_at_gate"]:
             log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
             ending, gates = rejected_after_all(ending), ()
-        problem = ending["error"].obj if ending["error"] is not None else {}
-        given = Json(self.claim.row["answers"])
-        said = {**ending, "ending": Json(problem), "answers": given}
         if self.claim.row["governed"]:
             # The record and the change that it tells of, or neither.
-            with self.connection.transaction():
-                told = end_record(self.connection, self.flow, self.claim.row, values, ending)
-                row = saver.end({**said, **told}, gates)
+            try:
+                with self.connection.transaction():
+                    told = end_record(self.connection, self.flow, self.claim.row, values, ending)
+                    row = saver.end({**self._list_ending(ending), **told}, gates)
+            except (psycopg.Error, FenceLost):
+                raise
+            except Exception as error:
+                # What a part of the host raises, in whatever form, for example its signer.
+                if self.claim.row["rejected_at_gate"]:
+                    raise
+                row = self._end_without_host(saver, stop, error, host, failures)
         else:
-            row = saver.end(said, gates)
+            row = saver.end(self._list_ending(ending), gates)
         self.claim.is_released = True
         if row["run_id"] is None:
             return None
         return {**row, **{name: self.claim.row[name] for name in ("flow_name", "flow_file")}}
+
+    def _end_without_host(
+        self, saver: RunSaver, stop: Stop, error: Exception, host: HostContext, failures: int
+    ) -> Row:
+        """Write that the activation failed, where the host kept its record from being made.
+
+        What it did is stored, so that whoever resumes the run does nothing of it again; the record of
+        this stop needs nothing of the host, and has no signature where its signer fails.
+        """
+        ending = self._build_ending(stop, error, host, failures)
+        with self.connection.transaction():
+            one(self.connection, "lock_run_row", {"run_id": self.run_id})
+            standing = one(self.connection, "load_standing", {"run_id": self.run_id})
+            if standing is not None and standing["status"] not in ENDED:
+                follow_record(
+                    self.connection, self.claim.row, "failed",
+                    reason=ending["error"].obj["message"], signer=find_signer(self.flow),
+                )  # fmt: skip
+            return saver.end(self._list_ending(ending), stop.gates)
+
+    def _list_ending(self, ending: dict[str, Any]) -> dict[str, Any]:
+        """The parameters of the statement that ends an activation."""
+        problem = ending["error"].obj if ending["error"] is not None else {}
+        return {**ending, "ending": Json(problem), "answers": Json(self.claim.row["answers"])}
 
     def _advance_graph(
         self, graph: Graph, host: HostContext, answers: Answers

@@ -1,7 +1,7 @@
 """Every name of LangGraph that is private or undocumented, and what this project makes of it.
 
 No other module of the project uses such a name (tests/test_house.py counts them), and
-tests/langgraph_internals/test_contract.py says of each what breaks when LangGraph changes it.
+tests/langgraph_internals/test_langgraph_names.py says of each what breaks when LangGraph changes it.
 
 keys.py            the strings by which LangGraph speaks to itself in configurations and metadata
 running_task.py    what LangGraph tells a running node about its graph, thread and answers

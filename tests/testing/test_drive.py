@@ -441,7 +441,9 @@ NO_SHAPES: list[tuple[Any, str]] = [
 
 
 @both
-@pytest.mark.parametrize(("answers", "told"), NO_SHAPES, ids=lambda one: str(one)[:30])
+@pytest.mark.parametrize(
+    ("answers", "told"), NO_SHAPES, ids=lambda one: str(one).partition(" at 0x")[0][:30]
+)
 def test_answers_of_another_shape_are_refused_with_the_shapes_there_are(
     driven: Driven, answers: Any, told: str
 ) -> None:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OTHERS = {"node_modules", *(path.name for path in ROOT.glob(".venv*"))}
 """Folders of other people's files."""
 NOT_READ = {"decisions.md"}
-"""Notes of a day: they name files as these were called then."""
+"""Its paths have a test of their own, since an old decision may name a file that is gone."""
 DOCUMENTS = sorted(
     path
     for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("*/**/README.md"))
@@ -111,6 +111,70 @@ def test_a_lost_path_and_a_lost_heading_are_noticed(tmp_path: Path) -> None:
     page.write_text("# The `ir` of a flow, `x=`\n", "utf-8")
     assert headings_of(page) == {"the-ir-of-a-flow-x"}
     assert find_imports("from cinatra_sdk.x import y\n") == [("cinatra_sdk.x", "y")]
+
+
+# ------------------------------------------------------------------ the decisions and the glossary
+
+NO_PATH = {
+    "*/": "a pattern that a shell reads",
+    "../agent/x": "a link in a package of an author",
+    "n/a": "a text that a person answers",
+    "langgraph/": "a folder that was refused",
+    "cinatra_sdk/langgraph/": "a folder that was refused",
+    "api/": "a folder that was left for later",
+}
+"""What stands in backticks in docs/decisions.md with a slash, and is no path of this project, each with its reason."""
+HOUSES = (
+    "oas_compiler",
+    "cinatra_sdk",
+    "graphs",
+    "tests",
+    "examples",
+    "scripts",
+    "docs",
+    "benchmarks",
+)
+"""Folders in which the end of a path is looked for."""
+THEN = r"`[^`\n]*` \(then\)"
+"""The name that a file had when a decision was made, and that no file has now."""
+
+
+def find_decided_paths(text: str) -> set[str]:
+    """The paths in backticks, each form of `flow/{plan,visit}`; without those of then."""
+    today = re.sub(THEN, "", text)
+    written = set(re.findall(r"`([\w.<>*{},-]+(?:/[\w./<>*{},-]*|\.py))`", today))
+    return {path for form in written for path in open_braces(form)}
+
+
+def open_braces(form: str) -> list[str]:
+    head, brace, rest = form.partition("{")
+    if not brace:
+        return [form]
+    inner, _, tail = rest.partition("}")
+    return [head + word + tail for word in inner.split(",")]
+
+
+def is_found(path: str) -> bool:
+    """Whether a file or folder has the path, or ends with it: `gates.py` is a file of some folder."""
+    return is_there(path) or any(
+        any((ROOT / room).glob(f"**/{path.rstrip('/')}")) for room in HOUSES
+    )
+
+
+def test_every_path_of_a_decision_is_there_or_was_there_then() -> None:
+    paths = find_decided_paths((ROOT / "docs/decisions.md").read_text("utf-8")) - set(NO_PATH)
+    assert sorted(path for path in paths if not is_found(path)) == []
+
+
+def test_every_exception_of_the_decisions_is_used() -> None:
+    assert set(NO_PATH) <= find_decided_paths((ROOT / "docs/decisions.md").read_text("utf-8"))
+
+
+def test_a_path_of_a_decision_that_is_gone_is_noticed() -> None:
+    text = "`lower/gone.py` and `old.py` (then), `cli/{view,gone}`, `gone.py`, `drawing/`, `x.y`"
+    found = find_decided_paths(text)
+    assert found == {"lower/gone.py", "cli/view", "cli/gone", "gone.py", "drawing/"}
+    assert {path for path in found if is_found(path)} == {"cli/view"}
 
 
 # ------------------------------------------------------------------ docstrings of folders

@@ -177,6 +177,36 @@ def test_a_path_of_a_decision_that_is_gone_is_noticed() -> None:
     assert {path for path in found if is_found(path)} == {"cli/view"}
 
 
+WORDS = """
+    activation admission branch budget bundle capability claim critic cursor delegation door envelope
+    evidence fence frame gateway journal lease ledger lend pack pin plan replay rulebook seal settle
+    site slot stop sweep transcript turn visit wiring
+"""
+"""Words of flows, of the store and of governance that a reader of the code meets."""
+ROW = r"^\| \*\*(.+?)\*\* \| (.+) \| (.*?) ?\|$"
+
+
+def read_glossary() -> list[tuple[str, str, str]]:
+    """Word, meaning and places of each row."""
+    return re.findall(ROW, (ROOT / "docs/glossary.md").read_text("utf-8"), re.MULTILINE)
+
+
+def test_the_words_of_flows_and_governance_have_rows_with_their_modules() -> None:
+    places = {word: re.findall(r"`([^`]+)`", where) for word, _, where in read_glossary()}
+    assert [word for word in WORDS.split() if not places.get(word)] == []
+    assert [path for paths in places.values() for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_each_line_of_the_glossary_is_a_row_and_the_rows_stand_in_the_order_of_the_alphabet() -> (
+    None
+):
+    lines = (ROOT / "docs/glossary.md").read_text("utf-8").splitlines()
+    rows = read_glossary()
+    assert len(rows) == len([line for line in lines if line.startswith("| **")])
+    words = [word.lower() for word, _, _ in rows]
+    assert words == sorted(set(words))
+
+
 # ------------------------------------------------------------------ docstrings of folders
 
 FOLDERS = sorted(

@@ -1,13 +1,11 @@
 """What the nodes of a compiled flow do when they run; knows nothing of files.
 
-branches/  branches of one node: flows that run beside each other, kept as they end
-graph/     A flow as a graph of LangGraph, for hosts, and a flow written in Python
-plan/      A flow as plain data: nodes with what each does, channels, casts along edges, and the
-           frame of a node
-requests/  what a node puts to a model, a server or the platform: templates, files, the context of
-           a first turn
-visit/     one visit of a node: its turn, what is told of it, the people and rules before it acts
-nodes/         one module per kind of node
+plan/      a flow as plain data: nodes, ports, edges, casts, and the frame of each node
+graph/     the plan as a LangGraph graph for hosts; a plan that is written in Python
+visit/     one visit of a node: turn, events, conversation, and the gates in front of a call
+branches/  several flows beside each other inside one node
+requests/  the question to a model, and the request to the platform, that a node makes
+nodes/     one module per kind of node
 """
 
 from __future__ import annotations

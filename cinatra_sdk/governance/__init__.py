@@ -1,23 +1,21 @@
 """Governed runs: the ContextOS execution contract as rules over the same graphs, runs and effects.
 
-contracts/      the records that cross the borders, frozen and strict
-call_governor.py  the rules over a compiled flow, and before the effects of one visit; what a
-                  model's call will take
-flow_rules.py     the rules over a compiled flow, and before the effects of one visit; decision
-                  records
-governance.py     what the host lends
-gateway/          what a governed run may do: admission, policies, calls and their results
-packs/            packs: where they come from, and the rules that they make together
-records/          what governed runs came to: records, signatures, exports, replays
-run/              what a governed run uses up, rests on and gets from its host
-conditions/     JsonLogic that guesses nothing
-loop/           the canonical loop as nodes of a graph (`graphs.governed_run`)
+contracts/        the records of the contract: packs, envelopes, plans, decision records
+packs/            packs from a folder or a database, joined into one rulebook
+conditions/       the JsonLogic of packs
+gateway/          admission of a request; the check of each call; planner and critic
+run/              budgets, evidence, and the functions that a host gives
+loop/             the canonical loop as nodes of a graph (`graphs.governed_run`)
+records/          decision records, their signatures, exports and replays
+governance.py     `Governance`, the record of all that a host lends to governed runs
+flow_rules.py     a compiled flow under packs: its run, its rules, its decision records
+call_governor.py  the calls of one node of such a flow, examined before they are made
 
     admit(envelope, HostWord(tenant="acme"), FolderRegistry("packs"))   ->  Admitted(run=…, book=…)
     Gateway(book, run, facts, ports=…, usage=RunUsage()).examine(call)     ->  Examined(refusal=None, gates=…)
 
 Governance is no second runtime: a governed call is an effect of the run (`cinatra_sdk.outside.effects`), a
-person is asked at a gate (`cinatra_sdk.gates`), and the record is kept with the run.
+person decides at a gate (`cinatra_sdk.gates`), and the decision record is stored with the run.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The rules of packs before the effects of one visit of a node of a compiled flow.
+"""The rules of packs in front of the calls that one visit of a node makes.
 
-    governor.examine(effect)     what the rules say of it, for its record
-    governor.redeem(effect)      let it through: `EffectRefused`, or `GateNeeded` where a person is asked
-    governor.keep(effect, …)     what came of it, and what it took
+    governor.examine(effect)     the word of the rules, for the record
+    governor.redeem(effect)      passes: or raises `EffectRefused`, or `GateNeeded` where a person is asked
+    governor.keep(effect, …)     the result, and the cost
 
-An effect is a call of the capability that is bound to it.  What it will spend is held by the budget before
-a person is asked, so that no branch beside it spends that meanwhile.
+An effect is a call of the capability that is bound to it.  The budget reserves the cost of a call before
+a person is asked, so that no branch beside it spends the same budget meanwhile.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The rules of packs over a compiled flow: every effect of its nodes is a call through the gateway.
+"""A compiled flow under packs: every effect of its nodes is a call through the gateway.
 
     compile_flow("agents/mail", governance=Governance.of(pack))
 
 An effect is a call of the capability that is bound to it: the name of a tool, `POST https://…`,
-`openai/gpt-5`, `server/tool` of an MCP server.  What nothing is bound to is not offered, so it is
-rejected.  Conditions read the inputs of the node's flow as `context`.
+`openai/gpt-5`, `server/tool` of an MCP server.  An effect without a bound capability is rejected.
+Conditions read the inputs of the node's flow as `context`.
 """
 
 from __future__ import annotations

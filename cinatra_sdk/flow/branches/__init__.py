@@ -1,10 +1,8 @@
-"""Branches of one node: flows that run beside each other, kept as they end.
+"""Branches of one node: flows that run beside each other, and whose results are stored one by one.
 
-branches.py    one LangGraph task for each of them; whether a rejection cut off branches of the
-               flow that runs; told to those that begin again
-container.py   several flows inside one node
-inner_flow.py  a flow inside a node; one without a gate, run as a plain function; makes the flows
-               inside a node
-journal.py     what they came to, kept by the engine; what those have made already
-workers.py     no task for each, where no gate is inside; the threads that run them
+container.py   runs the branches of a node, and judges them together
+branches.py    branches with a gate inside: one LangGraph task for each
+workers.py     branches without a gate: a few threads, or the event loop, run all of them
+journal.py     the stored results of branches without a task
+inner_flow.py  one flow inside a node: as a subgraph where a gate is inside, else as a function
 """

@@ -1,11 +1,11 @@
-"""Branches of one node: functions that run beside each other, each kept by the engine when it is done.
+"""Branches of one node as LangGraph tasks: functions that run beside each other.
 
     run_branches([Branch("each[0]", first), Branch("each[1]", second)])   ->   [BranchOutcome(…), BranchOutcome(…)]
 
-Each branch is one LangGraph task (`langgraph.func.task`).  A branch that has finished is not run
-again when the node is, after a pause or a crash: the engine kept its result.  The engine numbers
-tasks, and graphs inside them, in the order in which they begin, so branches always begin in their
-own order; threads of our own around `invoke` would mix up results and answers.
+Each branch is one LangGraph task (`langgraph.func.task`), and the engine stores the result of a task.
+So a finished branch does not run again when its node does, after a pause or a crash.  The engine
+numbers tasks, and graphs inside them, in the order in which they begin; so branches always begin in
+the same order.  Threads of our own around `invoke` would mix up results and answers.
 """
 
 from __future__ import annotations

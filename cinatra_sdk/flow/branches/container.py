@@ -1,8 +1,8 @@
 """Several inner flows of one node, as branches: run, then judged together.
 
-Rejected in one branch: the node ends the run, whatever its other branches wait for; what people had
-decided in those stays among the run's decisions.  An error in
-one: the node fails once all others have stopped.  A gate in some: one pause with all their gates.
+one branch was rejected   the node ends the run; decisions in the other branches stay recorded
+one branch failed         the node fails, once all other branches have stopped
+a gate waits in some      one pause of the node, with the gates of all branches
 """
 
 from __future__ import annotations

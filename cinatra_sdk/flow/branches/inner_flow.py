@@ -1,11 +1,11 @@
-"""A flow inside a node: what goes in, how it is run, and what comes out.
+"""A flow inside a node: its inputs go in, it runs, its outputs come out.
 
     inner.run(InnerEntry(inputs={"topic": "x"}, scope="outer/each[3]"), …)  ->  {"ended": …, "outputs": …}
 
 A flow with a gate is a real subgraph, so that the gate pauses the whole run and nothing runs twice.
-Any other flow may run as a plain function (`cinatra_sdk.flow.branches.inner_flow`).  The result counts only if
-the inner flow's own end has sealed it: a client of a graph server could write a status into the
-subflow's state and leave it without a task.
+Any other flow may run as a plain function.  The result counts only if the
+end of the inner flow has sealed it: a client of a graph server could write a status into the state of
+the subflow, and leave the subflow without a task.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""Results of branches that run without a task each, kept by the engine all the same.
+"""The journal: results of branches that run without a LangGraph task, stored by the engine all the same.
 
     journal.read(…)                     entries of earlier runs of the node: {"each[0]": …} is known
-    journal.add("each[1]", result)      kept a hundredth of a second later, with whatever ended meanwhile
-    journal.keep(["each[2]"])           kept now, and that `each[2]` goes on as a task of its own
+    journal.add("each[1]", result)      stored within a hundredth of a second, with other results of that time
+    journal.keep(["each[2]"])           stored now, with the note that `each[2]` goes on as a task
 
-An entry is the result of a LangGraph task, because the engine keeps those of a node that does not
-end, with every checkpointer and durability.  A task for each branch would cost several times what
-the branch does, and more the more of them there are; an entry holds many.
+An entry is the result of one LangGraph task, which the engine stores with every checkpointer and
+durability, also while the node has not ended.  One entry holds many results: a task for each branch
+would cost several times what the branch does.
 
-The engine knows a task by its number in the node, so a node that runs again begins the same tasks in
-the same order: it reads one entry after the other, and begins the tasks of branches where the entry
-says so.  The first entry that was not there is kept as an empty one.
+The engine knows a task by its number in the node.  So a node that runs again begins the same tasks in
+the same order: it reads entry after entry, and begins the task of a branch where an entry says so.
+The first entry that is missing is stored as an empty entry.
 """
 
 from __future__ import annotations

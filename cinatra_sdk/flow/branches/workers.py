@@ -1,8 +1,8 @@
-"""Branches of one node that run without a task each: a few threads, or the event loop, run them all.
+"""Branches of one node that run without a LangGraph task: a few threads, or the event loop, run them all.
 
-For flows without a gate, of which there may be thousands.  What a branch came to is kept in a
-journal (`cinatra_sdk.flow.branches.journal`), so a branch that has ended is not run again, after a failure of
-another one or a crash.  Where code in a branch pauses by itself, the branch begins again as a task
+For flows without a gate, of which there may be thousands.  The journal stores the result of each branch
+(`cinatra_sdk.flow.branches.journal`), so a finished branch does not run again when another branch fails
+or the process crashes.  Where code in a branch pauses by itself, that branch begins again as a task,
 once all others have ended: only a task has a place for answers.
 """
 

@@ -1,6 +1,5 @@
-"""A flow as a graph of LangGraph, for hosts, and a flow written in Python.
+"""A plan as a graph of LangGraph, for hosts; and a plan that is written in Python.
 
-flow_graph.py     `FlowGraph`, which writes a plan in Python; whether such a plan can run
-runnable_flow.py  a flow of a plan, for hosts; its pictures; the events of one activation, as an
-                  iterator
+flow_graph.py     `FlowGraph`: nodes and edges in Python -> a plan that can run
+runnable_flow.py  a plan -> graph, input, context and events for a host; its picture
 """

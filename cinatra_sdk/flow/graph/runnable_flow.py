@@ -1,6 +1,7 @@
-"""A flow of a plan, for hosts: its graph, its input, its context, its events.
+"""A plan as a flow for hosts: its graph, its input, its context, its events.
 
-The compiler's `Flow` is such a flow, made of a file; `WrittenFlow` (`written.py`), of a module.
+The compiler's `Flow` is such a flow, made from a file; `WrittenFlow` (`cinatra_sdk/store/flows/python_flow.py`)
+is made from a Python module.
 """
 
 from __future__ import annotations

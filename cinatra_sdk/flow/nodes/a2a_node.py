@@ -1,9 +1,9 @@
 """The node that speaks to an agent behind A2A, as one effect of the kind `a2a`.
 
-    the agent has an answer    →  next
-    the agent asks something   →  ask, with the output `question`; the input `answer` goes on
+    the agent answers           →  branch `next`
+    the agent asks a question   →  branch `ask`, with the output `question`; the input `answer` answers it
 
-What it says is heard in the conversation.
+The conversation of the run has the agent's words.
 """
 
 from __future__ import annotations

@@ -1,17 +1,15 @@
-"""One request through the platform, its declared outputs back.
+"""One request through the platform, and its declared outputs.
 
-The request is rendered from the node's inputs; everything about the network lives behind
-`cinatra_sdk.outside.platform.Platform`.  Credentials come from the runtime context, values of placeholders
-from the host's `env=`, and both go nowhere else: a platform that echoes one back has it cut out
-before the response is kept.
+The request is rendered from the node's inputs; the network is behind `cinatra_sdk.outside.platform.Platform`.
+Credentials come from the runtime context, values of placeholders from the host's `env=`.  Both go
+nowhere else: where a platform repeats one of them, it is cut out before the response is stored.
 
-A call of the bridge to a language model says what the answer has to be: where the author wrote no
-`output_schema`, it is made of the node's declared outputs.
+A call of the bridge to a language model says which outputs the answer needs: where the author wrote no
+`output_schema`, the schema comes from the declared outputs of the node.
 
-A call that opens a person's answer (`user_envelope`) gets an envelope also where the person brought no
-file and answered in plain words.
+A call with `user_envelope` gets an envelope in every case, also where the person answered without a file.
 
-A node that finalizes a context selection goes back where the choice can be recorded no more: see
+A node that finalizes a context selection goes back where the choice cannot be recorded any more: see
 `cinatra_sdk.flow.visit.governance_gate`.
 """
 

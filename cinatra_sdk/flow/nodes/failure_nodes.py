@@ -1,12 +1,12 @@
-"""A node that runs one flow, and goes another way where that flow fails.
+"""Nodes around a failure: a flow whose failure has a way out of its own, and a failure as a text.
 
 {"x": 1}  ->  the flow's outputs, "caught_exception_info": null, by the branch of the flow's end
           ->  or the defaults, "caught_exception_info": "node 'call' failed (node_failed)",
                  by "caught_exception_branch"
 
-Only a failure of a node is caught.  A pause, a rejection, a stop, and whatever says that the run must
-not go on by itself (a call of which nobody knows whether it happened, a bound or a refusal of the
-host, a fork) goes out of the node as out of any other.
+Only the failure of a node is caught.  A pause, a rejection and a stop leave the node as they leave any
+other, and so does each error that ends the run for a reason of the host: a call that may have happened,
+a bound, a refusal, a fork.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A gate of a flow, built by `build_hitl_gate`.
+"""A gate of a flow, built by `build_hitl_gate`; the values that it shows; a message to the user.
 
-A rejection ends the run here: no node is named next, so none can run.
+A rejection ends the run here: the gate names no next node, so no node can run.
 """
 
 from __future__ import annotations

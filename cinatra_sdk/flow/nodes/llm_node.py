@@ -1,4 +1,4 @@
-"""LlmNode: one prompt to a language model, its answer as the node's outputs."""
+"""LlmNode: one prompt to a language model, and its answer as outputs; a way out that a model chooses."""
 
 from __future__ import annotations
 

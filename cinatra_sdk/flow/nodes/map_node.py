@@ -1,4 +1,4 @@
-"""A node that runs one flow for each element of its lists.
+"""A node that runs one flow for each element of its lists; a node that runs several flows beside each other.
 
 {"x": [1, 2]}, broadcast {"y": 5}    ->   rounds {"x": 1, "y": 5} and {"x": 2, "y": 5}
 outputs z 3 and 4                    ->   [3, 4], or their sum, average, greatest or least

@@ -1,9 +1,9 @@
 """The node that calls a tool of an MCP server, as one effect of the kind `mcp`.
 
     McpToolCall(server=…, tool="search")    the inputs are the arguments
-    McpToolCall(server=…)                   of a toolbox: the inputs `tool` and `arguments`
+    McpToolCall(server=…)                   a toolbox: the inputs are `tool` and `arguments`
 
-A tool that says that it failed fails the run; of an agent, it tells the model so.
+A tool that reports a failure fails the run; in an agent, the model reads the failure instead.
 """
 
 from __future__ import annotations

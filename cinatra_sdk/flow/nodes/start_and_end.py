@@ -1,9 +1,9 @@
-"""The start of a flow: seals the governed keys, reads the inputs, and asks for missing inputs.
+"""StartNode and EndNode: seals the host's keys, asks for missing inputs; ends the flow with its outputs.
 
-In the outermost flow the node is also the setup gate (step 0): while a visible required input is
-missing it pauses once per visit, for one field, or for all of them where a field asks for the
-grouped form; then it passes the turn on.  In a subflow the host's part arrives sealed from the
-parent and nobody is asked.
+In the outermost flow the StartNode is also the setup gate (step 0): while a visible required input is
+missing, it pauses once per visit, for one field, or for all fields where one of them asks for the
+grouped form.  Then it passes the turn on.  In a subflow the host's part arrives sealed from the parent,
+and nobody is asked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""A node that runs one flow, and leaves by the branch of the flow's end, if it has that branch.
+"""Nodes that run one flow: once, only after an approval, or again until the flow succeeds.
 
-The function around the flow only maps values: the engine runs it again when the run is resumed, and
-the inner flow goes on from its own checkpoint.
+A node leaves by the branch of the flow's end, if the node has that branch.  The function around the
+flow only maps values: the engine runs the function again when the run is resumed, and the inner flow
+goes on from its own checkpoint.
 """
 
 from __future__ import annotations

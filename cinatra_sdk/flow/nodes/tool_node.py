@@ -1,11 +1,12 @@
-"""A tool of this process: a Python function that the host registered by name.
+"""Tools as nodes: a Python function that the host registered, and a tool that the caller of the flow runs.
 
 A tool that requires confirmation asks a person first, whatever the approval policy says.
 
-Any callable will do.  Whether it is asynchronous shows in what it returns, not in what it is: an
-object may have an async `__call__`, and a plain function may hand back an awaitable.
+Any callable will do.  Whether it is asynchronous is read from the returned value: an object may have an
+async `__call__`, and a plain function may return an awaitable.
 
-A tool that sends something on finds the key of its effect in `cinatra_sdk.outside.effects.current_key()`.
+A tool that sends something to a receiver of its own reads the key of its effect from
+`cinatra_sdk.outside.effects.current_key()`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The node that lists the tools of an MCP server, for an agent that has its toolbox.
+"""The node that lists the tools of an MCP server, for an agent that uses the toolbox.
 
     {"tools": [{"name": "search", "tool": "search", "description": "…", "schema": {…}}]}
 
-The list is one effect: an agent that goes on elsewhere has the tools that it began with.
+The list is one effect: an agent that another process goes on with has the same tools as at its beginning.
 """
 
 from __future__ import annotations

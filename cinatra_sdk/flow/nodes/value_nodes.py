@@ -1,4 +1,6 @@
-"""Fixed values."""
+"""Nodes that only compute: constants, values out of JSON text, patterns and templates, variables,
+the conversation as an output, and branching by a value.
+"""
 
 from __future__ import annotations
 

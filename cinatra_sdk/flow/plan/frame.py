@@ -4,12 +4,12 @@ In: the surroundings of one node.  Out: a `Frame`, which the node's body uses:
 
     if not frame.has_turn(state): return {}
     values = frame.gather(state)
-    …the node's own work…
+    …the work of this node…
     return frame.finish(state, out)
 
 A node does nothing unless the cursor names it (`cinatra_sdk.engine.state_channels.Turn`) and the sealed
-record of the node that ran last agrees.  This rule stops all later nodes after a rejection, and
-makes jumps into a flow harmless.
+record of the node before agrees.  This rule stops all later nodes after a rejection, and makes jumps
+into a flow harmless.
 """
 
 from __future__ import annotations

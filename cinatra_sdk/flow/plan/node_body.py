@@ -1,4 +1,7 @@
-"""What a node of a flow does, and what the graph around it has to know of that."""
+"""The function of a node, and the facts about it that the graph around it needs.
+
+NodeBody(run=…, arun=…)      run(state, runtime, config) -> an update that passes the turn on
+"""
 
 from __future__ import annotations
 

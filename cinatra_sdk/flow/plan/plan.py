@@ -1,4 +1,4 @@
-"""A flow as plain data: its nodes with what each does, the edges between them.
+"""A flow as plain data: its nodes with their work, and the edges between them.
 
     FlowPlan(
         id="greeting",
@@ -8,8 +8,8 @@
         feeds=(PlannedFeed(("start", "name"), ("ask", "name")), …),
     )
 
-The compiler makes plans of files, and `FlowGraph` (`flow/graph/flow_graph.py`) of Python.  Nothing of a host is
-in a plan: `flow/visit/state_graph.py` makes a graph of a plan and of what a host lends.
+The compiler makes plans from files, and `FlowGraph` (`flow/graph/flow_graph.py`) from Python.  A plan holds
+no part of a host: `flow/visit/state_graph.py` makes a graph from a plan and from the parts that a host lends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a node puts to a model, a server or the platform: templates, files, the context of a first turn.
+"""The question to a model, and the request to the platform, that a node makes.
 
-allowances.py        what a host lends it; an answer of an event loop, for a node that blocks
-model_question.py    one question to a model, for every node that asks one
-prompt_context.py    files beside it; the context of a first turn, before a prompt
-request_template.py  a request, from templates and values
+request_template.py  templates, values and placeholders -> the request as sent, and as shown
+model_question.py    one question to a model, as an effect
+prompt_context.py    the files, and the context of a first turn, that go with a prompt
+allowances.py        the parts of a host that such a node uses: models, ports, bounds
 """

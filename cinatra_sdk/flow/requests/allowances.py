@@ -1,4 +1,4 @@
-"""What a node that asks a model, a server or an agent elsewhere takes of what the host lends."""
+"""The parts that a host lends to a node which asks a model, an MCP server or an agent behind A2A."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""One question to a language model, as one effect of the kind `model`: for every node that asks one.
+"""One question to a language model, as one effect of the kind `model`: for every node that asks a model.
 
-A model that the host lends answers, else the provider's own.  In a simulation without a lent model
-the simulation answers, as it answers calls: `MODEL simulated/openai/gpt-5`.
+A model that the host lends answers, else the model that the file names.  In a simulation without a lent
+model the simulation answers, as it answers calls: `MODEL simulated/openai/gpt-5`.
 
-The answer is kept by the ledger, so that a question is not asked again after a crash; its tokens go to
-whoever listens, and are not kept.
+The ledger stores the answer, so that a crash does not repeat the question.  Its tokens go to the
+watchers of the run, and are not stored.
 """
 
 from __future__ import annotations

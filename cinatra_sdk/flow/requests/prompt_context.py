@@ -1,13 +1,13 @@
-"""The files that go with the question of a node that asks a model.
+"""The files, and the context of a first turn, that go with the question of a node to a model.
 
-In: the input of a node's record that holds refs, and what the host lends.  Out: the messages with the
-files, as the provider of the node's model takes them.
+In: the input of a node that holds refs, and the parts that the host lends.  Out: the messages with the
+files, in the form of the provider of the node's model.
 
     "files"   {"files": [{"artifactId": "att_1", …}]}   ->   [HumanMessage([text, file])]
 
-The refs are part of what the effect is known by.  The ports are asked when the model is, and not where
-a ledger has the answer already; what a provider has of a file is kept nowhere in the run.
-Without refs nothing is asked, and the request is what it was without the input.
+The refs belong to the identity of the effect.  The ports are asked right before the model is: where the
+ledger has the answer already, nobody uploads a file.  The run stores no id of a provider's file.
+Without refs the ports are not asked, and the request is the same as without the input.
 """
 
 from __future__ import annotations

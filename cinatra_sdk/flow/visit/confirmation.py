@@ -1,13 +1,13 @@
-"""A node that asks a person before it acts: confirm, then act, each in a superstep of its own.
+"""A node that asks a person before its call: confirm, then call, each in a superstep of its own.
 
-    asks → approved → acts                  with the arguments that were shown
-         → edited   → acts                  with the arguments that the person gave
+    asks → approved → calls                 with the arguments that were shown
+         → edited   → calls                 with the arguments that the person gave
          → denied   → its outputs say so    the run goes on without the call
          → rejected                         the run ends
 
-The node passes the turn to itself in between, so that the answer is in its sealed record before
-anything is done.  What is about to be sent is compared with what was shown; where the two differ, the
-node asks again.
+Between the two supersteps the node passes the turn to itself, so that its sealed record has the answer
+before the call.  Then the node compares the arguments with those that were shown; where they differ, it
+asks again.
 """
 
 from __future__ import annotations

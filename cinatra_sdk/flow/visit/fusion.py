@@ -1,16 +1,15 @@
-"""Runs nodes in the superstep of the node before them.
+"""Runs nodes that only compute in the superstep of the node before them.
 
     fetch → choose → write → review        one superstep: fetch, choose and write; then review
 
-A superstep costs far more than what a node does that only computes: the engine plans it, and the
-database keeps a checkpoint of it.  Every node stays a node of the graph, with its own record, events
-and errors: a node that fails here is left to a superstep of its own, where it fails again, so that
-the result of the node before it is kept.
+A superstep costs far more than the work of such a node: the engine plans the superstep, and the database
+stores a checkpoint of it.  Every node stays a node of the graph, with its own record, events and errors.
+A node that fails here is left to a superstep of its own, where it fails again, so that the result of the
+node before it is stored.
 
-Where no checkpoints are kept and nobody traces the run, functions of this process (tools) join in,
-too, as long as the superstep is younger than a twentieth of a second: one that has begun is waited
-for, and the next has a superstep of its own.  Such a node does not run again, so its error ends the
-run at once.
+In a run without checkpoints and callbacks, Python functions of this process (tools) join in too, while
+the superstep is younger than a twentieth of a second.  A function that has begun is waited for, and the
+next one has a superstep of its own.  Such a node does not run again, so its error ends the run at once.
 """
 
 from __future__ import annotations

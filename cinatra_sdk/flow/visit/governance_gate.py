@@ -1,10 +1,10 @@
-"""A node of a governed flow: its effects are put before the rules, and a person where these ask for one.
+"""A node of a governed flow: rules judge its calls, and a person decides where a rule asks for a gate.
 
-    acts → a rule sends the call to a gate → asks → approved → acts, with exactly what was shown
+    calls → a rule asks for a gate → asks → approved → calls, with exactly what was shown
 
-The node begins as ever.  Where the door says that a person has to approve the effect (`GateNeeded`), it
-passes the turn to itself and asks, in a superstep of its own; after the answer it begins again, and the
-door compares what would be sent with the hash that the person approved.  A rejection ends the run, a
+The node begins as any other.  Where the door says that a person has to approve the call (`GateNeeded`),
+the node passes the turn to itself and asks, in a superstep of its own.  After the answer it begins again,
+and the door compares the call with the hash that the person approved.  A rejection ends the run, and a
 denial leaves the call out, as at every gate before a call (`flow/visit/confirmation.py`).
 """
 

@@ -1,4 +1,4 @@
-"""Tells the host what a node of a flow does."""
+"""The events of a node for the host: started, finished, paused, failed; and which errors count as a failure."""
 
 from __future__ import annotations
 

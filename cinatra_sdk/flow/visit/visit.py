@@ -1,7 +1,7 @@
-"""One visit of a node: whether it has the turn, what is told of it, and how the run leaves it.
+"""One visit of a node: the check of its turn, its events, and its way out.
 
-An error leaves a node as one of ours, with every credential of the run cut out of its text: the
-engine writes the text of an exception into the database before anybody can catch it.
+An error leaves a node as an error of this project, with every credential of the run cut out of its text:
+the engine writes the text of an exception into the database before anybody can catch it.
 """
 
 from __future__ import annotations

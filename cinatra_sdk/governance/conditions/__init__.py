@@ -1,7 +1,5 @@
-"""Conditions in JsonLogic, which guess nothing.
+"""Conditions of packs, in JsonLogic: a condition that cannot be decided is undecided, never guessed.
 
-operators.py  operators that only need the values of their arguments: ==, >, +, in, …; operators
-              that decide which of their arguments are evaluated: if, and, map, …; patterns of
-              `matches`, which hold for the whole of a text
-condition.py  JSON -> a condition, and what it says of facts; which facts a condition reads
+condition.py  JSON -> a condition; its value over facts; the facts that it reads
+operators.py  the operators: comparison, arithmetic, `in`, `matches`; `if`, `and`, `or`, `map`, …
 """

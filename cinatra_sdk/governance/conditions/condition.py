@@ -1,15 +1,16 @@
-"""Conditions in JsonLogic, which guess nothing.
+"""Conditions of packs, in JsonLogic: a condition that cannot be decided is undecided, never guessed.
 
     read_condition({">": [{"var": "args.amount"}, 2000]}).holds({"args": {"amount": 4200}})    True
     …                                                   .holds({"args": {}})                   Undecided
 
-The operators are those of jsonlogic.com without `log`, `startsWith` and `endsWith` of two texts, `lower` of a
-text, and `matches` of a text and a pattern that holds for the whole of it.  Where JavaScript would turn one kind of value into another
-to compare or to add, a policy would be guessing (`null < 5` and `"9" > 10` both hold there), so such a condition is `Undecided`; whoever asks takes the stricter way.  `and` and `or` are
-decided by the operand that decides them, whatever stands before it.
+The operators are those of jsonlogic.com without `log`, and with `startsWith`, `endsWith`, `lower`, and
+`matches` of a text and a pattern for the whole text.  JavaScript turns one kind of value into another to
+compare or to add: `null < 5` and `"9" > 10` both hold there.  Here such a condition is `Undecided`, and
+its caller takes the stricter way.  `and` and `or` are decided as soon as one operand decides them,
+whatever stands before that operand.
 
-A variable that is not there is null, as everywhere in JsonLogic: `!`, `!!`, `==`, `if` and a default
-(`{"var": ["tier", "none"]}`) handle it.
+A missing variable is null, as everywhere in JsonLogic: `!`, `!!`, `==`, `if` and a default
+(`{"var": ["tier", "none"]}`) handle null.
 """
 
 from __future__ import annotations

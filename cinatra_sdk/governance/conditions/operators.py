@@ -1,4 +1,7 @@
-"""Operators that only need the values of their arguments, and compare only what is of one kind."""
+"""The operators of conditions, which compare only values of one kind.
+
+{"in": ["x", {"var": "args.tags"}]}, {"matches": [{"var": "args.to"}, "[a-z]+@acme[.]example"]}
+"""
 
 from __future__ import annotations
 

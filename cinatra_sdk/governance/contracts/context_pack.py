@@ -1,4 +1,7 @@
-"""ContextPack v2: everything that a governed run may know and do, published once per version."""
+"""A context pack, version 2: what governed runs may know and do; one file, published once per version.
+
+ContextPack.read({"pack_meta": {…}, "tooling_layer": {…}, "policy_layer": {…}, …})
+"""
 
 from __future__ import annotations
 

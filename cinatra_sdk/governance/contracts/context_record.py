@@ -1,4 +1,4 @@
-"""CompiledContext: what a run may know and do, put together once, and known by its hash."""
+"""`CompiledContext`: what one run may know and do, compiled from packs and request, and named by its hash."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""DecisionRecord: what a run came to, who decided it, and on which grounds.
+"""`DecisionRecord`: the outcome of a run, who decided it, and on which grounds.
 
-Append-only: a correction is a new record that names the one it corrects.  `record_hash` is over the
+Append-only: a correction is a new record that names the corrected record.  `record_hash` covers the
 canonical JSON of all other members but `signature`; `previous_record_hash` chains the records of a run.
 """
 

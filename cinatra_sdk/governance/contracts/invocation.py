@@ -1,7 +1,7 @@
-"""Who acts: people, services and agents, and on whose behalf.
+"""Who acts, and on whose behalf: people, agents, delegations; the invokeAgent envelope; envelopes of tool calls.
 
-A token never stands in an envelope.  `token_ref` names a token that the host keeps; claims are shown
-to auditors by `claim_hash`.
+A token never stands in an envelope.  `token_ref` names a token that the host keeps; auditors see the
+`claim_hash` of a claim.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a critic says of a plan before it is carried out, and of its results afterwards."""
+"""Plans and decisions: `Plan`, the catalog entry of a decision with its outcomes, the verdicts of the critic."""
 
 from __future__ import annotations
 

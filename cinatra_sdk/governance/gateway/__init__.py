@@ -1,17 +1,14 @@
-"""What a governed run may do: admission, policies, calls and their results.
+"""What a governed run may do: admission of a request, then the check of each of its calls.
 
-admission.py         from a request to a run, and to its context; packs by pinned references, and
-                     the intents that they take
-call_proposal.py     one call: its envelope, rules, approvals, budget; what the packs allow: a
-                     pure function
-call_result.py       what came of a call
-context_compiler.py  from a request to a run, and to its context
-critic.py            plans, what is said of them, and what their ends claim
-delegation.py        on whose behalf; children, which get less
-facts.py             what the packs allow: a pure function
-gateway.py           one call: its envelope, rules, approvals, budget
-host_record.py       what the host lends
-pack_policy.py       what the packs allow: a pure function; whoever started a run, and who may not
-                     approve for that
-planners.py          plans, what is said of them, and what their ends claim
+admission.py         an envelope, checked against the host's word -> `Admitted`; the known intents
+context_compiler.py  packs, request and run -> `CompiledContext`
+host_record.py       `GovernanceParts`, the record behind `Governance`
+planners.py          who makes plans: scripted ones, or a chat model
+critic.py            verifies a plan before its calls, scores the results after them
+facts.py             what conditions read: the facts of a run, and of one call
+pack_policy.py       rulebook and facts -> the word of the packs on one call
+call_proposal.py     a call as a run proposes it; a check of its arguments
+gateway.py           the check of one call: refused, waiting for gates, or made
+call_result.py       the result of a call -> its envelope
+delegation.py        the permission of a user; the smaller permission of a child agent
 """

@@ -1,9 +1,9 @@
-"""Admission: from an envelope that anybody may have sent to the context of a governed run.
+"""Admission: from an envelope, which anybody may have sent, to the context of a governed run.
 
     admit(envelope, host, ports)  ->  Admitted(run=RunContext(…), packs=(…), book=…)
 
-The host says who asks (`HostWord`); the envelope is checked against it and never believed beyond it.
-Nothing is compiled, and nothing is stored, for a request that is refused here.
+The host says who asks (`HostWord`).  The envelope is checked against the host's word, and counts for
+nothing beyond it.  A refused request compiles nothing and stores nothing.
 """
 
 from __future__ import annotations

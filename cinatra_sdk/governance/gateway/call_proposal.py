@@ -1,4 +1,4 @@
-"""A call that a governed run would like to make, and its envelope."""
+"""A call that a governed run proposes, its envelope, and the check of its arguments."""
 
 from __future__ import annotations
 

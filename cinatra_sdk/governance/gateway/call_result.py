@@ -1,6 +1,6 @@
-"""The envelope of a result, from what came of a call.
+"""The result of a governed call -> its envelope.
 
-done                         ok (reads) or completed (changes something), with its mutations
+a call that was made         ok (reads) or completed (changes something), with its mutations
 an error of the call         failed
 a refusal before the call    rejected, blocked or paused, by its code
 """

@@ -1,4 +1,4 @@
-"""The critic: says of a plan whether it may be carried out, and of its results whether they suffice.
+"""The critic: may this plan be carried out, and do its results suffice?
 
     verify(plan, case)             ->  Verification(verdict="ok" | "replan" | "reject", …)
     score(plan, results, case)     ->  Score(verdict="accept" | "retry" | "replan" | "escalate", …)

@@ -1,8 +1,8 @@
-"""A child agent: it gets a part of what its parent may do, and never more.
+"""Delegation: the permission of a user, and the smaller permission of a child agent.
 
     narrow(run, child_agent, scopes=["orders.read"], budget=budget, used=usage.read())  ->  RunContext
 
-Scopes, safety mode, tenant and what is left of the budget only narrow, however deep the chain is.
+Scopes, safety mode, tenant and the rest of the budget only narrow, however deep the chain of agents is.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What conditions may read: the facts of a run, and of one call in it, as plain JSON.
+"""The facts that conditions read: of a run, and of one call in it, as plain JSON.
 
 intent, tenant_id, session_id, mode, channel, locale, safety_mode
-input       {"intent", "message", "channel", "locale", "context"}: what was asked
-context     input.context: facts that the caller gives; its word, and no proof
+input       {"intent", "message", "channel", "locale", "context"}: the request
+context     input.context: the caller's own word, and no proof
 user        the claims about the person, with `scopes`, without any token
 agent       {"agent_id", "agent_urn", "role", "scopes"}
 capability  "adp_payments.issue_refund"; adapter "adp_payments"; args {…}; approval_mode "destructive"

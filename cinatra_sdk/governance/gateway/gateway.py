@@ -1,13 +1,13 @@
-"""The gateway: what a governed run may call, with which arguments, and after whose approval.
+"""The gateway: which calls a governed run may make, with which arguments, and after whose approval.
 
-    examined = gateway.examine(call)      every rule, nothing spent
-    examined.refusal                      why not, or None
-    examined.gates                        whom to ask first, with `examined.snapshot_hash`
-    gateway.redeem(examined, approvals)   right before the call: all of it again, the budget, the approvals
+    examined = gateway.examine(call)      every rule; spends nothing
+    examined.refusal                      the reason, or None
+    examined.gates                        whom to ask first, about `examined.snapshot_hash`
+    gateway.redeem(examined, approvals)   right before the call: every rule again, approvals, budget
 
 Surface = registry and permissions without prohibitions.  Callable = surface within the safety mode, or
-lifted by a gate that was approved.  Executed = callable, with fitting arguments, evidence and delegation,
-within the budget.  The order of the checks is fixed: the first that fails gives the code.
+lifted by an approved gate.  Executed = callable, with fitting arguments, evidence and delegation, within
+the budget.  The order of the checks is fixed: the first failed check gives the code.
 """
 
 from __future__ import annotations

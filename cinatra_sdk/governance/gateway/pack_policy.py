@@ -6,9 +6,9 @@
 The strictest word wins, whatever the priorities say: one refusal refuses, every gate has to be passed,
 and the riskiest mode counts.  A rule whose condition cannot be decided counts as met where it
 restricts (`allow: false`, gates, evidence, prohibitions, a riskier mode, constraints) and as not met
-where it would loosen.  `allow: true` loosens nothing by itself: permissions do.
+where it would loosen.  `allow: true` loosens nothing: only permissions grant.
 
-The compiler, the critic and the gateway all ask here.
+Compiler, critic and gateway all call this function.
 """
 
 from __future__ import annotations

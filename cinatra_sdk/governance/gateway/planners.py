@@ -1,10 +1,10 @@
-"""Who makes the plans of a governed run: a port, with two planners behind it.
+"""Planners: the port through which a governed run gets its plans, and two planners for it.
 
     ScriptedPlanner([plan, better_plan])(request)      the first plan, then the next; for tests, and offline
     ChatPlanner(model)(request)                        a chat model of LangChain's, with structured output
 
-A planner proposes; it decides nothing.  Whatever it returns is read strictly and verified, and what is no
-plan is asked for again, with the reason.
+A planner proposes and decides nothing.  Its plan is read strictly and verified; where the returned value
+is no plan, the planner is asked again, with the reason.
 """
 
 from __future__ import annotations

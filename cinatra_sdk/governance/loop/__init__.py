@@ -1,13 +1,11 @@
-"""The canonical loop of a governed run, as nodes for a graph.
+"""The canonical loop of a governed run, as nodes of a graph.
 
-action.py         step, gate: one call at a time, and the person before it; whether a session
-                  lasts
-capabilities.py   how a capability is called: tools, HTTP, MCP; compiled flows
-conclusion.py     consolidate, record, escalated
-decision_step.py  plan, verify, score: who proposes, and what the critic says
-loop_nodes.py     the nodes with their names, each in its turn only; admit, compile
-loop_state.py     what the loop knows between two nodes: one sealed value; the state, read: rules,
-                  run, gateway; whoever started a run, and who may not approve for that
+loop_nodes.py     the nodes by their names, and the routes between them; admit, compile
+decision_step.py  plan, verify, score: the planner proposes, the critic judges
+action.py         step, gate: one call at a time, and the person in front of it
+conclusion.py     consolidate, record, escalated: the end of the loop
+loop_state.py     the state of the loop between two nodes: one sealed value
+capabilities.py   the call of a capability: tool, HTTP, MCP, compiled flow
 
 `graphs.governed_run` puts the nodes together.
 """

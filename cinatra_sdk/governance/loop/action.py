@@ -1,8 +1,9 @@
-"""The heart of the loop: one call at a time through the gateway, and the person before it.
+"""Step and gate of the loop: one call at a time through the gateway, and the person in front of it.
 
-`step` examines the next call of the plan.  A call that needs a person goes to `gate`, with the hash over
-capability, arguments and evidence; after the answer `step` examines it anew, and makes it only if the
-hash is still the same.  A call is one effect: its key, its record and its replay are those of the door.
+`step` examines the next call of the plan.  Where a person has to approve, it passes the turn to `gate`,
+with the hash over capability, arguments and evidence.  After the answer `step` examines the call again,
+and makes it only if the hash is still the same.  A call is one effect: key, record and replay are those
+of the door.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a capability is called, by the type of its adapter.
+"""The call of a capability, by the type of its adapter.
 
     tool        a Python function that the host lends: HostParts(tools={"issue_refund": issue_refund})
     http, openapi    the capability binds to `POST https://…`; the arguments are the body

@@ -1,4 +1,4 @@
-"""The end of the loop: what is worth remembering, and the record of what was decided."""
+"""The end of the loop: proposals to remember, and the decision record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The middle of the loop: a planner proposes, and a critic says whether the run goes on."""
+"""Plan, verify and score of the loop: a planner proposes, and the critic says whether the run goes on."""
 
 from __future__ import annotations
 

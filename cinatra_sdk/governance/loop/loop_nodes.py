@@ -1,6 +1,6 @@
-"""The nodes of the loop: each acts in its turn only, and passes the turn on.
+"""The nodes of the loop by their names: each runs in its turn only, and passes the turn on.
 
-builder.add_node("plan", nodes["plan"])        for each name of `state.NODES`
+builder.add_node("plan", nodes["plan"])        for each name of `NODES`
 builder.add_conditional_edges("plan", route, {…})
 """
 

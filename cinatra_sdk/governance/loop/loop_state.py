@@ -1,8 +1,8 @@
-"""What the loop knows between two of its nodes.
+"""The state of the loop between two of its nodes.
 
-One sealed JSON object (`loop`) goes from node to node.  Its `next` names the node whose turn it is, so
-that a jump into the middle of the loop does nothing.  What never changes stands in `admitted` and
-`compiled`, which are written once.
+One sealed JSON object (`loop`) goes from node to node.  Its member `next` names the node that has the
+turn, so that a jump into the middle of the loop does nothing.  `admitted` and `compiled` are written once
+and never change.
 """
 
 from __future__ import annotations

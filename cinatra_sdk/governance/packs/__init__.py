@@ -1,6 +1,6 @@
-"""Packs: where they come from, and the rules that they make together.
+"""Packs: from a folder or a database, and joined into the rules of one run.
 
-pack_registry.py  packs by pinned references, and the intents that they take
-rulebook.py       what the packs allow: a pure function
-plan_outputs.py   plans, what is said of them, and what their ends claim
+pack_registry.py  one exact version of a pack, by its reference; which packs fit each other
+rulebook.py       all packs of a run, joined and checked
+plan_outputs.py   the outputs that a plan may have, each taken from a result
 """

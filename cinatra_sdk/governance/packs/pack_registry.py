@@ -1,11 +1,11 @@
-"""Where packs come from: always one exact version, which never changes.
+"""Registries of packs: a reference names one exact version, which never changes.
 
     FolderRegistry("packs").load("ctxpack.support@5.2.0", tenant="acme")     ->  a ContextPack
 
     packs/ctxpack.support@5.2.0.json            a pack
     packs/decision-catalog.support@2.1.0.json   a catalog of decisions
 
-A pack in Postgres: `cinatra_sdk.store.evidence.pack_store`.
+The registry in Postgres is `cinatra_sdk.store.evidence.pack_store`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a planner may give as outputs: members that the catalog names, each taken from a result.
+"""The outputs of a plan: members that the catalog names, each taken from the result of a call.
 
     {"outputs_schema": {"properties": {"transaction_id": {…}}},
      "outputs_from": {"transaction_id": {"capability": "adp_payments.issue_refund", "member": "transaction_id"}}}
@@ -8,7 +8,7 @@
     describe_chosen(outputs, decision)
         ->  ["the planner chose the results that these outputs are taken from: currency"]
 
-A name says as much as a value: what stands in neither schema is a planner's own word, too.
+A name is a claim as much as a value: a member that stands in neither schema is the planner's own word.
 """
 
 from __future__ import annotations

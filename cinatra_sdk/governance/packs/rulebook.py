@@ -1,9 +1,9 @@
-"""The rules of the packs that a run was compiled from, put together and checked.
+"""The rulebook: the rules of all packs of a run, joined and checked.
 
     make_rulebook([pack, catalog])  ->  Rulebook(adapters=…, rules=…, gates=…, decisions=…)
 
-Several packs narrow each other: a call needs what each of them asks for, and what one forbids no other
-allows.  A pack that contradicts itself is refused before anything runs.
+Several packs narrow each other: a call has to satisfy each of them, and no pack allows what another
+forbids.  A pack that contradicts itself is refused before anything runs.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What governed runs came to: records, signatures, exports, replays.
+"""Decision records of governed runs: made, signed, exported, verified, derived again.
 
-exact_json.py    an export verified, with the standard library alone
-record_maker.py  decision records
-replay.py        records derived again
-signatures.py    an export verified, with the standard library alone
-story.py         decision records
-verifier.py      an export verified, with the standard library alone
+story.py         a run as plain JSON (transcript) and as `RunStory`, from which its record is made
+record_maker.py  a story -> its record: chained, hashed, signed
+replay.py        a record derived again from its transcript, and compared
+verifier.py      verifies an export; a program that needs nothing but Python
+signatures.py    signatures, verified: one of the three files of that program
+exact_json.py    JSON with one text for each value: one of the three files of that program
 """

@@ -2,8 +2,8 @@
 
     hash_of({"b": 1, "a": 2.50})  ->  "sha256:…" over {"a":2.5,"b":1}       read_line('{"a": 1, "a": 2}')  raises
 
-`verifier.py` runs with this file beside it and without the package, so nothing of the package is here.
-`governance/contracts/record_format.py` is what runs use; a test compares the two.
+`verifier.py` runs with this file beside it and without the package, so this file imports nothing of the
+package.  Runs use `governance/contracts/record_format.py`; a test compares the two.
 """
 
 from __future__ import annotations

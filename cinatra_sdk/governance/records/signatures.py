@@ -2,9 +2,10 @@
 
     judge_signature({"kid": "k1", "alg": "EdDSA", "value": "…"}, "sha256:…", {"k1": read_key(ED25519, pem)})
 
-In: a signature, the text that it is over, keys by their names.  Out: what is wrong with it, or nothing.
-`verifier.py` runs with this file beside it and without the package, so nothing of the package is here.
-It verifies and cannot sign: the time that it takes tells of what everybody may know.
+In: a signature, the signed text, and keys by their names.  Out: the problem, or an empty text.
+`verifier.py` runs with this file beside it and without the package, so this file imports nothing of the
+package.  It verifies and cannot sign: Ed25519 is computed with public values alone, so the time that it
+takes reveals nothing.
 """
 
 from __future__ import annotations

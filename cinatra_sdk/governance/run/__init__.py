@@ -1,8 +1,7 @@
-"""What a governed run uses up, rests on and gets from its host.
+"""Limits, evidence and host of a governed run.
 
-budgets.py       from a request to a run, and to its context; one call: its envelope, rules,
-                 approvals, budget; what came of a call
-current_call.py  on whose behalf; children, which get less; what came of a call
-evidence.py      one call: its envelope, rules, approvals, budget
-host_ports.py    what the host lends; from a request to a run, and to its context
+budgets.py       the budget of a run, and what the run has used of it
+evidence.py      the references that a call rests on, and the hash that a person approves
+current_call.py  the running call, for the tool that it calls
+host_ports.py    `GovernancePorts`: the functions that a host gives
 """

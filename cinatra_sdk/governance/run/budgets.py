@@ -1,4 +1,4 @@
-"""What a run may use up: the least that packs, tenant and request say, and what a host changes later.
+"""The budget of a governed run: the least of packs, tenant and request; later changes by the host.
 
 limit_budget(envelope, defaults, tenant)           ->  RunBudget(max_tool_calls=2, …)
 narrow_budgets([one, other])                       ->  the least of each member

@@ -1,8 +1,8 @@
-"""The governed call that is running, for whatever it calls.
+"""The governed call that is running, for the tool that it calls.
 
 call = current_call()          in a tool of the loop
-call.run                       on whose behalf; a child gets a part of it: `delegating.narrow`
-call.trace.traceparent         for what the tool sends by itself
+call.run                       the run; `cinatra_sdk.governance.narrow` makes the run of a child from it
+call.trace.traceparent         for requests that the tool itself sends
 """
 
 from __future__ import annotations

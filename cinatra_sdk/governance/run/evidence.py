@@ -1,10 +1,10 @@
-"""Evidence: what a call rests on, by reference, and the hash over what a person was shown.
+"""Evidence: the references that a call rests on, and the hash over everything that a person was shown.
 
     freeze_evidence("adp_payments.issue_refund", {"amount_inr": 4200}, [Evidence("kg:order:…", "sha256:…")])
         ->  "sha256:b2a1…"
 
-A person approves the hash.  It is computed again before the call: another argument, another piece of
-evidence, or another content behind the same reference gives another hash, and voids the approval.
+A person approves the hash.  It is computed again before the call: another argument, another reference,
+or another content behind the same reference gives another hash, and voids the approval.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What a host gives to governed runs besides the packs; each may be left out.
+"""`GovernancePorts`: the functions that a host gives to governed runs; each may be left out.
 
     GovernancePorts(evidence={"kg": read_order}, delegation_holds=tokens.is_alive,
                     roles_of=directory.roles_of, signer=Signer.ed25519("k1", pem))
 
-Without a reader there is no evidence of that kind; without `roles_of` nobody has a role, so a gate that
-asks for one can be approved by nobody.
+Without a reader there is no evidence of that kind.  Without `roles_of` nobody has a role, so nobody can
+approve at a gate that asks for a role.
 """
 
 from __future__ import annotations

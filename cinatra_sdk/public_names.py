@@ -5,9 +5,9 @@ In: each name, and the module that has it.  Out: `__getattr__` and `__dir__` of 
     _LATER = {"RunStore": "store.run_store"}
     __getattr__, __dir__ = import_on_use(__name__, _LATER)
 
-So whoever imports a public path pays for no room behind it that he does not use: checking a file
-needs no LangGraph and no database.  Editors and type checkers see no such name, so a package imports
-the same names for them under `TYPE_CHECKING`; tests/test_public_names.py compares both.
+So an import of a public path loads only the modules behind the names that are used: checking a file needs
+no LangGraph and no database.  Editors and type checkers see no such name, so a package imports the same
+names for them under `TYPE_CHECKING`; tests/test_public_names.py compares both.
 """
 
 from __future__ import annotations

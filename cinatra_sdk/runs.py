@@ -1,6 +1,6 @@
-"""Records of a run: where it stands, and its row in the store.
+"""Records of a run: its state at a stop, and its row in the store.
 
-    Stop(status="waiting", gates=(Gate(…),))      the result of `advancing.advance`
+    Stop(status="waiting", gates=(Gate(…),))      the result of `activations.advance`
     Run(id="r1", status="waiting", …)             a row of the store
 
 This module loads no engine, so that listing runs is fast; `activations.py` drives runs.

@@ -1,9 +1,9 @@
-"""A function that may block, called beside the event loop.
+"""A blocking function, called beside the event loop.
 
-    await call_beside(port.cache_get, ref, "openai")      what it gives, or raises
+    await call_beside(port.cache_get, ref, "openai")      the function's result, or its error
 
-`asyncio.to_thread` alone will not do for functions of a host: a future takes no StopIteration, so that
-on Python 3.11 whoever waits for a function that raised one (a `next` too many) waits for ever.
+`asyncio.to_thread` alone is not enough for functions of a host: a future takes no StopIteration.  So on
+Python 3.11 a caller would wait for ever for a function that raised one (a `next` too many).
 """
 
 from __future__ import annotations

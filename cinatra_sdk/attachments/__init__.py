@@ -1,19 +1,12 @@
 """Files that go with a question to a model: refs, never bytes.
 
-attachment_refs.py        AttachmentRef: what a caller may say of a file, read strictly; what a
-                          caller gets wrong
-content_blocks.py         the same as content blocks of LangChain; the parts as each provider's
-                          request has them
-envelope.py               a user's text that is an envelope of text and refs; which answer reaches
-                          which call as an envelope; a person's answer with refs, through a
-                          channel of text
-manifest.py               the note about the latter in the system prompt; strangers' words in it;
-                          the name under which a file is uploaded
+attachment_refs.py        `AttachmentRef`, one file, read strictly; the errors of a caller
+envelope.py               a user's text with refs, as JSON; a person's answer with refs
+turns.py                  the files of a whole conversation: the entrance for all that ask models
 provider_capabilities.py  which provider's models read which types and sizes, as data
-turns.py                  a whole conversation: which turn carries which file; the one way in; in
-                          a whole conversation
-uploads.py                what the host lends: a cache of uploads, and the upload; refs -> parts
-                          that the model reads, and files that it cannot read, with reasons
+uploads.py                the host's ports; refs -> files of the provider, or reasons why not
+content_blocks.py         files of a provider as content blocks, and as parts of its requests
+manifest.py               the note in the system prompt about files that the model cannot read
 
 All modules are pure: no network, no database, no engine.  Uploads to providers are in
 `cinatra_sdk.outside.models.uploads`, bytes and the cache in `cinatra_sdk.store.artifacts.attachment_store`.

@@ -1,4 +1,4 @@
-"""Files of a provider as content blocks of LangChain's messages.
+"""Files of a provider as content blocks of LangChain's messages, and as parts of the provider's requests.
 
     HumanMessage(write_blocks("openai", "Sum up.", parts))
         content  [{"type": "text", "text": "Sum up."},
@@ -6,8 +6,8 @@
     HumanMessage(write_blocks("openai", "Sum up.", ()))
         content  "Sum up."
 
-The blocks are LangChain's standard blocks for a file that the provider has; its chat models write them as
-`content_blocks.py` says.  What has to be said beside the messages is in `model_arguments`.
+The blocks are LangChain's standard blocks for a file that the provider has; its chat models turn them into
+the parts below.  `model_arguments` gives the arguments that a model needs besides the messages.
 
 `ChatOpenAI` writes `input_file` only where it speaks the Responses API, and `file` in chat completions;
 OpenAI takes both.

@@ -5,9 +5,9 @@
     read_user_envelope('{"text": "Sum up."}', enabled=False)
         -> UserEnvelope(text='{"text": "Sum up."}', attachments=None)
 
-The caller says whether it is one (`user_envelope` of the bridge's body): a text that only looks like an
-envelope stays the text that it is.  A caller that says so and sends something else is refused before
-anything is asked of a model.
+The caller says whether the text is an envelope (`user_envelope` of the bridge's body): a text that only
+looks like an envelope stays a text.  A caller that announces an envelope and sends something else is
+refused before a model is asked.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-r"""The files of a whole conversation: which turn shows which, and one note for all that cannot be read.
+r"""The files of a whole conversation: the turn of each file, and one note for all unreadable files.
 
     prepare_turns("Be brief.", [ChatTurn(role="user", text="Sum up.")], request_refs=refs,
                   provider="openai", model="gpt-5", ports=ports)
         -> PreparedTurns(system="[ATTACHMENTS: …]\n\nBe brief.",
                          turns=(PreparedTurn(role="user", text="Sum up.", parts=(…)),))
 
-Whoever asks a model with a conversation comes in here, so that each file is either a part of a turn or a
-line of the note; the bridge, whose requests are one turn, resolves that turn's files by itself.  A user's
-turn keeps its own files.  Files of the request go to the last user's turn, also where an assistant's turn
-follows, and only if that turn has none of its own.
+Code that asks a model with a conversation enters here, so that each file is either a part of a turn or a
+line of the note.  The bridge, whose requests are one turn, resolves the files of that turn by itself.  A
+user's turn keeps its own files.  Files of the request go to the last turn of a user, also where an
+assistant's turn follows, and only if that turn has no files of its own.
 """
 
 from __future__ import annotations

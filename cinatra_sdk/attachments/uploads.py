@@ -1,12 +1,12 @@
-"""What the resolver asks of its host: a cache of uploads, and the upload itself.
+"""The host's ports for attached files, a cache of uploads and the upload itself; and their resolver.
 
     class Ports:                                   # built for ONE tenant, of a run that is proved
         def cache_get(self, ref, provider):                   ...   # CachedFile, id, or None
         def provider_upload(self, ref, provider, capability): ...   # CachedFile, or it raises
         def cache_put(self, ref, provider, file, ttl):        ...
 
-A ref names no tenant.  So ports are bound to a tenant when they are made, and a run without one gets no
-ports.  Each method may be a coroutine function: then `aresolve_attachments` awaits it.
+A ref names no tenant.  So ports are bound to a tenant when they are made, and a run without a tenant gets
+no ports.  Each method may be a coroutine function: then `aresolve_attachments` awaits it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Nodes for graphs that are written by hand.
 
-host_node.py       the governed keys, and the end of a run
-inner_graph.py     a graph inside a node
-platform_steps.py  calls of the platform
+host_node.py       the first node, which seals the host's keys; the last node, which ends the run
+step.py            `Step`: inputs from templates, outputs under one key
+platform_steps.py  a child agent, and a question to a model, through the platform
+inner_graph.py     another graph inside a node
 proposal_graph.py  a change of tastes or notes that a person approves
-step.py            a node with inputs and outputs that are templates
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A node that runs another agent as a tool call, through the platform.
+"""Nodes that call the platform: a child agent as a tool call, and a question to a language model.
 
 In: a mapping from the child's declared inputs to templates over the state.
 Out: the child's declared outputs, under the node's state key.

@@ -1,17 +1,11 @@
 """Context slots: artifacts that an agent gets besides its inputs, chosen and pinned.
 
-artifact_refs.py      ResolvedContextRef (three keys that pin one revision), ContextSelection (an
-                      answer)
-candidates.py         visible rows -> refs in order: scope, override, accumulate; preselected
-                      refs; the installed artifact extensions, and the extensions that each
-                      satisfies (one hop); the run's owner: organisation, teams, projects
+slot_declarations.py  `AgentContextSlot`, as the author declares it; the slots of a whole flow
+candidates.py         the rows that an actor may see -> the candidates of a slot, in order
+artifact_refs.py      `ResolvedContextRef`, an artifact pinned by three keys; `ContextSelection`
+selector.py           the screen on which a person chooses, and its rules
+slot_choice.py        a choice, checked against the candidates; its key; a choice that is gone
 selection_errors.py   every error, with the platform's status and code
-selector.py           the screen on which a person chooses: groups, cap, badges; refuses at the
-                      gate
-slot_choice.py        a choice of a person or the agent, checked against the candidates; its key;
-                      a refused choice, as the gate that asks again shows it
-slot_declarations.py  AgentContextSlot, read from metadata.cinatra.contextSlots; DeclaredSlots:
-                      the slots of a flow and of the packages inside it, agreements
 
 All modules are pure.  `cinatra_sdk.store.artifacts.artifacts` holds the rows and the audit, and
 `cinatra_sdk.host` uses these modules to answer a flow's calls.

@@ -5,7 +5,7 @@ r"""Ways into a JSON value, in the part of jq's language that only looks things 
     parse_path("has(\"a\")")        ->  None: that needs jq
     take_path(parse_path(".a"), {"a": 1})    ->  1
 
-What is not there is null, as in jq; a key of a text, or an index of a number, is a `PathError`.
+A missing member is null, as in jq; a key of a text, or an index of a number, is a `PathError`.
 """
 
 from __future__ import annotations

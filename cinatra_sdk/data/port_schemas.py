@@ -1,4 +1,4 @@
-"""JSON Schemas of a flow's parameters and results, from its ports.
+"""JSON Schemas of a flow's parameters and results, from its ports; the fields of a schema for a person.
 
 describe_inputs(ports, required=["topic"], …)
     ->  {"type": "object", "properties": {"topic": {"type": "string", …}}, "required": ["topic"]}

@@ -1,4 +1,4 @@
-"""One input or output of a node."""
+"""One input or output of a node, and the type of its values."""
 
 from __future__ import annotations
 

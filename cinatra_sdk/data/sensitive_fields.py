@@ -1,8 +1,8 @@
-"""Puts the host's values in where a file only names a sensitive field.
+"""Puts the host's values in place of the sensitive fields that a file only names.
 
 {"$component_ref": "crm.sensitive_headers"}   ->   {"Authorization": "Bearer …"}
 
-Source: Agent Spec, SensitiveField; which fields are sensitive, the compiler knows.
+Source: Agent Spec, SensitiveField.  The compiler knows which fields are sensitive.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""How much work one check or one rendering may take, counted instead of timed.
+"""A counted budget of work, for one check or one rendering.
 
     work = Work(1_000)
     work.spend(900)
     work.spend(200)     ->  TooMuchWork: "it takes more than 1,000 steps"
 
-Whoever works on an author's behalf takes from one budget: rules of a schema, steps of a pattern,
-characters and members that are looked at.  A count is the same on every machine, so the same
-input is refused everywhere.
+All work on an author's text takes from one budget: rules of a schema, steps of a pattern, characters and
+members that are compared.  A count is the same on every machine, so the same input is refused everywhere.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """Everything the SDK asks of LangGraph: where a node stands, and whether it may act there.
 
-conversation.py    messages, as JSON and as LangChain's
-graph_input.py     an answer without an id is for the pause that waits; no empty Command; the
-                   input that begins a flow, of which nothing is lost; pauses of a node's own code
-host_context.py    the host's context for a run
-lineage.py         a thread's own line, its forks, and where nodes may act
-list_channels.py   channels of lists that only grow
-reentry.py         continues inside a subgraph
-serializer.py      savers with a strict serializer
-state_channels.py  the channels of a governed graph: sealed, appended, host-only
-tasks.py           the running graph, node and task; how often a node was reached; what nodes of
-                   graphs that are written by hand tell the host
-thread_owner.py    one graph per thread
+state_channels.py  the governed channels of a graph: which write counts
+list_channels.py   channels of lists that only grow: decisions and messages
+conversation.py    messages as LangChain's classes and as JSON
+host_context.py    the host's context of a run: identity, policy, credentials
+graph_input.py     the input and the answers of a caller: what would be lost is refused
+tasks.py           the origin of a node's state; the visits of a hand-written graph, and its events
+lineage.py         the line of a thread, its forks, and where nodes may act
+reentry.py         continues an inner graph after a further input
+thread_owner.py    one graph per thread: a thread of another graph is refused
+serializer.py      checkpointers with a strict serializer
 """

@@ -1,13 +1,13 @@
-"""A graph that gives an answer without an id to the pause that waits, and to no other; a Command
-that holds nothing is refused, and an input of which something would be lost; messages are streamed
-without their seals.
+"""The input and the answers that a caller gives to a graph: what would be lost is refused.
 
     graph = answering_by_id(graph)
-    graph.invoke(Command(resume={"approved": True}), config)
+    graph.invoke(Command(resume={"approved": True}), config)    for the one pause that waits
 
-The engine keeps an answer without an id at the outermost checkpoint.  A node with several gates inside
-stands at that checkpoint until it has ended, so the engine would give the same answer to its next gate,
-at which nobody has looked.
+An answer without an id is for the pause that waits, and for no other.  The engine keeps such an answer at
+the outermost checkpoint.  A node with several gates inside stands at that checkpoint until it has ended,
+so the engine would give the same answer to the node's next gate, which nobody has seen.
+
+An empty Command is refused.  Messages are streamed without their seals.
 """
 
 from __future__ import annotations

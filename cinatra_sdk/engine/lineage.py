@@ -271,7 +271,7 @@ class _Walk:
 #
 # In: the state and the runtime of the node, and where its graph lets nodes act.  Out: the checkpoint
 # up to which the thread is known to have no fork, or an error: the node stands in a fork in which the
-# host does not let nodes act (`cinatra_sdk.engine.lineage`).
+# host does not let nodes act.
 #
 # The code of the running graph says where nodes may act, and the thread does not: clients write into
 # threads, and another graph of the host may have begun the thread.

@@ -5,12 +5,12 @@ In: sealed lists of further items.  Out: the whole list, wherever a node or a ho
     {"decisions": seal([{"gate": "review", …}])}     a write
     [{"gate": "review", …, "seal": b"…"}]            the list
 
-A checkpoint keeps a long list only where it has doubled, and leaves it to the writes since then
-otherwise (LangGraph's `DeltaChannel`): a list kept whole by each checkpoint would fill the database
-with the square of its length.  A short list is kept whole, which needs no further reading.
+A checkpoint stores a long list whole only where the list has doubled; between two such checkpoints the
+engine adds the writes since then (LangGraph's `DeltaChannel`).  A list stored whole by each checkpoint
+would fill the database with the square of its length.  A short list is stored whole: no further reading.
 
-LangGraph's channel takes `Overwrite` before its reducer is asked, and stores what its `get` returns
-where a thread forks.  So each item carries the seal, here nothing without it is taken, and no write
+LangGraph's channel takes `Overwrite` before its reducer is asked, and stores the value of `get` where a
+thread forks.  So each item carries a seal: these channels take no item without a seal, and no write
 replaces or removes an item.
 """
 

@@ -1,12 +1,11 @@
 """Continues an inner graph when its node runs again for the same visit.
 
 A further input on a thread, a jump or an `update_state` creates new tasks in the engine.  An inner
-graph keeps its state under the task's name, so under a new task it would start again and repeat the
-calls before its gate.  Instead, its last checkpoint is copied to the new name; its own first node
-then continues from there.
+graph keeps its state under the name of its task, so under a new task it would start again and repeat the
+calls before its gate.  Instead, its last checkpoint is copied to the new name, and its first node
+continues from there.
 
-The copied checkpoint must be on the graph's own line: under the new name a fork would not be
-recognised.
+The copied checkpoint must be on the line of the inner graph: under the new name nobody could see a fork.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Reads checkpoints with a strict serializer, which never makes an object of a class because a row
-names the class.
+"""Checkpointers with a strict serializer: a row in the database can name no class to be made.
 
 In: a checkpointer.  Out: the same checkpointer with a strict serializer, in every environment.
 

@@ -1,12 +1,12 @@
-"""Where a node's state comes from: its own graph's channels, another graph's, or a caller.
+"""The origin of a node's state: the channels of its own graph, another graph, or a caller.
 
 `Command(goto=Send("node", {...}))` starts a node with a state that the caller made: no channel is
 read, so neither the seal nor the turn is checked.  No graph of this project uses `Send`, so a node
 that was started by a `Send` does nothing.
 
-A thread may have been written by another graph, whose keys have the same names.  The first node of
-a hand-written graph seals the graph's shape into the run's identity, and every later node compares
-this shape with its own graph's (`require_own_graph`).  Compiled flows compare the file's digest.
+Another graph may have written the thread, with keys of the same names.  The first node of a hand-written
+graph seals the graph's shape into the run's identity, and every later node compares this shape with that
+of its own graph (`require_own_graph`).  Compiled flows compare the digest of the file.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""A graph that refuses threads which another graph began, before anything is written.
+"""One graph per thread: a graph refuses a thread that another graph began, before it writes.
 
     graph = on_own_threads(flow.graph(), pin=pin_of(flow.digest, ()))
 
-Every node itself compares the sealed identity of the run (`tasks.require_own_graph`), so that a
-foreign graph does nothing on a thread.  But by then the thread holds the foreign input, or the
-answer to a gate: a gate that waits there is no longer shown and must ask again.  On a graph server
-any client can do this to any thread; this check comes first and prevents it.
+Every node compares the sealed identity of the run anyway (`require_own_graph` in `tasks.py`), so a foreign
+graph does nothing on a thread.  But by then the thread holds the foreign input, or the answer to a gate: a
+gate that waits there is no longer shown and must ask again.  On a graph server any client can do this to
+any thread; this check comes first and prevents it.
 
-What this process then writes sorts after the thread's newest checkpoint, whatever its clock says.
+Checkpoints that this process then writes sort after the newest one of the thread, whatever its clock says.
 """
 
 from __future__ import annotations

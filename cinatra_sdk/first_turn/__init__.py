@@ -1,15 +1,13 @@
 """What an agent reads before its first turn: tastes, brief, notes, recent log, recent gaps.
 
-first_turn_records.py  FirstTurn and its parts; how much is read, which names can be looked up,
-                       warnings; the same as JSON of ADR-059
-model_tools.py         read_context, read_full_notes and the tools that propose, for a model
-proposals.py           changes of tastes and notes that wait for a person; writing them
-recent_entries.py      one loader each
-workspace.py           read_context(workspace, image_id) -> FirstTurn; read_full_notes; the same
-                       as one text for a model
-workspace_files.py     one loader each; texts that people keep, whole or empty
+workspace.py           `read_context(workspace, image_id)` -> `FirstTurn`; the same as a text
+first_turn_records.py  `FirstTurn` and its parts; bounds of the reading; the JSON of ADR-059
+workspace_files.py     tastes, `brief.md` and `notes.md`, one loader each
+recent_entries.py      the newest entries of the log and of the gaps
+model_tools.py         the first turn as tools for a model
+proposals.py           changes of tastes and notes that wait for a person
 
-Everything here is plain functions over folders; of what reads, only an unknown image raises.
+Plain functions over folders; of those that read, only an unknown image raises.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What an agent reads before its first turn, as records.
+"""The records of a first turn, the bounds of its reading, and its JSON.
 
     turn.tastes.default             text of `_default.md`
     turn.brief.intent               the brief without its `Tastes:` lines
-    turn.notes.truncated            whether `read_full_notes` would tell more
+    turn.notes.truncated            whether `read_full_notes` would give more
     turn.recent_log[0].op           the newest entry of the log
 
 Every field has an empty value: a fresh workspace gives a first turn too.
-Source of fields and order: ADR-059 (seed 002); `cinatra_sdk.first_turn.first_turn_records` writes them as JSON.
+Source of fields and order: ADR-059 (seed 002).
 """
 
 from __future__ import annotations

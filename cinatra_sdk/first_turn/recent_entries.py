@@ -2,9 +2,9 @@
 
     load_log(folder, "img-7", limit=2, tell=…)     (LogEntry(op="export", …), LogEntry(op="crop", …))
 
-Newest first means last first: the order of the lines, not of their timestamps.  Lines that are blank,
-no strict JSON, or no object are skipped and count towards no limit but their own.  A line that is no UTF-8 makes the whole
-file unreadable, as far as it was looked at.
+Newest means last in the file, whatever the timestamps say.  Lines that are blank, no strict JSON, or no
+object are skipped, up to a limit of their own.  A line that is no UTF-8 makes the whole file unreadable, if
+the reading came to this line.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""`brief.md`: which tastes the person declares, and what the work is meant to become.
+r"""The texts of a workspace: tastes, `brief.md` and `notes.md`, one loader each.
 
     parse_brief("Tastes: [underwater, 'portrait']\nShow the blue.\n")
         Brief(tastes=("underwater", "portrait"), intent="Show the blue.", raw=…)

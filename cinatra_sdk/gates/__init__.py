@@ -1,10 +1,9 @@
 """Gates: a run pauses, a person decides, the run goes on or ends.
 
+hitl.py       `build_hitl_gate`: the node that pauses, and the identity of a gate
+gate.py       `Gate`: a waiting gate with its payload and its id
+decisions.py  `Decision`: approve, reject or deny; the hash of what the gate showed
 answers.py    the JSON that answers a gate
-decisions.py  who decided what; what a gate showed, by its hash
-dialects.py   the answers of other clients, as that JSON; a value that decides by itself inside an
-              approval
-gate.py       a waiting gate and its id
-hitl.py       `build_hitl_gate`; what was said before a gate; how often a gate may be reached
+dialects.py   answers in the words of other clients -> that JSON
 forms/        the answers that a gate accepts, one module for each kind of gate
 """

@@ -1,11 +1,11 @@
-"""The record of a person's decision at a gate.
+"""`Decision`: the answer of a person to a gate, and the hash of what the gate showed.
 
 Decision.approve(by="ann@example.org", reason="fine", value={"subject": "Hello"})
 Decision.reject(by="ann@example.org", reason="wrong list")
 Decision.deny(by="ann@example.org", reason="not to this address")
 
-A rejection ends the run.  A denial is for gates before a call alone: the call is not made, the node
-puts that out, and the run goes on.
+A rejection ends the run.  A denial is for gates before a call alone: the call is not made, the outputs of
+the node say so, and the run goes on.
 """
 
 from __future__ import annotations

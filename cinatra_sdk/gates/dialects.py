@@ -1,13 +1,13 @@
 """Answers in the words of other clients, as answers of this project: one reader for all of them.
 
-In: what a client sends to a gate, and what the gate asks for.  Out: the JSON that `answers.py` reads.
+In: an answer as a client sends it, and the question of the gate.  Out: the JSON that `answers.py` reads.
 
     at a question                                         ->  {"approved": True, "value": "Ann"}
         "Ann"                                                   a text alone
         {"userResponse": "Ann"}                                 Cinatra
         [{"type": "response", "args": "Ann"}]                   agent-inbox
         {"decisions": [{"type": "respond", "message": "Ann"}]}  LangChain
-    at a choice as at a question, but for a text alone that is also a word of decisions: "reject"
+    at a choice as at a question, except a text alone that is also a word of decisions: "reject"
     at a gate that asks for a yes
         [{"type": "accept", "args": null}], {"decisions": [{"type": "approve"}]}   ->  {"approved": True}
         [{"type": "ignore"}], {"decisions": [{"type": "reject"}]}               ->  {"approved": False}
@@ -18,9 +18,9 @@ In: what a client sends to a gate, and what the gate asks for.  Out: the JSON th
                                                           ->  {"approved": True, "value": {"to": "bob"}}
 
 Words that mean one thing at one gate and its opposite at another are refused: some clients send
-`response` where a person rejects with a remark, so it never approves.  An `accept` with arguments is about
-what it names: it is refused unless that is what the gate shows (`drop_shown_args`).  Who decides, and what they saw,
-may stand beside the words: `by`, `shown`.  What is in no dialect comes out as it went in.
+`response` where a person rejects with a remark, so `response` never approves.  An `accept` with arguments
+approves these arguments: it is refused unless the gate shows the same (`drop_shown_args`).  `by` and
+`shown` may stand beside the words.  An answer in no dialect is returned unchanged.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Drops governed keys from answers, and names them in the log.
+"""Drops governed keys from answers and logs them; refuses placeholders with names of the runtime's settings.
 
 In: a response, the result of a tool, or the answer of a person.  Out: the value without those keys.
 
     without_governed({"subject": "Hi", "approval_policy": {}}, where="the response to node 'draft'")
         -> {"subject": "Hi"}          log: R01_IGNORED: the response to node 'draft' holds …
 
-Such keys could set nothing: no answer reaches a governed channel.  But a later reader, a screen, a
-child agent or a person, would believe that such a value came from the host.
+Such keys could set nothing, because no answer reaches a governed channel.  But a later reader, such as a
+screen, a child agent or a person, would believe that the value came from the host.
 """
 
 from __future__ import annotations

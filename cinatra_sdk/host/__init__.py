@@ -1,26 +1,19 @@
 """The local platform: answers a flow's platform calls from this process, or serves them over HTTP.
 
-asgi_app.py             `local_app`, plain ASGI around the routes; keeps web pages away where no
-                        proof is asked (pure)
-context_file.py         artifacts and actor from a file, for `oasflow run --context`
-context_routes.py       `context-resolve` and `context-finalize`; the request bodies of the
-                        routes, read strictly (pure); `context_resolve`, from an agent's document,
-                        without a run
-database_runs.py        the runs of a store as a directory; with; its runs
-forward_routes.py       forwards them; the further routes that a host forwards
-host_settings.py        the routes of a host with language models, from names
-local_platform.py       `LocalPlatform`: calls the app in process, forwards other calls
-model_routes.py         the routes of a host with language models, from names; whether a run goes
-                        on: for the bridge; the attached files of a run's tenant
-openapi.py              what the routes take, as an OpenAPI document
-proof.py                checks the caller: bridge or bearer, run token, signed node (pure)
-run_directory.py        owner of a run, and the slots of its package (the host's knowledge)
-standalone_platform.py  `standalone`, a local platform for a store's runs; any process can rebuild
-                        it
-bridge/                 `POST /api/llm-bridge`: the route through which a flow of Cinatra asks a
-                        language model
-passthrough/            `POST /api/agents/passthrough`: the route through which a flow calls a
-                        tool of the host by its name
+local_platform.py       `LocalPlatform`: the local app for the calls of a flow; other calls go beyond
+asgi_app.py             `local_app`, plain ASGI around the routes; keeps web pages away
+context_routes.py       the routes `context-resolve` and `context-finalize`
+model_routes.py         the routes of a host with language models: bridge, tools, models
+forward_routes.py       requests that the app forwards to the platform beyond
+openapi.py              the routes as an OpenAPI document
+proof.py                the proofs of a caller: bridge token, bearer, run token, signature
+run_directory.py        the host's knowledge of a run: owner, project, package, slots
+database_runs.py        the same for the runs of a database
+host_settings.py        the settings of a standalone host
+context_file.py         a file of artifacts and their person, for `oasflow run --context`
+standalone_platform.py  `standalone`: a local platform that any process can rebuild for a run
+bridge/                 `POST /api/llm-bridge`: a flow asks a language model
+passthrough/            `POST /api/agents/passthrough`: a flow calls a tool of the host by its name
 
 A flow sees no difference: `LocalPlatform` makes the same requests as `HttpPlatform`, and reads
 responses in the same way.

@@ -1,12 +1,12 @@
-"""The routes of a host with language models: the bridge, the tools by name, and those that it lacks.
+"""The routes of a host with language models: the bridge, and the tools that flows call by name.
 
     platform = modelled(database, ["openai:gpt-5-mini"], owner=ann)
     standalone(database, settings, beyond=platform)        the same with context slots
 
 A name is `provider:model`, `scripted:FILE`, or the name of a chat model that the host lends.  A script
-answers the models of nodes, too (LlmNode, Agent), unless the host lends these.  The
-description holds the names, and of a script its path and digest; another process makes the same
-platform from it, with keys of its own environment.
+answers for the models of nodes too (LlmNode, Agent), unless the host lends these.  The description of the
+platform holds the names, and of a script its path and digest; another process makes the same platform
+from it, with keys of its own environment.
 """
 
 from __future__ import annotations

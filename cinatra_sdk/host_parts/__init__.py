@@ -1,7 +1,5 @@
-"""What a process lends to the flows that it runs: one record, however many doors it goes through.
+"""The parts that a process lends to the flows that it runs, in one record.
 
+host_parts.py  `HostParts`: platform, tools, variables, models, policy, budget, credentials
 factory.py     `module:factory` of the operator, called for its `HostParts`
-host_parts.py  `HostParts`: platform, tools, variables, policy of effects, credentials; readers of
-               the context of a first turn, by workspace; a tool of LangChain as a function; the
-               host's context of an activation, completed by these parts
 """

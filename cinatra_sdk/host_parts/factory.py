@@ -1,4 +1,4 @@
-"""`module:factory`, named by the operator: imported and called for what this process lends.
+"""`module:factory`, named by the operator: imported, and called for the parts that this process lends.
 
     load_host("shop.parts:make_parts", here=True)  ->  HostParts(…)
 

@@ -3,11 +3,11 @@
 No other module of the project uses such a name (tests/test_house.py counts them), and
 tests/langgraph_internals/test_langgraph_names.py says of each what breaks when LangGraph changes it.
 
-keys.py            the strings by which LangGraph speaks to itself in configurations and metadata
-running_task.py    what LangGraph tells a running node about its graph, thread and answers
+keys.py            LangGraph's own strings in configurations and metadata
+running_task.py    graph, thread and answers of the running node
 nodes.py           nodes in two forms, tasks, and branches that run without a task
-channels.py        the classes from which channels are made
+channels.py        the base classes of channels
 answer_errors.py   the mark of an answer that does not fit
-checkpoint_ids.py  ids of checkpoints, without their values; ids above those that are there
+checkpoint_ids.py  the ids of checkpoints, read without their values; new ids above the old ones
 postgres_saver.py  the statements of LangGraph's Postgres saver, and its cursor
 """

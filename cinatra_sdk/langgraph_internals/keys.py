@@ -1,4 +1,4 @@
-"""The strings by which LangGraph speaks to itself in configurations, metadata and values.
+"""LangGraph's own strings in configurations, metadata and values.
 
 Without any import: checking a file and validating a value must not pay for LangGraph.
 """

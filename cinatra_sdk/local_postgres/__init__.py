@@ -1,11 +1,9 @@
 """The embedded PostgreSQL server of one user on one machine.
 
-cluster.py         what PostgreSQL is told: make a data folder, start a server on it, is it there;
-                   the roles of the embedded server, and the SQL that brings a cluster to them
-programs.py        where the programs of PostgreSQL are, without starting anything; chooses the
-                   user that runs the programs of PostgreSQL, and calls them
-server_folders.py  the folders of the local server: their places, owners and permissions
-supervisor.py      the embedded server:
+supervisor.py      `LocalServer`: starts, finds and stops the server
+cluster.py         a data folder, a server process on it, and its three roles
+programs.py        the programs of PostgreSQL, and the user that runs them
+server_folders.py  the folders of the server: places, owners, permissions
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""What PostgreSQL is told: make a data folder, start a server on it, is it there.
+"""A data folder of PostgreSQL, a server process on it, and the three roles of the embedded server.
 
 In: an account, programs, folders.  Out: files and a process.
 
     create(cluster, password, …)   area/data exists, complete or not at all
-    settle(cluster, …)          its roles are what `local_roles` says
+    settle(cluster, …)          its three roles exist, with their rights and passwords
     launch(cluster, sockets)    a server of its own session, ready for connections
 
-All raise `LocalServerError` with the last lines of what PostgreSQL wrote.
+All raise `LocalServerError` with the last lines of PostgreSQL's output.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def create(cluster: Cluster, password: str, *, alive: int) -> None:
 
 
 def settle(cluster: Cluster, *, app: str, owner: str, superuser: str, alive: int) -> None:
-    """Bring roles, rights and passwords to what `local_roles` says; no server runs here.
+    """Give the three roles their rights and passwords; no server runs here.
 
     `alive`: as for `launch`.
     """

@@ -1,4 +1,4 @@
-"""Where the programs of PostgreSQL are, without starting anything.
+"""The programs of PostgreSQL, found without starting anything, and the user that runs them.
 
 In: a folder that somebody named, or nothing.  Out: a `bin` folder that the account can run from.
 

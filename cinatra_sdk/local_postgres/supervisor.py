@@ -1,16 +1,16 @@
-"""Our own small supervisor of a PostgreSQL server for one user on one machine.
+"""A small supervisor of a PostgreSQL server, for one user on one machine.
 
 In: a folder.  Out: a running server that only this user can reach, and its address.
 
     LocalServer().start().url  ->  "postgresql://oasflow:***@/oasflow?host=%2Fhome%2F…&port=5432"
 
-The server listens on a socket in a 0700 folder, never on TCP, and asks for a password (scram).
-Its address is that of a role with rows only; `owner_dsn` is for migrations (see `local_roles`).
-It outlives the process that started it; the next one finds and reuses it.
+The server listens on a socket in a 0700 folder, never on TCP, and asks for a password (scram).  The address
+is that of a role with rows only; `owner_dsn` is for migrations.  The server outlives the process that
+started it; the next process finds and reuses it.
 
-Two locks say who is who.  `control/lock` is held by the process that starts or stops the server.
-`control/alive` is held by the server itself: it inherits the open file, and the kernel gives the lock
-back when its last process is gone.  So a `postmaster.pid` without that lock is a leftover.
+Two locks tell processes apart.  The process that starts or stops the server holds `control/lock`.  The
+server itself holds `control/alive`: it inherits the open file, and the kernel gives the lock back when the
+last process of the server is gone.  So a `postmaster.pid` without that lock is a leftover.
 """
 
 from __future__ import annotations

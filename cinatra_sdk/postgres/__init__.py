@@ -1,12 +1,10 @@
-"""Postgres: connections, tables, and the embedded server.
+"""Postgres: connections, tables and roles.
 
-connection.py       one connection; what they give that Python cannot take; the statements of
-                    sql/, by name
-database_errors.py  its errors, without passwords
-dsn.py              its address
-migration.py        the tables, made and migrated; gates of runs that were parked before gates had
-                    rows
-notifications.py    who waits for news of runs
-pools.py            a pool of one process; the connections of activations
-role_rights.py      the state of a database; the rights that a role lacks; those of LangGraph
+connection.py       one connection, and the named statements of sql/
+pools.py            pools of connections, one per process
+migration.py        the tables: made, migrated, compared
+role_rights.py      the rights that a role has, and lacks
+notifications.py    news of runs, by NOTIFY
+dsn.py              the address of a database, shown without its password
+database_errors.py  psycopg's errors as errors of this project
 """

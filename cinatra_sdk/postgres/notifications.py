@@ -1,11 +1,11 @@
-"""Who waits for news of runs: woken by NOTIFY, and at once by what happens in this process.
+"""News of runs: subscribers are woken by NOTIFY, and at once by changes in this process.
 
     with news.subscribe("r1") as subscriber:
         …                          # read what there is
         subscriber.wait(5.0)       # True as soon as there may be more
 
-One connection listens for all subscribers of a database, while there are any.  News says that there
-is something to read and nothing else, so news that is lost costs a subscriber no more than `POLL`.
+One connection listens for all subscribers of a database, while there are any.  News says only that there
+is something to read, so lost news costs a subscriber no more than `POLL`.
 """
 
 from __future__ import annotations

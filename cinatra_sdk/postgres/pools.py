@@ -1,11 +1,11 @@
-"""A pool of connections that belongs to one process: a process that was forked since opens its own.
+"""A pool of connections that belongs to one process: a forked child opens a pool of its own.
 
     pool = OwnPool(dsn, max_size=8)
     with pool.get().connection() as connection:
         …                                          # of this process, also in a child of a fork
 
-A child that used its parent's connections would read the answers to its parent's statements, and its
-end would tell the server that the parent leaves.
+A child that used the connections of its parent would read the answers to the parent's statements, and the
+end of the child would tell the server that the parent leaves.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The state of a database: the owner of its tables, its migrations, and the powers of a role."""
+"""The rights of a database role: the owner of the tables, the state of the migrations, missing rights."""
 
 from __future__ import annotations
 

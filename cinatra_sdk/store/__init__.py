@@ -1,18 +1,18 @@
 """Durable runs: every run in Postgres, so that any process can continue it.
 
-database.py     the database of a run store: its address, tables and connections
-pages.py        pages of a list
-arguments.py    the names of who acts; ids and tenants that no row has
-async_twins.py  its methods for `await`
-health.py       what is wrong with a store
 run_store.py    `RunStore`: create, decide, work, and their short forms start and answer
-artifacts/      artifacts, attached files and saved objects in the database
-evidence/       decision records, packs and proposals of memory in the database
-flows/          the flows of stored runs: what the store needs of one, and how it is made again
-runs/           runs in the database: created, worked on, decided, listed, ended
-work/               one worker at a time on a run
+runs/           the runs: created, driven, decided, listed, ended
+flows/          the flows of stored runs, and how a process makes them again
+work/           one worker at a time on a run: lock, lease, fence, checkpoints
+artifacts/      artifacts, attached files, saved objects, selections
+evidence/       decision records, packs, proposals of memory
+database.py     the database: its address, tables and connections
+arguments.py    checks of the arguments of all methods: names, ids, tenants, limits
+pages.py        pages of a list, with cursors
+async_twins.py  the methods for `await`
+health.py       problems of a store, for `oasflow doctor`
 
-`RunStore` is imported on first use: what a store is made of is used below it, too.
+`RunStore` is imported on first use, because the modules below it use other names of this package.
 """
 
 from __future__ import annotations

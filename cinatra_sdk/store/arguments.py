@@ -1,4 +1,4 @@
-"""Who acts: the name that is kept with everything that a person does to a run."""
+"""Checks of the arguments of the store's methods: the name of who acts; ids, tenants, ages, limits."""
 
 from __future__ import annotations
 

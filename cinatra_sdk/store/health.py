@@ -1,4 +1,4 @@
-"""What is wrong with a store, looked at without changing anything.
+"""Problems of a store, found without changing anything.
 
 examine(dsn)  ->  Examination(due={"died": 2}, dead_letters=(…), missing=(), clock_ahead=0.01, …)
 """

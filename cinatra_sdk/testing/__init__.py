@@ -6,9 +6,8 @@
 
 The double is `cinatra_sdk.outside.platform.SimulatedPlatform`; give `stubs` to choose its responses.
 
-doubles.py  the calls; a double of a provider's files
-driver.py   `drive`, `adrive`, and the result of a driven run; a test's answers, matched with
-            gates; the protocol of a flow that can be driven, and sampled inputs
+driver.py   `drive`, `adrive`, and their result; answers, matched with the gates that ask
+doubles.py  the calls of a driven run; a double of a provider's files
 """
 
 from cinatra_sdk.testing.doubles import RememberedUploads

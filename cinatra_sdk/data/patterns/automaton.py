@@ -1,10 +1,10 @@
-r"""Whether a pattern is found in a text, in time that grows with the text only.
+"""Whether a pattern is found in a text, in time that grows with the text only.
 
     automaton_of(read(r"(a+)+$")).finds("a" * 100_000 + "b", work)   ->  False
 
-Thompson's construction: all ways of matching go on side by side, one character at a time, and
-what was once worked out for a set of places and a character is kept.  It says what Python's `re`
-says; what cannot be said in this way (references back, looking around, other flags) is `None`.
+Thompson's construction: all ways of matching go on side by side, one character at a time, and the result
+for a set of places and a character is remembered.  The verdict is that of Python's `re`; a pattern that
+cannot be searched in this way (references back, looking around, other flags) gives `None`.
 """
 
 from __future__ import annotations

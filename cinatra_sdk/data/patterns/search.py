@@ -1,13 +1,13 @@
 r"""An author's pattern on anybody's text, in bounded time.
 
-In: a pattern, a text and a budget of work.  Out: what was found, or `SearchStopped`.
+In: a pattern, a text and a budget of work.  Out: the matches, or `SearchStopped`.
 
     Matcher(r"\d+").all("a1b22")                  ->  ["1", "22"]
     Matcher(r"(a+)+$").first("aaaa…b")            ->  SearchStopped after 2 s of processor time
     Matcher(r"(a+)+$").found("aaaa…b", Work(…))   ->  False
 
-A search of few steps is made here by Python's own engine; one that only asks whether something is
-found, by an automaton; any other in a process of its own.  All three say the same.
+Python's own engine makes a search of few steps; an automaton makes a search that only asks whether
+something is found; a process of its own makes any other search.  All three give the same result.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What each keyword of JSON Schema (Draft 2020-12) asks of a value.
+"""The rule of each keyword of JSON Schema (Draft 2020-12).
 
-In: the check, what the keyword says, the value, the schema around it.  Out: the first `Break`.
+In: the check, the value of the keyword, the checked value, the schema around it.  Out: the first `Break`.
 
-A keyword that says nothing about a value's type lets it pass.
+A keyword that says nothing about a value's type lets the value pass.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What `$ref` and `$dynamicRef` lead to; nothing is ever fetched.
+"""The targets of `$ref` and `$dynamicRef`; nothing is ever fetched.
 
-The library that reads references takes long to import, so it is imported by a schema that has
-one, or when a graph is built (`load_schemas`).  Only the metaschemas of JSON Schema are known besides the schema itself.
+The library that reads references takes long to import.  So it is imported only for a schema with a
+reference, or when a graph is built (`load_schemas`).  Besides the schema itself, only the metaschemas of
+JSON Schema are known.
 """
 
 from __future__ import annotations

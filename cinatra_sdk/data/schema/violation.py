@@ -1,4 +1,4 @@
-"""The rule of a schema that a value breaks, and where."""
+"""`Break`: the rule of a schema that a value breaks, and its place; whether two JSON values are equal."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""What each keyword of JSON Schema (Draft 2020-12) takes: the metaschema, as a table.
+"""The values that each keyword of JSON Schema (Draft 2020-12) may have: the metaschema, as a table.
 
     taken("type", "strng", ("type",))        ->  raises Wrong: 'there is no type "strng"'
     taken("items", {…}, ("items",))          ->  Below(schemas=[({…}, ("items",))], in_place=False)
     flaw_of({"properties": {"a": {"minLength": -1}}})
         ->  SchemaFlaw(("properties", "a", "minLength"), "it is no whole number from 0 on")
 
-The checker of files and the runtime read schemas by this one table.  Checking a schema against the
-metaschema itself says the same without saying why, and takes hundreds of steps for each subschema.
+The checker of files and the runtime read schemas by this one table.  A check against the metaschema itself
+gives the same verdict without a reason, and takes hundreds of steps for each subschema.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Urls of a flow: a value in the path is one segment, whatever it holds.
+"""Urls of a flow: a value in the path is one segment, whatever the value holds.
 
     template  https://crm.example.com/people/{{ name }}/notes?by={{ who }}
     values    {"name": "Ada/Lovelace?", "who": "a b"}
     url       https://crm.example.com/people/Ada%2FLovelace%3F/notes?by=a b
 
-Encoded is a value in a path that the author began.  Left as it is are a value in front of the path's
-first slash, which says what host the url names; a value behind `?` or `#`, which may be several
-parameters; an expression in which the author wrote `/`, `?` or `#` (`{{ '?page=' ~ page }}`); and
-`{{NAME}}`, because a placeholder without a value is refused where the url is called.
+A value in a path that the author began is encoded.  Four kinds of values stay as they are: a value in front
+of the path's first slash, which names the host; a value behind `?` or `#`, which may be several parameters;
+an expression in which the author wrote `/`, `?` or `#` (`{{ '?page=' ~ page }}`); and `{{NAME}}`, because a
+placeholder without a value is refused where the url is called.
 
-Whether the url may be called is asked of the whole url, later (`cinatra_sdk/outside/platform/call_addresses.py`).  A
+Whether the whole url may be called is decided later (`cinatra_sdk/outside/platform/call_addresses.py`).  A
 value that makes a dot segment is refused there: servers decode `%2E` and `%2F` before they resolve.
 """
 

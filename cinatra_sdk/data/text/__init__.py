@@ -1,13 +1,11 @@
 """Texts and files: read strictly, within bounds.
 
-author_files.py  the one door to files
-documents.py     JSON and YAML files of hosts
-folders.py       folders below which no link is followed; a file changed by one writer at a time;
-                 lines of long files
-header_names.py  headers that a call may carry
+author_files.py  the only access to files of packages, trees and users
+documents.py     a JSON or YAML document of a host
+folders.py       folders in which no link is followed; files rewritten, or read in pieces
+yaml_reader.py   the one reader of YAML
+person_texts.py  names and other stored texts of people: one form, bounds, no invisible letters
+header_names.py  the headers that an author may set
 nearest_name.py  `did you mean …?`
 plurals.py       `1 run`, `2 runs`
-person_texts.py  names of people who decide; how long a kept text may be; characters that a person
-                 does not see and a model reads
-yaml_reader.py   the one reader of YAML
 """

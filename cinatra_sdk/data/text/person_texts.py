@@ -1,4 +1,4 @@
-r"""Names of people who decide: in one normal form, without invisible characters.
+r"""Names and other stored texts of people: one normal form, bounds, no invisible characters.
 
     person_name("  Jose\u0301  Lima ")   ->  "José Lima"
     person_name("ann\u200b@example.org")  ->  AnswerInvalid: 'by' holds U+200B (ZERO WIDTH SPACE) …
@@ -37,7 +37,7 @@ INVISIBLE: Final = frozenset(
 )
 """Letters and marks that leave no trace on a screen, and that count as printable: all that Unicode lets
 a screen ignore, and the blanks among the letters (of Braille, Hangul, hieroglyphs, Khitan and music).
-Names have none of them; prose needs some (`person_texts.py`).
+Names have none of them; prose needs some.
 """
 _MOST_MARKS: Final = 3
 """Marks on one letter; more paint over other lines."""

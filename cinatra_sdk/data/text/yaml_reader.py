@@ -1,4 +1,4 @@
-"""The one reader of YAML: by the core schema of YAML 1.2, the part of it that is JSON written otherwise.
+"""The one reader of YAML: the core schema of YAML 1.2, and only the part that JSON can express.
 
     mapping:            ->  {"mapping": {"yes": "go", "1": "stop", "n": 17}}
       yes: go               (yes, no, on, off, dates and 1:30 are strings; 017 is seventeen;

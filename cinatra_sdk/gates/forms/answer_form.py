@@ -102,7 +102,7 @@ def make_record(
     output_schema: Mapping[str, JsonValue] | None = None,
     document_schema: Mapping[str, JsonValue] | None = None,
 ) -> dict[str, JsonValue]:
-    """The arguments of `choosing.form_of` as JSON; each schema as a text, or null.
+    """The arguments of `form_of` as JSON; each schema as a text, or null.
 
     The selection is left out: the values of the payload hold it.
     """

@@ -1,4 +1,4 @@
-"""The form of a gate without a schema whose output is no text: a yes, or a value of that output.
+"""Forms of gates without a schema: a yes, a text, a call to confirm, a pause of a node's own code.
 
 form = ApprovalForm(output="count", output_schema={"type": "integer"})
 form.read({"approved": True, "value": 3})    ->  Answer(approved=True, value=3, …)

@@ -1,4 +1,4 @@
-"""Picks the form of a gate's answers from what is known of the gate.
+"""Picks the form of a gate's answers from the facts about the gate.
 
 form_of(output="note")                                          ->  TextForm
 form_of(output="city", question=True)                           ->  TextForm that takes no yes

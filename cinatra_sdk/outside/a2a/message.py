@@ -4,8 +4,8 @@
         ->  {"state": "completed", "text": "Booked.", "data": {}, "task": "t1", "context": "c1"}
         ->  {"state": "input_required", "text": "Which hotel?", "task": "t1", "context": "c1"}
 
-A task that is not done is looked at again and again, for as long as its session says.  The message itself
-is sent once: only what was surely not sent is tried again.
+The state of an unfinished task is requested again and again, for as long as its session says.  The message
+is sent once: it is sent again only where it surely never left this process.
 """
 
 from __future__ import annotations

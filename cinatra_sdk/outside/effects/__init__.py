@@ -1,17 +1,11 @@
-"""The one door to the outside: whatever a node does outside of its run goes through `perform`.
+"""The one door for every effect of a node: calls, tools, questions to models go through `perform`.
 
-door.py            `Door`: the parts that the host gives (ledger, policy, budget, events);
-                   `current_key()`, for a tool that has a receiver of its own
-effect.py          an `Effect`: what is to be done, under which key; `EffectResult`, `Usage`; an
-                   error -> transient or permanent, and whether the effect may have happened
-execution.py       `perform` and `aperform`: the order in which the parts are asked
-ledger.py          the `Ledger` protocol: what is known about a key, and what came of it; what
-                   stands in for a ledger, where the host gives none
-memory_ledgers.py  `MemoryLedger`, the shipped double; ledgers in memory of the runs that this
-                   process began, for what acts at most once
-permits.py         asking policy and budget, telling watchers; code that says it does not act,
-                   whose effects are refused; the rules of a governed run, which the door asks
-                   first
+effect.py          `Effect`, `EffectResult`, `Usage`; what an error says about an effect
+door.py            `Door`: the ledger, policy, budget and watchers of a host; `current_key()`
+execution.py       `perform` and `aperform`: the door's order of questions, then the call
+permits.py         the questions to policy, budget and governed rules; the news for watchers
+ledger.py          the `Ledger` protocol: begun, stored, unknown, differs
+memory_ledgers.py  `MemoryLedger`, for tests and plain graphs
 platform_calls.py  a call of the platform as an effect
 
 perform(effect, lambda: EffectResult(value=send(…)), door)   ->  EffectResult(value=…, status="done")

@@ -1,4 +1,4 @@
-"""An effect: what a node is about to do outside of its run; and what came of it.
+"""An effect: the call that a node is about to make outside of its run; and its result.
 
 Effect(kind="http", capability="POST {{CINATRA_BASE_URL}}/api/mail", node="send",
        path="outer/send", arguments={"url": …, "body": {…}}, key="9f…")

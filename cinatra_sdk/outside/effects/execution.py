@@ -1,15 +1,15 @@
 """`perform`: one effect, made under everything that the host demands of it.
 
-In: an `Effect`, a function that makes it, and the host's `Door`.  Out: its `EffectResult`.
+In: an `Effect`, a function that makes the call, and the host's `Door`.  Out: its `EffectResult`.
 
     run still ours -> ledger -> rules of a governed run -> what was shown is what is sent -> policy
     -> budget -> news
     -> the call -> record -> budget -> news
 
-Bounds and repeated attempts of the call itself are those of whoever makes it: only `HttpPlatform`
-knows whether a request has left the process, and so whether it may be sent again.
+The function bounds and repeats its own call: only `HttpPlatform` knows whether a request has left the
+process, and so whether the request may be sent again.
 
-A value is stored as JSON within the bounds of `values.json_values`, without the effect's secrets.
+A value is stored as JSON within the bounds of `cinatra_sdk.data.json_values`, without the effect's secrets.
 """
 
 from __future__ import annotations

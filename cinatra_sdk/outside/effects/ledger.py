@@ -1,19 +1,19 @@
-"""The ledger: what is known about the key of an effect, and what came of it.
+"""The ledger: the state of each effect by its key, and its result.
 
-In: an `Effect`.  Out: one of four entries, by which `perform` goes on.
+In: an `Effect`.  Out: one of four entries, which decides how `perform` goes on.
 
-    begin(effect)   ->  Begun(attempt=1)         nobody has done it: it is begun now
-                        Stored(result=…)         it was done: the result is replayed
+    begin(effect)   ->  Begun(attempt=1)         the key is new: the effect is begun now
+                        Stored(result=…)         the effect was made: its result is replayed
                         Unknown()                it may have happened, and must not be repeated
                         Differs()                the key belongs to another request
 
 A ledger belongs to one activation of one run.  Each activation has a number, its *fence*, and an
-activation with a higher number has taken the run over from those below it:
+activation with a higher number has taken the run over from all with a lower one:
 
-* A row that an earlier activation began and did not end was cut off by a crash.  It is begun again
-  under the same key; where the effect is at most once, its status becomes `unknown` instead.
+* A row that an earlier activation began and did not end was cut off by a crash.  The effect is begun
+  again under the same key; where it is at most once, its status becomes `unknown` instead.
 * A row that this activation began and has not ended is being made at this moment: `RunBusy`.
-* An activation that was taken over begins and records nothing: `RunBusy`.
+* An activation that was overtaken begins and records nothing: `RunBusy`.
 
 A row whose status is `done` never changes.  `tests/effects/ledger_contract.py` holds the rules as
 tests, for every ledger.

@@ -1,8 +1,7 @@
-"""What is asked before an effect, and told after it: policy, budget, watchers.
+"""The questions before an effect, to policy and budget, and the news after it, for watchers.
 
-In: an effect and the host's `Door`.  Out: nothing, or the error that refuses the effect.  The host's
-functions are strangers here: whatever a policy or a budget raises refuses, and whatever a watcher
-raises is logged.
+In: an effect and the host's `Door`.  Out: nothing, or the error that refuses the effect.  The functions of
+a host may fail: an error of a policy or a budget refuses the effect, and an error of a watcher is logged.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""One request to an MCP server: a call is made once, and what the server answered counts.
+"""One request to an MCP server: a call is made once, and the server's answer counts.
 
 await acall(link, "search", {"query": "bees"}, key="9f…")    {"content": […], "isError": False}
 await alist(link)                                            [{"name": "search", …}]
 
-Until the server can be asked, nothing was done, and its policy says how often that is tried.  A call that
-was put to it is never put again here: the ledger of the run says what comes of it.
+Connecting changes nothing, so the server's policy says how often connecting is tried.  A call that was
+sent is never sent again here: the ledger of the run says how the run goes on.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A child process in a group of its own, whose id belongs to nobody else until it is reaped.
+"""A child process in a group of its own, and the MCP server that such a process runs.
 
     child = Child(["mcp-files"], env={}, folder=None)
-    child.signal_all(SIGKILL)      reaches what it has started, also after its own end
+    child.signal_all(SIGKILL)      reaches all that the child has started, also after the child's own end
     child.reap()
 
-The processes of an event loop are reaped as soon as they end.  From then on the id of their group may be
-that of a stranger, so what they have left behind could not be ended.
+The processes of an event loop are reaped as soon as they end.  From then on the id of their group may
+belong to a stranger, so whatever they left behind could not be ended.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
-"""Chat models behind one seam: what a flow file names, what a host lends, what is asked.
+"""Chat models: configured in a file, lent by a host, or scripted.
 
-attempts.py       tries, and the time between them; what a client's error says
-clients.py        providers: their packages, their keys, their names of parameters; the model that
-                  answers: lent by the host, or connected
-config.py         `ModelConfig`: the model as the file names it; read from an LlmConfig
+config.py         `ModelConfig`: the model as the file names it
+clients.py        which chat model answers; the clients of the providers, and their keys
+question.py       one question, and its answer as the outputs of a node
+attempts.py       repeated tries, and the time between them
 model_scripts.py  `ScriptedModel`, the double for tests
-question.py       one question, its answer as outputs: text, or an object by schema, mended once;
-                  one turn of a conversation with a model that may call tools
-recordings.py     `RecordingModel`, `ReplayingModel`: answers kept in a file
-totals.py         `ModelUsage`: what the models of a run used up, and its price
-uploads/       files uploaded to providers, for questions that name them
+recordings.py     `RecordingModel`, `ReplayingModel`: answers stored in a file
+totals.py         `ModelUsage`: tokens and price of a run
+uploads/          files uploaded to providers, for questions that name them
 
 Each name is imported on first use: reading a config must not load LangChain.
 """

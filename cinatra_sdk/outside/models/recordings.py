@@ -1,10 +1,10 @@
-"""Answers of a model kept in a file, and given again: tests without a network and without a key.
+"""Answers of a model, recorded in a file and replayed from it: tests without a network and without a key.
 
     RecordingModel(model, "answers.jsonl")     asks the model, and appends question and answer
     ReplayingModel("answers.jsonl")            the same question -> the same answer
 
-A line is `{"question": {…}, "answer": {…}}`.  A question is its messages, tools and schema; a file holds
-no key, because a model is asked without one.
+A line is `{"question": {…}, "answer": {…}}`.  A question is its messages, tools and schema; the file holds
+no key, because a question holds none.
 """
 
 from __future__ import annotations

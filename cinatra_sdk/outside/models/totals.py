@@ -1,4 +1,4 @@
-"""What the models of a run used up: tokens by model and node, and their price where the host knows it.
+"""Tokens that the models of a run used, by model and node, and their price where the host knows it.
 
 total_usage(records, price)    ->  (ModelUsage(model="openai/gpt-5", calls=2, …, cost=Decimal("0.01"),
                                                nodes=(NodeUsage(node="outer/ask", calls=2, …),)),)

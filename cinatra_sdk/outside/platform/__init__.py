@@ -1,24 +1,17 @@
-"""The seam to the outside: every HTTP call of a flow goes through one `Platform`.
+"""The platform: every HTTP call of a flow goes through one `Platform`.
 
-call_addresses.py    the addresses that may be called (pure, but for the look-up)
-call_headers.py      headers that a host sets on calls to one origin; the trace that a call
-                     belongs to, as headers
-description.py       a stored description -> the rebuilt platform; the addresses and secrets that
-                     this process lends to platforms
-http_exchange.py     one request on the wire, one response read within bounds; keeps the HTTP
-                     client's records of calls out of a host's log
-http_platform.py     `HttpPlatform`: the loop of sending and waiting; at a foreign address
-model_usage.py       what a platform used up of a model, told to whoever made the call
-opaque_responses.py  limits what is kept of responses that may contain credentials (pure)
-protocol.py          a node's call (`PlatformCall`), and the errors of calls; a platform that
-                     refuses every call; `WrappedPlatform`: the base of a platform around another
-                     one
-response_outputs.py  a response -> the node's declared outputs (pure); the schema of an answer,
-                     from declared outputs
-simulation.py        `SimulatedPlatform`, the shipped double; responses that you write
-wire_request.py      a call -> the request that is sent (pure); addresses that an author lets one
-                     node call (pure)
+protocol.py          `PlatformCall` and `Platform`; the errors of calls; wrappers of platforms
+http_platform.py     `HttpPlatform`: sends, waits, tries again
+wire_request.py      a call -> the request that is sent (pure)
+http_exchange.py     one request on the wire, and one response within bounds
 wire_response.py     a response -> a value, a wait or an error (pure)
+response_outputs.py  a value -> the node's declared outputs (pure)
+call_addresses.py    the addresses that may be called (pure, but for the look-up)
+call_headers.py      the headers that a host sets on calls to one origin
+opaque_responses.py  responses of which no text is stored (pure)
+description.py       a stored description -> the rebuilt platform
+simulation.py        `SimulatedPlatform` and its stubs
+model_usage.py       tokens that a platform used of a model, for the caller
 
 Each name is imported on first use: a simulation starts without an HTTP library, and reading stored
 runs needs neither.
@@ -102,7 +95,7 @@ def platform_from(
     record: str | None = None,
     allow: Sequence[str] = (),
 ) -> Platform:
-    """The platform that `describe()` described, as far as this process allows; see `remaking.py`.
+    """The platform that `describe()` described, as far as this process allows; see `description.py`.
 
     env:    the settings of this process.  `CINATRA_BASE_URL` is the only address that gets its
             secrets (`CINATRA_BRIDGE_TOKEN`, `CINATRA_CONTEXT_ATTEST_KEY`) and the tokens of a run;

@@ -1,7 +1,7 @@
 """One exchange over HTTP: the request for the wire, and the bounded reading of its response.
 
-In: a `Prepared` request and the addresses of its host.  Out: an `httpx2.Request`, then an
-`Response` or a `Failure`.  The loop in `http_platform.py` does the waiting, with and without `await`.
+In: a `Prepared` request and the addresses of its host.  Out: an `httpx2.Request`, then a `Response` or a
+`Failure`.  The loop in `http_platform.py` does the waiting, with and without `await`.
 
     build_request(prepared, (93.184.215.14,), 0)
         -> POST https://93.184.215.14/x, Host: crm.example.com, TLS for crm.example.com

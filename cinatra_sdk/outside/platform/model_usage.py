@@ -1,4 +1,4 @@
-"""What a platform used up of a language model to answer a call, told to whoever made the call.
+"""The tokens that a platform used of a language model to answer a call, for the caller.
 
     with collect_use() as used:
         platform.call(call)          the platform calls tell_use(ModelUse(model="openai/gpt-5", …))

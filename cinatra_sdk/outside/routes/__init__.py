@@ -1,8 +1,7 @@
 """A platform made of functions: named routes, answered in this process and over HTTP alike.
 
-route_call.py      what a route gets (`RouteCall`), and how it fails (`RouteError`)
-route_platform.py  `RoutedPlatform`: a call -> its route -> the answer that an `HttpPlatform`
-                   would give; the event loop of routes that await
+route_call.py      `RouteCall`, the argument of a route; `RouteError`, its failure
+route_platform.py  `RoutedPlatform`: a call -> its route -> the answer of an `HttpPlatform`
 """
 
 from __future__ import annotations

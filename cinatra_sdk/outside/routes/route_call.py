@@ -1,4 +1,4 @@
-"""What a route gets, and how it says that it cannot answer.
+"""The argument of a route, and the error by which a route refuses.
 
     def greet(call: RouteCall) -> JsonValue:
         if not isinstance(call.body, dict):

@@ -1,9 +1,8 @@
 """Artifacts, attached files and saved objects in the database.
 
-artifacts.py         `ArtifactStore`: artifacts, the candidates of a slot; many at once
-attachment_rows.py   their rows and bytes; what providers have
-attachment_store.py  `AttachmentStore`: attached files; the resolver's ports of one tenant
+artifacts.py         `ArtifactStore`: artifacts, and the candidates of a slot
+selections.py        the record of choices for slots; the refs that a slot offered
+attachment_store.py  `AttachmentStore`: attached files, and the resolver's ports of one tenant
+attachment_rows.py   rows and bytes of attached files; the files that providers have
 object_store.py      objects that runs save by tools, in versions
-selections.py        the refs that were chosen; selections in words for people; the refs that a
-                     slot was offered
 """

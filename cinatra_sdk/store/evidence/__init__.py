@@ -1,8 +1,8 @@
 """Decision records, packs and proposals of memory in the database.
 
-decision_records.py  decision records, for auditors; their export, signed
-evidence_source.py   files and artifacts as evidence
-memory_proposals.py  what runs would like remembered
-pack_store.py        published packs
-record_writer.py     decision records, written with the change that they tell of
+record_writer.py     decision records, written in the transaction of the change that they record
+decision_records.py  `DecisionRecords`: pages, corrections, exports, for auditors
+evidence_source.py   attached files and pinned artifacts as evidence
+pack_store.py        `StoredPacks`: published packs
+memory_proposals.py  `MemoryProposals`: what runs propose to remember
 """

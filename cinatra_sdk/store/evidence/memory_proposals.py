@@ -1,7 +1,7 @@
-"""What runs would like to be remembered, and what reviewers say of it.
+"""Proposals of runs to remember something, and the words of their reviewers.
 
 memory = MemoryProposals(store.database)
-memory.list_open(tenant="acme")                       nothing of them is compiled into a context
+memory.list_open(tenant="acme")                       no context contains an open proposal
 memory.review("mp_1f…", promoted=True, by="ann")      the first word counts
 """
 

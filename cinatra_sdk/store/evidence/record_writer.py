@@ -1,11 +1,11 @@
-"""Decision records of governed runs: written in the transaction that changes how a run stands.
+"""Decision records of governed runs: written in the transaction that changes the state of the run.
 
     begin_record(flow, params, run)      a run is stored: its first record
     end_record(connection, …)            an activation ends: waiting, completed, rejected, failed
     follow_record(connection, …)         somebody ends the run without its flow: stopped, rejected, failed
 
 The database refuses a change of a governed run without its record (`016_governance.sql`), so that no way
-to end a run can forget it.
+to end a run can forget the record.
 """
 
 from __future__ import annotations

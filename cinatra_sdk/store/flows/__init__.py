@@ -1,8 +1,8 @@
-"""The flows of stored runs: what the store needs of one, and how it is made again.
+"""The flows of stored runs, and how a process makes them again.
 
+flow_protocol.py  `DurableFlow`, the protocol of a flow in the store; loaders by entry points
+flow_kind.py      the kind of a stored flow, in front of its bytes
+graph_flow.py     a hand-written graph as a stored flow
+python_flow.py    a module with a `FlowGraph` as a stored flow
 context_owner.py  checks that a host's context belongs to the run
-flow_kind.py      the kind in front of a flow's bytes
-flow_protocol.py  the flow of a stored run, rebuilt
-graph_flow.py     a hand-written graph as a flow
-python_flow.py    a flow that a module writes with `FlowGraph`
 """

@@ -1,5 +1,4 @@
-"""The flow of a stored run: the protocol that the store needs, how a flow is rebuilt, what it
-declares.
+"""The flow of a stored run: the protocol that the store needs, and the loaders that rebuild a flow.
 
 The SDK knows nothing of OAS files.  A compiler registers entry points, as this project's compiler
 does: a loader in the group `oasflow.flow_loader`, by the kind of its flows (`flow_kind.py`), and

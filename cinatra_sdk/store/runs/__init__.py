@@ -1,17 +1,15 @@
-"""Runs in the database: created, worked on, decided, listed, ended.
+"""The runs of a store: created, driven, decided, listed, ended.
 
-activation.py      one activation of a run, to its next stop; whether a run can be gone on with
-                   from its checkpoints
-creation.py        a new run, stored
-decision_entry.py  decisions of people, recorded; who may approve at gates of packs
-decision_rows.py   decisions in the database; as an auditor reads them
-flow_cache.py      the flows in this process; flows compiled from stored bytes, once for many
-                   runs; what was used last; what stored runs read of them
-lists.py           what it tells of its runs; runs by a shortened id
-needs.py           what needs a person: gates, calls to settle, failed runs
-retries.py         when a failed run is tried again; runs that nobody works on, gone on with
-run_events.py      the events of a run, read and followed; as an auditor reads them
-run_rows.py        rows of the table `runs`
-settlement.py      calls that may have happened
-upkeep.py          what people do beside that: settle, stop; runs that have ended, made small
+creation.py        a new run, checked and stored
+activation.py      one activation of a run, to its next stop
+decision_entry.py  decisions of people, recorded in one transaction
+decision_rows.py   the rows of decisions; `GateDecision`, one row for auditors
+flow_cache.py      the flows in this process, shared by the runs that may share them
+run_rows.py        a row of the table `runs` <-> `Run`
+lists.py           one run, lists of runs, their decisions and flows; runs by a shortened id
+run_events.py      the events of a run, read and followed
+needs.py           gates to decide, calls to settle, failed runs to resume
+retries.py         when a failed run is tried again; the sweep
+settlement.py      a person's word on a call that may have happened
+upkeep.py          settle, stop, archive
 """

@@ -1,7 +1,7 @@
-"""A new run: checked, then stored with its flow; nothing of it is carried out.
+"""A new run: checked, then stored with its flow; no node runs yet.
 
-In: a flow, its parameters, and what the host says about the run.  Out: the run's id, and the context
-bound to it.
+In: a flow, its parameters, and the host's words about the run.  Out: the run's id, and the context bound
+to it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Decisions of people, recorded: one short transaction, all of them or none.
 
-In: a run, and a decision for each of some of its open gates.  Out: the flow that carries them out,
-and the context bound to the run.
+In: a run, and a decision for each of some of its open gates.  Out: the flow that carries out the
+decisions, and the context bound to the run.
 
-Only the gates have to be open: neither the run's lock nor the work on it is waited for.
+The gates have to be open, and nothing else: a decision waits neither for the lock of the run nor for a
+worker.
 """
 
 from __future__ import annotations

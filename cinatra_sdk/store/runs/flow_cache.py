@@ -3,7 +3,7 @@
     flows = KnownFlows(database, HostParts(env={"CRM": "https://crm"}))
     flows.flow_of(connection, row)          ->  the flow that the run was started with
 
-A rebuilt flow calls the platform that the run's row describes, as far as this process allows.
+A rebuilt flow calls the platform that the row of the run describes, as far as this process allows.
 """
 
 from __future__ import annotations

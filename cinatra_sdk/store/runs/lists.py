@@ -1,4 +1,4 @@
-"""What a run store tells of its runs: one, a list, their decisions, their flows.
+"""Reads of a run store: one run, lists of runs, their decisions, their flows.
 
 `tenant=` restricts a method to that tenant's runs: other runs count as missing.  None: every
 tenant's runs.
@@ -284,7 +284,7 @@ class RunReader:
         return [row["name"] for row in rows]
 
     def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
-        """The one run whose id is `prefix`, or begins with it; see `lists.py`.
+        """The one run whose id is `prefix`, or begins with it.
 
         Without a tenant, only ids of runs without a tenant may be shortened.  to_act: the caller
         will act on the run, so an id that a person chose must be written in full.

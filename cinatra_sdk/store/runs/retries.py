@@ -1,9 +1,9 @@
-"""Which failed runs are tried again, when, and how often.
+"""Which failed runs are tried again, when, and how often; and the sweep that tries them.
 
     RetryPolicy().find_delay("transient", failures=2)   ->  60.0
     RetryPolicy().find_delay("transient", failures=5)   ->  None: a person has to resume the run
 
-A run whose process died is gone on with as soon as a sweep finds it, and counts as a failure too.
+The next sweep continues a run whose process died; the death counts as a failure too.
 """
 
 from __future__ import annotations

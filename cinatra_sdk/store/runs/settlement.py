@@ -1,10 +1,10 @@
-"""Calls of which nobody knows whether they happened: a person finds out, and says so.
+"""A person's word on a call that may have happened: it did, or it did not.
 
     store.settle("r1", key, happened=True, value={"id": "m-1"}, by="ann", reason="it is in the outbox")
 
-In: the key of an effect that is `unknown`.  Out: a row that never changes, of who said what and why; the
-run is `running` again, for whoever works on it next: with the value as the result of the call, or by a
-call that is made now.
+In: the key of an effect with the status `unknown`.  Out: a row that never changes: who said what, and why.
+Then the run is `running` again, and its next worker goes on: with the value as the result of the call, or
+by making the call.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""One worker at a time on a run, and nothing written by a worker that lost it.
+"""One worker at a time on a run, and no write by a worker that lost the run.
 
-checkpoint_cache.py  what a worker knows of the checkpoints
-claims.py            who works on a run: lock, lease and fence; the lease, renewed; stores what
-                     has waited for a moment
-event_rows.py        records as its parameters; events that wait to be stored
-run_ledger.py        effects, under the fence
-saver.py             `RunSaver`: the engine's checkpoints, with the run's gates and events, under
-                     the fence
-statement.py         what the engine writes, as one statement
+claims.py            the claim on a run: lock, lease and fence; the heartbeat that renews leases
+saver.py             `RunSaver`: checkpoints, gates and events of the run, under the fence
+statement.py         the writes of the engine, gathered into one statement
+checkpoint_cache.py  the newest checkpoints, as the worker knows them
+event_rows.py        events that wait to be stored; rows as one JSON parameter
+run_ledger.py        the ledger of a stored run, under the fence
 """

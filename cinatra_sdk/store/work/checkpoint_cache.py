@@ -1,12 +1,12 @@
-"""What a worker knows of its run's checkpoints: the newest two of each graph, and its line.
+"""The checkpoints of a run as its worker knows them: the newest two of each graph, and the run's line.
 
-In: what the worker reads and writes.  Out: the rows that LangGraph's saver would read.
+In: the worker's reads and writes.  Out: the rows that LangGraph's saver would read.
 
-    known.take(gathered)             what was written, stored already or not
+    known.take(gathered)             the writes, stored already or not
     known.find("", None)             the newest checkpoint of the outermost graph, as a row
 
-While a worker has a run nobody else writes to its checkpoints, so what it knows is what the database
-holds, or will hold with the next flush.
+Only the worker of a run writes its checkpoints.  So the cache equals the database, as it is or as it will
+be after the next flush.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
     with claims.claim("r1", wait=30) as (connection, claim):     # RunBusy after 30 seconds
         RunSaver(connection, fence=claim.fence, …)
 
-A worker holds the run's advisory lock, on the connection that its checkpoints go through: when its
-process dies the lock is free at once.  A process that was stopped (SIGSTOP) keeps its lock; when its
-lease has run out, the next worker ends its connection where it may and takes the run over by the
-fence alone.  Every write compares the fence, so whoever was overtaken writes nothing.
+A worker holds the advisory lock of the run, on the connection of its checkpoints: when the worker's
+process dies, the lock is free at once.  A stopped process (SIGSTOP) keeps its lock.  When its lease has run
+out, the next worker ends that connection where it may, and takes the run over by the fence alone.  Every
+write compares the fence, so a worker that was overtaken writes nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Records as parameters of one statement that writes many rows: a JSON text for each table.
+"""Events that wait to be stored, and rows as one JSON parameter for each table.
 
 list_rows(("id", "visit"), [("a", 1), ("b", 2)])  ->  '[{"id": "a", "visit": 1}, {"id": "b", "visit": 2}]'
 """

@@ -4,10 +4,10 @@
     ledger.begin(effect)      one statement: the run goes on, it is ours, and the effect is begun
     ledger.finish(effect, EffectResult(value={"id": "m-1"}))
 
-A result that comes back after another worker took the run over is not recorded, not even as a note
-at the row: that worker may be making the effect at this moment, under the same key, and its record
-has to be the one that its checkpoint tells of.  A receiver that knows the key answers both alike; an
-effect that is at most once is `unknown` to the worker that goes on, and a person settles it.
+A result that arrives after another worker took the run over is not recorded, not even as a note at the
+row.  The other worker may be making the same effect at this moment, under the same key, and its checkpoint
+has to agree with its own record.  A receiver that knows the key answers both workers alike; an effect that
+is at most once is `unknown` to the other worker, and a person settles it.
 """
 
 from __future__ import annotations

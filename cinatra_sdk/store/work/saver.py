@@ -4,19 +4,19 @@
     graph = flow.graph(saver)
     saver.flush()
 
-What the engine writes waits here, with the events that tell of it and the gates that it parks, until
-a flush stores all of it in one statement, and so in one transaction that compares the fence: a worker
-that was overtaken while it was stopped writes nothing (`FenceLost`).  The end of the activation takes
-with it what waits; a thread (`flushing`) stores what has waited for a moment, so that a gate is soon
-open for people and a follower sees a long call; and much at once is stored at once.
+Writes of the engine wait here, together with events and gates of the run.  A flush stores all of them in
+one statement, and so in one transaction that compares the fence: a worker that was overtaken while it was
+stopped writes nothing (`FenceLost`).  Three things flush: the end of the activation; a thread (`flushing`),
+once a write has waited for a moment, so that a gate is soon open for people and a follower sees a long
+call; and a large number of waiting writes.
 
-A process that dies loses what waited.  The worker that goes on repeats those steps from the last
-checkpoint that was stored: their calls are in the ledger and are not made again, and the rest only
-computes.  Where that is not so (`is_eager`) each write is stored before the engine goes on.
+A process that dies loses its waiting writes.  The next worker repeats those steps from the last stored
+checkpoint: the ledger has their calls, which are not made again, and the rest only computes.  Where that
+is not so (`is_eager`), each write is stored before the engine goes on.
 
-With a LangGraph whose statements this version does not know (`knows_statements`) nothing waits and
-nothing is remembered: its own statements are carried out one by one, in a transaction that compares
-the fence.
+With a LangGraph whose statements this version does not know (`knows_statements`) nothing waits and nothing
+is remembered: LangGraph's own statements are carried out one by one, in a transaction that compares the
+fence.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What the engine writes, gathered into the parameters of one statement.
+"""The writes of the engine, gathered into the parameters of one statement.
 
-In: the statements that LangGraph's own saver carries out, one by one.  Out: parameters for the
+In: the statements that LangGraph's own saver carries out, one by one.  Out: the parameters of the
 statements `write_work` and `end_activation`, which carry out all of them, or none where the worker
 has lost the run.
 
-LangGraph's saver decides what is stored; only the number of statements differs.  Values are encoded
-when they are gathered, so that a later change of an object changes nothing here.
+LangGraph's saver decides what is stored; only the number of statements differs.  Values are encoded when
+they are gathered, so that a later change of an object changes nothing here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Anthropic's files, which are in beta: a form in, the id of a file out.
+"""The files of Anthropic, Gemini and OpenAI: a file in, the provider's id of it out.
 
-AnthropicFiles(api_key).upload(file)    POST /v1/files   ->  provider_file_id "file_…"
+AnthropicFiles(api_key).upload(file)    POST /v1/files   ->  provider_file_id "file_…"    (in beta)
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
         -> ProviderAnswer(headers={…}, body={"id": "file-1", …})
         -> UploadFailed: openai refused the file with HTTP 401 (invalid_api_key)
 
-What a provider answers may quote the key, and what stands in an error may come before a model.  So an
-error tells the status and the provider's short word for it, and nothing else of the answer.
+The answer of a provider may quote the key, and the text of an error may reach a model.  So an error holds
+the status and the provider's short word for the error, and nothing else of the answer.
 """
 
 from __future__ import annotations

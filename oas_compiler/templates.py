@@ -5,9 +5,9 @@
     "{# {{ hint }} #}"                             ->  {}
 
 Upper-case names belong to the environment: the platform fills them in, a flow never feeds them.
-Nothing of a template is evaluated here, not even a constant such as `9 ** 9 ** 9`.  Templates of
-the common kind are read by templates.py, which gives the same result without Jinja.  Templates that
-need a parser count with their words and signs, up to a limit for the document.
+Nothing of a template is evaluated here, not even a constant such as `9 ** 9 ** 9`.  Common templates are
+read without Jinja, with the same result.  Templates that need a parser count with their words and signs, up
+to a limit for the document.
 """
 
 from __future__ import annotations

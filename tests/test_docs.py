@@ -244,6 +244,42 @@ def test_the_docstring_of_a_folder_names_its_modules(folder: Path) -> None:
     assert find_lies(describe_folder(folder), folder) == []
 
 
+MODULES = sorted(
+    path for package in ("oas_compiler", "cinatra_sdk", "graphs") for path in (ROOT / package).rglob("*.py")
+)  # fmt: skip
+OF_USERS = {"scripts/a.py", "scripts/send.py", "a.py", "shop/refunds.py", "shop/newsletter.py"}
+"""Files in the packages of users, which heads of modules give as examples."""
+PROGRAMS = {"verifier.py"}
+"""Modules that are called by their name: their heads show how."""
+
+
+def find_wrong_names(text: str, module: Path) -> list[str]:
+    """The modules that a head names and that are not there, and the module itself."""
+    names = set(re.findall(r"(?<![\w/.])[\w/]+\.py\b", text)) - OF_USERS
+    return sorted(
+        name
+        for name in names
+        if not is_found(name) or (name == module.name and name not in PROGRAMS)
+    )  # fmt: skip
+
+
+def test_heads_of_modules_name_other_modules_that_are_there() -> None:
+    wrong = {}
+    for module in MODULES:
+        head = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8"))) or ""
+        if names := find_wrong_names(head, module):
+            wrong[name_of(module)] = names
+    assert wrong == {}
+
+
+def test_a_head_that_names_itself_or_a_lost_module_is_noticed() -> None:
+    head = "See `visit.py`, `gone.py`, `scripts/send.py` and lower/flow.py."
+    assert find_wrong_names(head, ROOT / "cinatra_sdk/flow/visit/visit.py") == [
+        "gone.py",
+        "visit.py",
+    ]
+
+
 @pytest.mark.parametrize("package", ["cinatra_sdk", "oas_compiler"])
 def test_the_docstring_of_a_package_names_its_folders(package: str) -> None:
     words = set(re.findall(r"\w+", describe_folder(ROOT / package)))

@@ -1,18 +1,14 @@
-"""Every rule's card by code, name or alias: what `oasflow rule` and docs/diagnostics.md show.
+"""The card of every rule by code, name or alias, for `oasflow rule` and docs/diagnostics.md.
 
-front_cards.py       cards of the findings while a document is read: OAS001 to OAS009, OAS018;
-                     cards of the findings while references are followed: OAS010 to OAS019; cards
-                     of the findings in components and their fields: OAS020 to OAS039; cards of
-                     the findings while nodes, ports and data edges are built: OAS051 to OAS083
-installed_rules.py   the rules that installed packages add, and all that a check applies
-dependency_cards.py  cards of the findings of `oasflow deps` in packages and their child agents:
-                     DEP001 to DEP011
+front_cards.py       cards of findings while a document is read, resolved and built: OAS001 to OAS083
+dependency_cards.py  cards of findings of `oasflow deps`: DEP001 to DEP011
+installed_rules.py   the rules of installed packages, and all rules that a check applies
 
     find("OAS044"), find("one-edge-per-branch")     -> the card of that rule
     find("V17")                                     -> the card of the rule that has this alias
 
 Rules of checks/ carry their card themselves.  Findings that are recorded while a file is read,
-loaded or built have theirs in the tables beside this module.
+loaded or built have their cards in the tables beside this module.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cards of the findings while a document is read: OAS001 to OAS009, OAS018."""
+"""Cards of findings while a document is read, resolved and built: OAS001 to OAS083."""
 
 from __future__ import annotations
 

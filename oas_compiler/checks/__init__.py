@@ -12,10 +12,10 @@ rules has a graph.  `compile_flow` also refuses a context slot that no host coul
 node selects for, and warns of placeholders without a value.  `check` applies all rules: hosts and
 reviewers accept a file that passes them.
 
-subject.py           what rules are given: the document as written, its flows, its package
+subject.py           `Subject`, the argument of every rule: document, flows, package
 all_rules.py         every rule of oasflow
 rule_packs.py        packs of rules, those of installed packages among them
-compile_rules.py     the rules that compiling applies, and imports no others
+compile_rules.py     the rules that compiling applies, without an import of the others
 credential_cover.py  a document with its credentials covered
-lookup/              what several rules look up: credentials, calls, edges, flaws of values
+lookup/              shared by rules: credentials, calls, edges, flaws of values
 """

@@ -1,7 +1,7 @@
-"""Agents as flows.
+"""An Agent, a Swarm or an A2AAgent as a flow.
 
 an Agent   start → its part (agent_loop.py) → end
-a Swarm    start → the part of its first agent ⇄ those that it hands over to → end
+a Swarm    start → the part of its first agent ⇄ those of the agents that it hands over to → end
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A component with its fields, as the reader of a document opens it.
+"""A component with its fields, as the reader of a document opens it; and the input of its builder.
 
 component.text("url")              ->  "https://…"   (its kind has been checked)
 with_article("ApiNode")            ->  "an ApiNode"

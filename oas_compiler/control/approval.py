@@ -23,7 +23,7 @@ depth, as a FlowNode without `gateSteps` does, and none otherwise:
 
 A gate of a map is one gate, however many items ask by it.
 
-A step that stands before a node of a send class guards it (approval.py): a policy must have an entry
+A step in front of a node of a send class guards this node: a policy must have an entry
 for it.
 """
 

@@ -168,7 +168,7 @@ def lengthen(trail: tuple[str, ...], name: str) -> tuple[str, ...]:
 #     mail (email_send): start → ApiNode (no class) → gate → ApiNode → end       acts, for all we know
 #
 # A risk class on a container says that some node inside sends, not which one.  If a node inside has a
-# send class itself, that node is the send, and openings.py checks it.
+# send class itself, that node is the send, and is checked as one.
 
 
 _HARMLESS: Final = frozenset({"read_only", "read", "draft_create", "draft_update", "write_safe"})
@@ -221,7 +221,7 @@ class ContainerCalls:
         return found
 
     def _in_flow(self, flow: FlowIR, waived: Waived, *, is_open: bool) -> _Calls:
-        # flows nest as deep as bounds.MAX_DEPTH
+        # flows nest as deep as MAX_DEPTH of input_bounds.py
         opened = self.openings.of(flow, waived).trails if is_open else {}
         found = _Calls()
         for node_id in self._all.of(flow).trails:
@@ -254,7 +254,7 @@ def _may_act(node: Node) -> bool:
 #            `OpenNode(node=send, way=("start", "check", "mail", "mail/send"))`
 #
 # One walk from the outermost StartNode with the stops taken away.  A container of a send class is a
-# send as a whole, and so may be the calls inside it (openings.py).  Subflows, maps and catch
+# send as a whole, and so may be the calls inside it.  Subflows, maps and catch
 # branches are walked through; nothing is said of what comes after a node that could not be read.
 
 
@@ -405,7 +405,7 @@ def find_loops(flow: FlowIR, openings: Openings, waived: Waived = NONE_WAIVED) -
 # never a send: its risk class describes the nodes that it guards.
 #
 # This is the one proof that explanations and comparisons share; the rules prove the same for files
-# that may have errors (openings.py), and a test compares the two.
+# that may have errors, and a test compares the two.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

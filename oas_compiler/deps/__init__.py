@@ -1,10 +1,7 @@
 """Child agents: dependencies between packages, their versions, and their places on disk.
 
 agent_packages.py  folders -> the agent packages in them
-resolution.py      packages, and the child agents that each declares
-                   (`oas_compiler/package/dependencies.py`) -> links, and findings for unresolved
-                   child agents; circles, doubles, children that are used and not declared;
-                   whether a flow's copy of a child agent still equals the child
+resolution.py      packages -> a link for each declared child agent, and findings
 lock.py            a resolution -> oasflow-lock.json, or the differences from it
 
 resolve("agents/email-outreach").to_json()

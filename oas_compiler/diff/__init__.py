@@ -1,11 +1,8 @@
 """Compares two flows.  In: two flows.  Out: their differences.
 
-comparison.py         puts it together; gates, sends and other calls that got less guarded; one of
-                      the two flows: its gates, its acting nodes, the gates before each node
-changes.py            nodes and ports that were added, removed or changed; control edges and data
-                      edges that were added, removed or changed
-difference.py         the result; the content of a node, apart from its id; places where two JSON
-                      values differ; pairs the nodes of the two flows: by path, renamed, or moved
+comparison.py         the whole comparison; weaker gates in front of sends and calls
+difference.py         `Difference`, the result; pairs of nodes: by path, renamed, or moved
+changes.py            flows, nodes, ports and edges that were added, removed or changed
 schema_strictness.py  whether one answer schema is as strict as another
 """
 

@@ -1,4 +1,4 @@
-"""A matching in, the plain changes out: flows, nodes, ports, control edges and data edges.
+"""The plain changes between two matched flows: nodes, ports, control edges and data edges.
 
 Edges are compared between matched nodes, so that a renamed node changes no edge.
 """

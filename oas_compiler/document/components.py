@@ -1,4 +1,4 @@
-"""One located component in, a `spec.Component` out, with its fields checked.
+"""One located component -> a `Component`, with its fields checked; the tools and models of nodes.
 
     {"component_type": "ApiNode", "id": "a", "url": 7, "note": ""}
         ->  OAS022 for "url", OAS024 for "note", OAS023 for the missing "http_method",

@@ -1,7 +1,7 @@
-"""The document in, typed flows with resolved references out.
+"""A document -> typed flows with resolved references.
 
     {"component_type": "Flow", "nodes": [{"$component_ref": "start"}], …}
-        ->  spec.LoadedFlow(nodes=(Component(type="StartNode", id="start", …),), control=(…), …)
+        ->  LoadedFlow(nodes=(Component(type="StartNode", id="start", …),), control=(…), …)
 
 Flows are followed through the nodes that run them; a flow of several nodes is loaded once.  An
 unreadable part is reported and leaves a gap, so that no other finding reports it again.
@@ -40,7 +40,7 @@ from oas_compiler.text.input_bounds import MAX_DEPTH, MAX_NODES
 # ----------------------------------------------------------------------------
 # The wire model of a flow: its nodes and edges, with their references resolved.
 #
-# In: nothing.  Out: `LoadedFlow`, which `flow_loader.py` makes and `build/` reads.
+# `LoadedFlow`, which this module makes and `build.py` reads.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,12 @@
-"""Components of WayFlow that say nothing more than those of the language, as those of the language.
-
-Before that, ports that nodes rename get the nodes' own names (`wayflow_nodes.py`), and edges carry the
-variables of flows (`wayflow_nodes.py`).
+"""Components of WayFlow, read as the components of the language that they equal.
 
     {"component_type": "ExtendedToolNode", "raise_exceptions": true, …}    ->  {"component_type": "ToolNode", …}
     {"component_type": "ExtendedToolNode", "raise_exceptions": false, …}   stays as it is, and is refused
 
-WayFlow writes its own types for most nodes and agents.  One is read as the type that it extends where
-each of its further fields has the value that changes nothing; else its type stays, and a finding
-says that it does not run.  Source: WayFlow's components for Agent Spec.
+WayFlow writes types of its own for most nodes and agents.  Such a type is read as the type that it extends,
+if each of its further fields has the value that changes nothing.  Otherwise its type stays, and a finding
+says that it does not run.  First, ports that nodes rename get the nodes' own names, and edges carry the
+variables of flows.  Source: WayFlow's components for Agent Spec.
 """
 
 from __future__ import annotations

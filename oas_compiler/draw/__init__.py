@@ -7,13 +7,12 @@
 
 The stages, in order:
 
-grid.py           one level of the flow: rows, columns, lines
-arrangement.py    those four put together; one level of the flow: rows, columns, lines
-picture.py        the whole flow, subflows as frames; one node -> its box; text: safe, measured,
-                  in lines
-svg.py            the SVG text
-picture_files.py  the page and the image
-mermaid.py        flow -> Mermaid text, without these stages
+picture.py        the whole flow, subflows as frames; the text and size of each box
+arrangement.py    the layout of one level: the stages of grid.py, then lines, rows and columns
+grid.py           the row of each box, the order within rows, the horizontal place
+svg.py            a picture -> SVG text
+picture_files.py  a picture -> a web page, or PNG
+mermaid.py        a flow -> Mermaid text, without these stages
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Boxes and links in, places and lines out: the layout of one level of a flow.
+"""The layout of one level of a flow: boxes and links in, places and lines out.
 
     arrange((Item(100, 40), Item(100, 40)), (Arrow(0, 1),), 0)
         ->  places ((0, 0), (0, 74)), one line from (50, 40) to (50, 74)
 
-grid.py    which row and in what order        grid.py  how far to the right
-arrangement.py    how the lines run between rows     arrangement.py    how far down, and in how many columns
+grid.py gives each box its row, its order in the row and its horizontal place.  This module adds the
+way of each line between the rows, the vertical place of each row, and the number of columns.
 """
 
 from __future__ import annotations

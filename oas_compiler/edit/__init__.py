@@ -1,13 +1,8 @@
 """Changes of an author's own files: `oasflow check --fix` and `oasflow wire-context`.
 
-file_fixes.py  finds the fixes that help, by checking the result; the identity of a file, and
-               whether it may be written; all of the new text on disk, or none of it; changes as a
-               unified diff
-slot_flow.py   the subflow that selects for a slot, as data; slots -> the document with subflow,
-               FlowNode, inputs and edges
-slot_wires.py  finds slots without a FlowNode, the users of their selections, and obstacles;
-               package.json -> the edits that name the context selection agent; two documents ->
-               the edits that turn the first into the second
+file_fixes.py  the fixes that help, proved on the result; writing a file, or nothing; the diff
+slot_wires.py  slots without a FlowNode, and the edits that wire them
+slot_flow.py   the subflow and FlowNode for one slot; the document with its slots wired
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a node does, its ports and types, as expressions.
+"""The work of nodes, their ports and types, as Python expressions.
 
 ApiCall(url="https://h", method="GET")                  ->  ApiCall(method="GET", url="https://h")
 TypedPort(title="topic", type=STRING, schema=…)         ->  port("topic", STRING)

@@ -1,8 +1,7 @@
 """Explains what a flow does, before it runs.
 
-explainer.py    all of it for one file; the gates before each send; data that Cinatra's compiler
-                derives: policy, schemas, mappings, dependencies
-explanation.py  the records of an explanation; what each node reads and writes
+explainer.py    a flow file -> its `Explanation`; the data that Cinatra's compiler would derive
+explanation.py  the records of an explanation; the sources and readers of each node
 
 explain("agents/email-outreach").gates[0].guards   ->  ("sender_flow/sender-send",)
 """

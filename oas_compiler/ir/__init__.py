@@ -1,6 +1,6 @@
 """The intermediate representation: one frozen description of a checked flow.
 
-In: nothing but the SDK's types of values.  Out: `FlowIR`, which `build/` makes from the
+In: nothing but the SDK's types of values.  Out: `FlowIR`, which `build.py` makes from the
 wire model, `checks/` examines and `lower/` turns into a LangGraph graph.
 
 Before (wire form)                          After (IR)
@@ -10,11 +10,10 @@ Before (wire form)                          After (IR)
 
 Every value is immutable and comparable.
 
+flow.py      one flow: nodes and edges; one class per component type
+agents.py    the nodes of agents and of MCP tools
 port.py      ports; places in the file
-flow.py      nodes and edges of one flow, and the walk over a flow and those inside; one class per
-             component type
-agents.py    those of agents and of MCP tools
-printout.py  its JSON; the text of `oasflow ir`; types as people write them
+printout.py  the JSON and the text of `oasflow ir`
 """
 
 from cinatra_sdk.data.author_json import (

@@ -1,4 +1,4 @@
-"""Ports: the inputs and outputs of nodes and flows."""
+"""Ports, the inputs and outputs of nodes and flows; and places in the file."""
 
 from __future__ import annotations
 

@@ -1,44 +1,40 @@
 """The kinds of nodes, one module and one record per kind.
 
-kind.py                    `NodeKind`: the record of a kind; a type of another runtime that
-                           extends a kind; the stand-in for a node that cannot be built
-registry.py                every kind, by component type and by class of the IR; the kinds of
-                           installed packages, and why one of them cannot be used; the component
-                           types of Agent Spec that are no nodes
-plugin_regex.py            pluginRegexNode: the matches of a regular expression in a text; regular
-                           expressions
-agent.py                   agentNode: an agent that works, or a flow in its place
-api.py                     apiNode: one HTTP call
-branching.py               branchingNode: a value chooses the branch
-catch_exception.py         catchExceptionNode: a flow that may fail
-end.py                     endNode: where the outputs of a flow leave
-extended_agent.py          extendedAgentNode: WayFlow's AgentNode, which may say what its agent
+kind.py                    `NodeKind`: the record of a kind; the stand-in for an unreadable node
+registry.py                every kind, those of installed packages too, by component type
+plugin_regex.py            PluginRegexNode: the matches of a regular expression in a text
+agent.py                   AgentNode: an agent that works, or a flow in its place
+api.py                     ApiNode: one HTTP call
+branching.py               BranchingNode: a value chooses the branch
+catch_exception.py         CatchExceptionNode: a flow that may fail
+end.py                     EndNode: where the outputs of a flow leave
+extended_agent.py          ExtendedAgentNode: WayFlow's AgentNode, which may say what its agent
                            gives and whether it asks
-extended_llm.py            extendedLlmNode: WayFlow's LlmNode, which may have several messages and
+extended_llm.py            ExtendedLlmNode: WayFlow's LlmNode, which may have several messages and
                            say its answer
-extended_map.py            extendedMapNode: WayFlow's map, which unpacks each element of one list
-extended_parallel_map.py   extendedParallelMapNode: WayFlow's map whose rounds run at the same
+extended_map.py            ExtendedMapNode: WayFlow's map, which unpacks each element of one list
+extended_parallel_map.py   ExtendedParallelMapNode: WayFlow's map whose rounds run at the same
                            time
-flow.py                    flowNode: another flow inside this one
-input_message.py           inputMessageNode: asks a person
-llm.py                     llmNode: one question to a language model
-map.py                     mapNode: a flow for each element of a list, one after the other
-output_message.py          outputMessageNode: a message to people
-parallel_flow.py           parallelFlowNode: several flows at the same time
-parallel_map.py            parallelMapNode: a flow for each element of a list, at the same time
-plugin_catch_exception.py  pluginCatchExceptionNode: WayFlow's flow that may fail
-plugin_chat_history.py     pluginGetChatHistoryNode: what was said in the run, as a text or a list
-plugin_choice.py           pluginChoiceNode: a model chooses the way on
-plugin_constant_values.py  pluginConstantValuesNode: fixed values, each of which is an output
-plugin_extract.py          pluginExtractNode: values out of a text with JSON in it
-plugin_output_message.py   pluginOutputMessageNode: a message to people, which is an output, too
-plugin_retry.py            pluginRetryNode: WayFlow's flow that is run again until it succeeds
-plugin_template.py         pluginTemplateNode: a template rendered to a text
-plugin_variable.py         pluginVariableNode: writes variables of its flow, then reads some
-start.py                   startNode: where the inputs of a flow enter
-tool.py                    toolNode: a Python function of the host, one HTTP call, a tool of the
+flow.py                    FlowNode: another flow inside this one
+input_message.py           InputMessageNode: asks a person
+llm.py                     LlmNode: one question to a language model
+map.py                     MapNode: a flow for each element of a list, one after the other
+output_message.py          OutputMessageNode: a message to people
+parallel_flow.py           ParallelFlowNode: several flows at the same time
+parallel_map.py            ParallelMapNode: a flow for each element of a list, at the same time
+plugin_catch_exception.py  PluginCatchExceptionNode: WayFlow's flow that may fail
+plugin_chat_history.py     PluginGetChatHistoryNode: what was said in the run, as a text or a list
+plugin_choice.py           PluginChoiceNode: a model chooses the way on
+plugin_constant_values.py  PluginConstantValuesNode: fixed values, each of which is an output
+plugin_extract.py          PluginExtractNode: values out of a text with JSON in it
+plugin_output_message.py   PluginOutputMessageNode: a message to people, which is an output, too
+plugin_retry.py            PluginRetryNode: WayFlow's flow that is run again until it succeeds
+plugin_template.py         PluginTemplateNode: a template rendered to a text
+plugin_variable.py         PluginVariableNode: writes variables of its flow, then reads some
+start.py                   StartNode: where the inputs of a flow enter
+tool.py                    ToolNode: a Python function of the host, one HTTP call, a tool of the
                            caller or of an MCP server
-trigger_wait.py            triggerWaitNode: a run that waits for an event; only its name is known,
+trigger_wait.py            TriggerWaitNode: a run that waits for an event; only its name is known,
                            and it does not run yet
 all others        one kind each: its fields, how it is built, how it looks, which function runs it
 

@@ -1,21 +1,11 @@
 """Lowering: a checked IR in, the plan of a graph out; and the flow that hosts run.
 
-What each node does is a record of the SDK; here it is read from the IR.
+The work of each node is a record of the SDK, read here from the IR.
 
-flow.py            `Flow`: a compiled flow, for hosts; one flow -> its plan; from a file to a
-                   `Flow`, in one call; models by name; whether the host has the values that a
-                   file only names
-node_functions.py  the function that lowers a kind of node, and what it is given; a node of an
-                   installed package, whose function the package makes itself; the outputs of such
-                   a node, compared with its declaration; the node to which a finalize of a
-                   context selection goes back
-plain_nodes.py     the nodes that only compute, and those that run flows as they are;
-                   InputMessageNode: a gate; MapNode and ParallelMapNode, also as WayFlow extends
-                   them; ApiNode, and a ToolNode over a RemoteTool: one request through the
-                   platform
-service_nodes.py   LlmNode, also as WayFlow extends it, and the node whose way out a model
-                   chooses; ToolNode over each kind of tool, and the nodes of an agent's
-                   toolboxes; AgentNode, and the nodes of an agent's own flow
+flow.py            `Flow`: a compiled flow for hosts; one flow -> its plan; `compile_flow`
+node_functions.py  the function that lowers a kind of node, and its input; nodes of packages
+plain_nodes.py     nodes that compute, gates, maps, subflows, requests
+service_nodes.py   nodes that ask models, tools, servers and agents
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A compiled flow, for hosts.
+"""`Flow`: a compiled flow, for hosts; and the way from a file to it in one call.
 
 flow = compile_flow("agents/email/cinatra/oas.json", platform=HttpPlatform(base_url="http://host"))
 graph = flow.graph(checkpointer=saver)

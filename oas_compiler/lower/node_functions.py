@@ -1,10 +1,10 @@
-"""Finds the function that lowers a kind of node; defines its input.
+"""The function that lowers a kind of node, found by its name; and the input of such a function.
 
     kind.lowering "oas_compiler.lower.plain_nodes:lower_api"    ->    lower_api(PlanSite(…)) -> ApiCall(…)
 
 A kind names its function by text, so that nothing below here imports LangGraph.  The function of a
-kind of oasflow says what the node does, as plain data; that of an installed package makes the node's
-function itself (`node_functions.py`).
+kind of oasflow returns the work of the node, as plain data; the function of an installed package makes
+the function of the node itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The nodes that only compute, and those that run flows as they are."""
+"""Lowers nodes that compute, gates, maps, subflows, and requests through the platform."""
 
 from __future__ import annotations
 

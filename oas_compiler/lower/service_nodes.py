@@ -1,4 +1,4 @@
-"""LlmNode, also as WayFlow extends it, and the node whose way out a model chooses."""
+"""Lowers nodes that ask models, tools, servers and agents."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The selection of findings: `--select OAS15,V17 --ignore OAS044`.
+"""The selection of findings, `--select OAS15,V17 --ignore OAS044`; the cards of rules as JSON and as a page.
 
     Selection.of(select=["OAS15"], ignore=["unreachable-node"]).wants(finding)
 
 A word is a code, the beginning of a code (`OAS15`), the name of a rule, an alias, or the name of a
-rule pack (`guide`); case does not matter, but for packs.  Several rules may find cases of one alias (`V25`: OAS118, and OAS080 among others):
-selecting the alias selects all these rules, but ignoring it ignores only the rule that has the
-alias, because the other rules find other cases too.  Ignoring wins over selecting.  Findings about
-unreadable files are always selected: a run that could not read a file must not look clean.
+rule pack (`guide`); only for packs does case matter.  Several rules may find cases of one alias (`V25`:
+OAS118, and OAS080 among others): selecting the alias selects all these rules, but ignoring it ignores only
+the rule that has the alias, because the other rules find other cases too.  Ignoring wins over selecting.
+Findings about unreadable files are always selected: a run that could not read a file must not look clean.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """Bytes and texts: read strictly, with the place of every value, and bounded.
 
-safe_text.py     an author's name, as text for one line; controls and directions as visible
-                 characters; credentials of a well-known shape as their kind and stars
-marks.py         JSON Pointers and where they stand
-input_bounds.py  how large a document may be
-file_access.py   the one door to files
-flow_files.py    the packages below a folder
-json_text.py     JSON with duplicate keys, depth and places looked at; what is wrong with it
-yaml_text.py     the same of YAML
-source.py        a path, bytes or a mapping -> `Source`: text, value, places; the same of a value
-                 that is no text; words that YAML reads the same without quotes
+source.py        a path, bytes or a mapping -> `Source`: text, value, places
+json_text.py     JSON text -> value and places; flaws in words
+yaml_text.py     YAML text -> value and places
+marks.py         the place of every JSON Pointer in the text
+input_bounds.py  the bounds of a document
+file_access.py   the compiler's only access to files
+flow_files.py    the flow files in the given paths
+safe_text.py     text for one line: controls visible, credentials starred
 """

@@ -1,17 +1,12 @@
-"""What several rules look up: credentials, calls, edges, flaws of values.
+"""Look-ups that several rules share: credentials, calls, edges, flaws of values.
 
-written_credentials.py  what no command prints; how certain a name is
+credentials.py          literal credentials in texts, under names, among arguments of programs
+written_credentials.py  the one rule by which every command decides which text it prints
 one_time_codes.py       one-time codes, PINs and codes of cards, by their names
-credentials.py          literal credentials in texts; under a telling name; those of programs
-api_calls.py            classes of templated addresses; the ApiNodes that call the host's model
-                        bridge; the inputs that the host's pattern finds in the texts of an
-                        ApiNode
+api_calls.py            the class of a templated address; calls of the model bridge
+program_calls.py        libraries, commands and interrupts in the programs of a package
 child_agents.py         the child agents that a flow calls
 renderers.py            the screens that a flow names
-edges.py                are no rules; rules share them; reversed edges, whose ends were confused;
-                        data edges from nodes that never run before
-value_flaws.py          flaws of values, apart from their reports; flaws of JSON Schemas; the
-                        library's verdict; the keys of `metadata.cinatra` that are probably
-                        misspelt
-program_calls.py        where they call LangGraph's interrupt; what scripts use
+edges.py                places of edges, ports by title, reached nodes, reversed and idle edges
+value_flaws.py          flaws of values and of JSON Schemas; misspelt keys of `metadata.cinatra`
 """

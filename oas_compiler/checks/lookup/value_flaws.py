@@ -136,7 +136,7 @@ def has_block(component: Written) -> bool:
 #     {"type": "strng"}                        ->  SchemaFlaw(("type",), 'there is no type "strng"')
 #     {"$ref": "#/$defs/nothing"}              ->  SchemaFlaw(("$ref",), "the reference leads nowhere")
 #     {"anyOf": [{"$ref": "#"}]}               ->  SchemaFlaw(…, "it refers to itself without end")
-#     {"$dynamicRef": "#node", …}              ->  asked of the library (value_flaws.py)
+#     {"$dynamicRef": "#node", …}              ->  asked of the library
 #
 # Not a rule.  The library takes longer to import than the largest flow takes to check, and is not
 # linear.  So each keyword is looked up in the SDK's table, by which values are checked later, and
@@ -291,7 +291,7 @@ def _is_index(key: str, length: int) -> bool:
 #     {"$dynamicAnchor": "node", "properties": {"next": {"$dynamicRef": "#node"}}}   ->  None
 #     {"$dynamicRef": "#nowhere"}       ->  SchemaFlaw((), "the $dynamicRef #nowhere leads nowhere")
 #
-# Not a rule.  Used only for keywords that value_flaws.py does not decide, because the import is
+# Not a rule.  Used only for keywords that the rules above do not decide, because the import is
 # slow. Large schemas are refused, because the library's time is not linear.
 
 

@@ -1,7 +1,6 @@
 """Conditions of lowering: Agent Spec's rules for control edges, data edges, types and ports.
 
-sendable_headers.py       every header that an ApiNode declares can be sent; headers that a call
-                          may carry
+sendable_headers.py       every header that an ApiNode declares can be sent
 allowed_components.py     every component that a flow uses is of a type that the host lets through
 answer_schemas.py         every schema for a person's answer is a usable JSON Schema
 castable_edges.py         the values of an output can become values of the input that it feeds

@@ -1,10 +1,9 @@
 """Dialogues with a person: at gates, for inputs, before files change.
 
-gate_dialogue.py  asks a person
-input_form.py     typing, reading, filling in
-run_dialogue.py   a run from stop to stop, with a person at the terminal; the running nodes
-decision.py       a decision at the command line: finds the gate, decides, drives the run on; who
-                  signs the record of a run that is stopped, or rejected without its flow
+run_dialogue.py   a run from stop to stop, and its progress
+gate_dialogue.py  the question of one gate: approve, reject, or leave the gate waiting
+input_form.py     a form of several fields; the missing inputs of a run
+decision.py       a decision of the command line: gate, decision, next stop of the run
 batch.py          several targets of one command, shown and then decided
-fix_dialogue.py   the dialogue of commands that change files
+fix_dialogue.py   the diff, the question and the writing of commands that change files
 """

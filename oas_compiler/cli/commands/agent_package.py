@@ -1,4 +1,4 @@
-"""`oasflow deps`: resolves each child agent to its package, and writes or checks the lock file.
+"""`oasflow deps`: the package of each child agent, and the lock file; `oasflow wire-context`.
 
 In: a `Resolution`.  Out: a line per child agent, or their tree; then the findings.
 """

@@ -1,10 +1,8 @@
 """What this process lends to the runs of a command: options, platform, models, packages.
 
-resources.py         flows, platforms and the store, as the options name them; `--components
-                     FILE`, `--unblock-component`; choosing for a context slot
-options.py           the options that several commands share; `--host MODULE:FACTORY`; )
-run_resources.py     ) and what this call lacks (
-run_requirements.py  ), with a complete command (; continues a run: tells what it uses (
-local_services.py    `--model NAME`; `--packages DIR`; what a simulation makes up, and what it
-                     lets run; `--context FILE`
+options.py           the options that several commands share; `--host`; commands as next steps
+resources.py         the flow, the platform and the store that the options name
+local_services.py    `--model`, `--packages`, `--context`; what a simulation makes up
+run_requirements.py  everything that a run needs and this command lacks
+run_resources.py     everything of this process that a continued run uses, as lines on stderr
 """

@@ -1,11 +1,11 @@
-"""`--model NAME`: a run on a local platform with language models, in this process.
+"""`--model`, `--packages` and `--context`: services of a local platform for a run, in this process.
 
 In: names (`openai:gpt-5-mini`, `scripted:answers.yaml`) and a flow.  Out: the flow on that platform.
 
-    models = modelled.named(chosen, own)        reads names and scripts; nothing is asked yet
+    models = modelled.named(chosen, own)        reads names and scripts; asks no model yet
     models.on(store, flow, filled, …)           the flow, calling the models of this process
 
-The run's row keeps the names, and of a script its path and digest: any process goes on with the run.
+The row of the run holds the names, and of a script its path and digest: any process goes on with the run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds everything that a run needs and a command does not lend, before anything is done.
+"""Everything that a run needs and a command does not lend, found before the command does anything.
 
 In: a run, and the options of the command.  Out: each `Lack`, and the complete command.
 

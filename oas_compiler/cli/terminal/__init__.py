@@ -1,12 +1,9 @@
 """The terminal: streams, keys, exit codes, arguments as they are typed.
 
-streams.py          the streams stdout and stderr; lines, lists and tables at any width; pure:
-                    data -> shown text, or JSON
-exits.py            exit codes, and the one place where errors become sentences; a command line
-                    that cannot be parsed, in one line
-findings_view.py    pure: data -> shown text, or JSON
-argument_values.py  their values
-location.py         where a run is: the words for its tenant and its database
-keyboard.py         typing, reading, filling in; Ctrl-C, while a node runs and while a person is
-                    asked
+streams.py          stdout and stderr; lines and tables at any width; text made safe
+exits.py            exit codes, and the one place where errors become sentences
+keyboard.py         lines and texts that a person types; editor, pager, Ctrl-C
+argument_values.py  values given at the command line
+location.py         the options for the tenant and the database of a run
+findings_view.py    findings as people read them
 """

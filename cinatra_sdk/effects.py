@@ -1,4 +1,4 @@
-"""Effects: what acts on the world, asked about before it is made, and kept in a ledger.
+"""Effects: calls of nodes to the outside, which the host allows or refuses, and which a ledger stores.
 
     from cinatra_sdk.effects import Effect, EffectResult, MemoryLedger, Verdict, perform
 

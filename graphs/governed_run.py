@@ -9,11 +9,11 @@ In: `request`, an invokeAgent envelope.  Out: `outputs.decision_record`, `output
                                              │ escalate                    ↑
                                              └─────────────────────────────┘
 
-A planner proposes calls, a critic verifies them, and the gateway lets each through or not: offered,
-permitted, within its mode, delegated, approved, within the budget.  A call is one effect of the run,
-made once per key; a gate is a node of its own, and what a person approved is what is sent.  A
-rejection ends the run; what nobody may decide is escalated: nothing further is done, and whoever
-resumes the run goes on where it stopped, if the host has given more budget.
+A planner proposes calls, a critic verifies the plan, and the gateway checks each call: offered, permitted,
+within its mode, delegated, approved, within the budget.  A call is one effect of the run, made once per key.
+A gate is a node of its own, and exactly the approved call is sent.  A rejection ends the run.  Where nobody
+may decide, the run is escalated: it stops, and a person may resume it from there once the host gives more
+budget.
 
     parts = HostParts(tools={…}, governance=Governance(registry=FolderRegistry("packs"), planner=…))
     store = RunStore.open(host=parts.with_parts(graphs=[flow]))

@@ -2,7 +2,7 @@
 
 The folders, in the order in which a file meets them; each imports only those above it here:
 
-    ir           what a flow is: frozen, plain, with the text and JSON of `oasflow ir`
+    ir           a checked flow as frozen, plain data; the text and JSON of `oasflow ir`
     findings     findings about a file, and how rules make them
     text         bytes -> text, value and the place of every part; files
     port_types   types of ports: compared, joined, cast
@@ -13,11 +13,11 @@ The folders, in the order in which a file meets them; each imports only those ab
     build        wire form -> IR
     package      the files beside a flow file: manifest, skills, scripts
     control      the order in which nodes run, policy, gates, context slots
-    facts        what a host asks of a stored flow
+    facts        facts about a stored flow, for a host
     schema       JSON Schemas of files, inputs and outputs
     text_edits   values changed in place in a text
     checks       every rule of `oasflow check`;  catalog  their cards and documentation
-    rules        what a package needs that adds rules of its own
+    rules        the names for a package that adds rules
     report       findings as JSON, SARIF, annotations
     pipeline.py  read -> document -> build -> check, as two functions
     draw         pictures

@@ -1,4 +1,4 @@
-"""What a package needs that adds rules of its own to `oasflow check` (docs/adding-rules.md).
+"""The names for a package that adds rules to `oasflow check` (docs/adding-rules.md).
 
 from oas_compiler.rules import Report, RulePack, Subject, rule
 """

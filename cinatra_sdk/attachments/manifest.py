@@ -4,8 +4,9 @@
         [ATTACHMENTS: note of the system about files … ]
         - "plan.docx" (application/msword, 812 bytes): openai reads no files of the type …
 
-A title is text of whoever uploaded the file, and here it stands in the system prompt.  So each file has
-one line, in which every word of a stranger is made one line, cut short and kept from closing its quotes.
+A title is the text of a stranger, who uploaded the file, and here it stands in the system prompt.  So each
+file has one line, in which every text of a stranger loses its line breaks, is cut short, and cannot close
+its quotes.
 """
 
 from __future__ import annotations

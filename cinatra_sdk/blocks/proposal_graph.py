@@ -1,4 +1,4 @@
-"""A change of tastes or notes that is written once a person approves it, as a node and as a graph.
+"""A change of tastes or notes, written once a person approves it: as a node and as a graph.
 
     graph.add_node("remember", propose_and_confirm(
         Places(workspace="work"), node="remember",
@@ -11,8 +11,8 @@
 
     host_node → propose → review → write → terminal_node
 
-The gate asks whatever the approval policy says: nobody but a person changes tastes and notes
-(ADR-031).  What is written is what was shown, because the proposal is sealed before the gate.
+The gate always asks, whatever the approval policy says: only a person changes tastes and notes (ADR-031).
+The written text is the shown text, because the proposal is sealed before the gate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""References to artifacts, pinned by three keys, and the answer that names them.
+"""References to artifacts, pinned by three keys; and a person's answer that lists such references.
 
     {"artifactId": "a1", "representationRevisionId": "r7", "semanticAssertionId": "s3",
      "extension": "@x/voice", "sourceScope": "team", "ownerId": "ann",

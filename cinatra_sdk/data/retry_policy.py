@@ -5,8 +5,8 @@ CallRetryPolicy().recovers(501)               ->  False: the server cannot do it
 CallRetryPolicy().recovers(409, "Conflict")   ->  True
 CallRetryPolicy().backoff(1, status=503)      ->  Backoff(fixed=0.0, spread=2.0, most=8.0)
 
-A policy says what the author wants; whether a request may be repeated at all (an effect that is at
-most once may not) is asked where it is sent.  `read_retry_policy` reads the object of a file.
+A policy is the wish of the author.  The sender of a request decides whether it may be repeated at all: an
+effect that is at most once may not.  `read_retry_policy` reads the object of a file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The classes from which the channels of a governed graph are made.
 
-LangGraph documents channels as annotations of a state; that a state may name a class of its own,
-which sees every write, is not promised.
+LangGraph documents channels as annotations of a state.  It does not promise that a state may name a
+channel class of its own, which sees every write.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""LangGraph's Postgres saver, opened: its statements by what they do, its cursor and its rows.
+"""LangGraph's Postgres saver, opened: the purpose of each of its statements, its cursor and its rows.
 
-In: a statement that the saver carries out.  Out: what it does (`Write`), or None where its text is
-not the one that this release was written for.
+In: a statement that the saver carries out.  Out: its purpose (`Write`), or None where this release does not
+know the text of the statement.
 
     knows_statements()                                   ->  True with the versions of the lock file
     read_write(PostgresSaver.UPSERT_CHECKPOINTS_SQL)     ->  "checkpoint"
     read_write("delete from checkpoints …")              ->  None
 
-A release of the saver that says one of these statements in another way means other columns, too.
-Then `knows_statements()` is False, and a run's saver carries out LangGraph's own statements one by
-one: slower, and right.
+A release of the saver with another text of a statement may have other columns, too.  Then
+`knows_statements()` is False, and the saver of a run carries out LangGraph's own statements one by one:
+slower, and right.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
         aget = in_thread(get)                     # await store.aget("r1")
         awork = in_thread(work, long=True)        # never holds up a short method
 
-Both forms do the same database work with one implementation.  Work on runs has threads apart from
-everything short, and neither takes threads that the host's own code waits for.
+Both forms do the same database work with one implementation.  Work on runs and short methods have separate
+threads, and neither uses the threads of the host's event loop.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages of a list: each begins where the one before ended, whatever is added meanwhile.
+"""Pages of a list: each page begins where the page before ended, whatever is added meanwhile.
 
     page = store.page(status="failed", limit=100)
     page.items                                       the first hundred runs

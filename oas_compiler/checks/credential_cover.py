@@ -1,8 +1,9 @@
 """Covers every literal credential in a document that will be shown.
 
-In: a `Subject`.  Out: the document's value, in which each credential is a label: the texts that
-`check` reports (OAS204, OAS205, OAS212), those in sensitive fields, and those that the wider rule of
-`checks/lookup/written_credentials.py` finds, which says what counts.  Equal credentials get equal labels, so that two versions can be compared.
+In: a `Subject`.  Out: the document's value, in which each credential is a label.  Credentials are the texts
+that `check` reports (OAS204, OAS205, OAS212), the texts in sensitive fields, and the texts that the wider
+rule of `checks/lookup/written_credentials.py` finds.  Equal credentials get equal labels, so that two
+versions can be compared.
 
     "X-Api-Key": "d41d8cd9…"                      ->  "X-Api-Key": "(credential 1)"
     "https://bob:hunter2@host/a?token=d41d8cd9…"  ->  "https://credential-2@host/a?credential-2"

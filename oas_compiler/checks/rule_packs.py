@@ -5,12 +5,12 @@
 
     PACK = RulePack(title="Acme: mails", rules=(no_mail_to_everybody,))
 
-In: the entry points that are installed.  Out: the packs, and for each that cannot be used the reason,
-which every check tells as an error (OAS056): a check that left out rules in silence would pass files
-that its organisation refuses.
+In: the installed entry points.  Out: the packs, and the reason for each pack that cannot be used.  Every
+check reports such a reason as an error (OAS056): a check that left out rules in silence would pass files
+that the organisation refuses.
 
-The rules of the agent guide and those of Cinatra's host come in by the same door (`OWN`).  They are
-also read where no metadata of an installation is there, say in a checkout on the path.
+The rules of the agent guide and of Cinatra's host are packs too (`OWN`).  They are read even where the
+metadata of an installation is missing, as in a checkout on the path.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ In: root folders.  Out: `Shelf`: every package.json with a `cinatra` object, by 
     stock(["agents"], findings)
         ->  Shelf(packages=(AgentPackage(name="@x/a", version="1.0.0", folder=Path("agents/a")), …))
 
-Hidden folders, what is installed or built (`node_modules`, `dist`, …) and links to folders are not
-entered; name such a folder itself as a root to look into it.
+Hidden folders, folders of installed or built files (`node_modules`, `dist`, …) and links to folders are not
+entered.  To search such a folder, name it as a root.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The result of comparing two flows.
+"""`Difference`, the result of comparing two flows; the pairs of their nodes.
 
 Difference((Change(sign="!", code="gate_removed", message='the gate "review" is gone; …'),))
     .equal     -> False

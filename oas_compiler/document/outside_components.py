@@ -5,8 +5,8 @@ components   {"$referenced_components": {"gpt": {"component_type": "OpenAiConfig
     joined   {…, "$referenced_components": {"gpt": {…, "api_key": {"$component_ref": "gpt.api_key"}}}}
     secrets  {"gpt.api_key": "sk-…"}
 
-Only what the flow leads to is joined.  Values of sensitive fields never become part of the document:
-it is stored with its runs, and the host lends them (`HostParts.secrets`).
+Only components that the flow refers to are joined.  Values of sensitive fields never become part of the
+document, which is stored with its runs: the host lends these values (`HostParts.secrets`).
 Source: Agent Spec, disaggregated configurations and sensitive fields.
 """
 

@@ -1,4 +1,4 @@
-"""What can be said about a document before looking at any flow: names, versions, references.
+"""Findings about a document that need no flow: names, versions and types of its components.
 
 In: a `Document`.  Out: findings about every component of the file, used or not.
 

@@ -1,4 +1,4 @@
-"""A picture in, one web page out: the drawing and the lists of what matters in it.
+"""A picture in, one web page out: the drawing, and lists of its gates and sends.
 
 One file without a script, a link or a font: it works from a disk, in a mail, and behind a strict
 Content-Security-Policy, which it also sets itself, by the hashes of its own style sheets.  Dark

@@ -1,4 +1,4 @@
-"""The subflow that selects for one context slot, and the FlowNode that runs it.
+"""The subflow that selects artifacts for one context slot, and the FlowNode that runs this subflow.
 
     subflow("brand")     ->  {"component_type": "Flow", "id": "context-brand-subflow", "nodes": [
                               ctx-brand-start, ctx-brand-resolve_context, …, ctx-brand-end], …}

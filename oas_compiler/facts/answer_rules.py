@@ -1,11 +1,10 @@
-"""Which person's answer reaches which call of the bridge as an envelope of text and files.
+"""The answers of people that reach a call of the bridge as an envelope of text and files.
 
     a gate `ask` with the output `note`, and a call `draft` of the bridge in a subflow `write`,
     {"user": "{{ note }}", "user_envelope": true}
         ->  (AnswerRule(gate="ask", output="note", call="write/draft"),)
 
-The answer is followed along data edges, into subflows and out of them, and through nothing that changes
-it.  `read_answer_rules` is the entry point `answer_rules` of the group `oasflow.flow_facts`: a host
+An answer is followed along data edges, into subflows and out of them, but through no node that changes it.  `read_answer_rules` is the entry point `answer_rules` of the group `oasflow.flow_facts`: a host
 calls it for the bytes of a stored flow, which was checked before it was stored.
 """
 

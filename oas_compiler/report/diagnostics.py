@@ -1,4 +1,4 @@
-"""All findings of one run as hosts read them, and the exception that carries them.
+"""`Diagnostics`, all findings of one run for a host; `CompileError`, the exception that carries them.
 
 Error tree
     CompileError            the only exception type that leaves the compiler

@@ -1,4 +1,4 @@
-"""The lines that findings point at, read from the files that they name.
+"""The source lines that findings point at, and the names of files in reports; credentials starred.
 
 texts = SourceTexts(findings)
 texts.line(finding)        ->  '      "component_type": "EnNode",'      credentials starred

@@ -3,7 +3,7 @@
     a: 1        ->  {"a": 1, "b": "no"} and the offset of "a" and "b"
     b: no       ->  `no` at 2:4 is a string here, and false by YAML 1.1
 
-`cinatra_sdk.data.text.yaml_reader` reads; here its flaws become findings.
+`cinatra_sdk.data.text.yaml_reader` reads the text; this module turns the reader's flaws into findings.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-r"""A regular expression read into Python's own tree of it, without compiling it.
+r"""A regular expression, read into Python's own syntax tree without compiling it; its flaws in words.
 
     read("(a+)+$")      ->  Tree(parts=[(MAX_REPEAT, …), (AT, AT_END)], groups=2, …)
     flaw("(a")          ->  PatternFlawed("it is no regular expression")
 
 Reading takes time in proportion to the pattern.  Compiling does not: a few hundred bytes of
-character classes, or one case-insensitive range, cost it seconds.  So whoever only asks whether
-a pattern can be used does not compile it.
+character classes, or one case-insensitive range, take seconds to compile.  So code that only asks whether a
+pattern can be used does not compile it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""One schema, and the first rule of it that a value breaks.
+"""One JSON Schema, and the first of its rules that a value breaks.
 
     checker_of('{"type": "integer"}').first_break("x")
         ->  Break(rule="type", wanted="integer", value="x", …)
 
-Rules are looked at in the order in which the author wrote them, each counted as work: a schema
+Rules are checked in the order in which the author wrote them, each counted as work: a schema
 that multiplies itself, and a pattern without an end, are refused after the same number of steps
 on every machine.
 """

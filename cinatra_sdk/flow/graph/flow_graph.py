@@ -1,6 +1,6 @@
-"""A flow written in Python, as a graph of LangGraph is: nodes, then edges.
+"""`FlowGraph`: a flow written in Python in the way of a LangGraph graph, nodes first and then edges.
 
-A flow has no edges to an end: it ends at each node that is an `End`.
+A flow ends at each `End` node; no edge leads to an end.
 
     graph = FlowGraph("greeting", outputs=[port("text", STRING)])
     graph.add_node("start", Start(), inputs=[port("name", STRING)])
@@ -16,8 +16,7 @@ A flow has no edges to an end: it ends at each node that is an `End`.
     graph.add_edge("start", "greet")
     graph.add_edge("greet", "end")
 
-`oasflow emit` writes such modules.  `written_flow` makes a flow of the graph that runs, is stored and
-resumed.
+`oasflow emit` writes such modules.  `written_flow` makes a flow of the graph, for runs in a store.
 """
 
 from __future__ import annotations

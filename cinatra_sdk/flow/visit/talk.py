@@ -1,10 +1,10 @@
-"""What a node adds to the conversation of its run.
+"""The messages that a node adds to the conversation of its run.
 
     say(frame, state, "Two drafts are ready")      {"messages": [AIMessage("Two drafts are ready")]}
     discuss(frame, state, asked, outcome)          the gate's question, then the person's answer
 
-The ids of messages are the same after a crash or a repeat: they are made of the run, the node's place,
-its visit and what is said, and not of the time.
+The ids of messages are the same after a crash or a repeat: they are made of the run, the node's place, its
+visit and the text of the message, and not of the time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a host lends to governed runs, in one record; `Governance` adds what is made of it."""
+"""`GovernanceParts`: all that a host lends to governed runs; `Governance` adds the functions over it."""
 
 from __future__ import annotations
 

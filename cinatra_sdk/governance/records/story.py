@@ -1,10 +1,10 @@
-"""The story of a run as plain JSON, from which its decision record is made, and made again by a replay.
+"""The story of a run: a transcript as plain JSON, from which a decision record is made, and made again.
 
     transcript = {"admitted": {…}, "compiled": {…}, "decision": {…}, "calls": […], "approvals": […],
                   "plan": {…}, "verify": {…}, "score": {…}, "status": "DECIDED", "used": {…}, …}
     read_story(transcript)  ->  RunStory(…)
 
-A transcript needs no registry and no host: whoever has it derives the record.
+The transcript is enough to derive the record again: no registry, no host.
 """
 
 from __future__ import annotations

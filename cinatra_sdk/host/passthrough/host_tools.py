@@ -3,7 +3,7 @@ r"""Tools of the platform that public flows call: a trigger's settings, the acti
     trigger_config_set({"userResponse": "{\"triggerType\": \"recurring\", \"cronExpression\": …}"})
         ->  {"triggerType": "recurring", "scheduledAt": "", "cronExpression": "0 9 * * 1", …}
 
-A trigger's settings are kept as an object of the run; nothing here starts runs by them.
+The settings of a trigger are stored as an object of the run; nothing here starts a run from them.
 """
 
 from __future__ import annotations

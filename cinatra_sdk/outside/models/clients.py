@@ -4,9 +4,9 @@
 
 `init_chat_model` of the package `langchain` makes the model; each provider is an extra of oasflow.
 
-Keys: the provider's own variable of the environment holds for the provider's own address.  A file
-that names another address gets only a key that stands in the file, or that the host gives for this
-config: else whoever wrote the file could have the key sent to a server of their own.
+Keys: the provider's variable of the environment is for the provider's address alone.  For a file that names
+another address, the key comes from the file, or from the host for this config.  Otherwise the author of the
+file could have the provider's key sent to any server.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""`ScriptedModel`: a chat model that says what a test wrote down.
+"""`ScriptedModel`: a chat model with scripted replies, for tests.
 
     model = ScriptedModel(["Bees are small.", {"brand": "Hive", "hp": 3}, RuntimeError("down")])
     model.invoke("About bees")     ->  AIMessage("Bees are small.")
     model.asked[0].text            ->  "About bees"
 
-A reply is a text, an object (structured output), a `ScriptedReply`, an exception, or a function of
-what is asked that gives one of these.  In place of a list, one function gives every reply.
+A reply is a text, an object (structured output), a `ScriptedReply`, an exception, or a function from the
+question to one of these.  In place of the list, one function may give every reply.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """One question to a chat model, its answer as the declared outputs of a node.
 
-In: the prompt and the outputs.  Out: `ModelAnswer`, the value of each output and what it cost.
+In: the prompt and the outputs.  Out: `ModelAnswer`, the value of each output and the tokens used.
 
     one output of type string      the raw text of the answer
     another type, or several       an object by JSON Schema, checked; one try to mend what was wrong
 
-The conversation is a generator that says what to ask next, so that both forms of `ask`, with and
+The conversation is a generator that yields the next question, so that both forms of `ask`, with and
 without an event loop, have one set of rules.
 """
 

@@ -1,11 +1,11 @@
-"""Opaque responses, of which no text is kept: for origins that get credentials and may return them.
+"""Opaque responses, whose text is never stored: for origins that get credentials and may return them.
 
 A secret that comes back encoded, encrypted or in pieces cannot be found and cut out.  So a host may
 declare the responses of an origin opaque:
 
     HttpPlatform(url, allow=["https://crm.example.com"], opaque={"https://crm.example.com": "plain"})
 
-    "status"   only the status of a response is kept: outputs take their defaults
+    "status"   only the status of a response is stored: outputs take their defaults
     "plain"    declared outputs that cannot hold a text: booleans, null, numbers, and the words that
                the output's own schema lists (`enum`, `const`); a response with any other is refused
 

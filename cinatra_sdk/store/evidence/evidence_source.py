@@ -5,7 +5,7 @@
     attachment:att_1#sha256:2f9c…            a file of the run's tenant with these bytes
     context:artifact/revision/assertion      an artifact of the run's tenant, exactly this revision
 
-What is another tenant's, deleted, or has other bytes is not there: nobody learns which.
+A file of another tenant, a deleted file, and a file with other bytes are all missing: nobody learns why.
 """
 
 from __future__ import annotations

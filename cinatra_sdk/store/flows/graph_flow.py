@@ -1,4 +1,4 @@
-"""A hand-written graph as a flow that the store keeps, drives, and goes on with in another process.
+"""A hand-written graph as a stored flow: any process can continue its runs.
 
     # shop/refunds.py
     def build(host: HostParts, checkpointer: Any) -> Any:      # the graph of docs/hand-written-graphs.md
@@ -8,8 +8,9 @@
 
     RunStore.open(host=HostParts(graphs=[refunds]))            # in every process that goes on with runs
 
-A run stays on the text of the module: its digest is that of the text.  A stored run holds the name
-of the graph, which is looked up among the graphs that the process lends; it is never imported.
+A run is pinned to the text of the module: the digest of its flow is that of the text.  A stored run holds
+the name of the graph.  The name is looked up among the graphs that the process lends; no module is imported
+by it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A flow that a module writes with `FlowGraph`: it runs, is stored, and goes on in another process.
+"""A Python module with a `FlowGraph` as a stored flow: any process can continue its runs.
 
     # shop/newsletter.py, made by `oasflow emit`
     flow = written_flow(newsletter, module=__name__, policy=POLICY)
@@ -6,8 +6,8 @@
     store.start(flow.lent(HostParts(platform=…)), {"topic": "Bees"})
     RunStore.open(host=HostParts(graphs=[flow]))      # in every process that goes on with its runs
 
-A run is pinned to the text of the module.  A stored run holds the name of the flow, which is looked
-up among those that the process lends; it is never imported.
+A run is pinned to the text of the module.  A stored run holds the name of the flow.  The name is looked up
+among the flows that the process lends; no module is imported by it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What people do to a run beside its work: settle a call, stop the run, archive it."""
+"""Settling a call, stopping a run, and archiving a run that has ended."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@
     "gateSteps": [{"gateCout": 2}]                               ->   OAS135 did you mean "gateCount"?
     "gateSteps": [{"hitlOwnedBy": "parent"}]                     ->   OAS135 childAgent, self
 
-The forms are those of the dialect (`schema/dialect.py`); keys with a rule of their own are that
-rule's.
+The types are those of the dialect (`schema/dialect.py`).  A key that another rule checks is left to that rule.
 """
 
 from __future__ import annotations

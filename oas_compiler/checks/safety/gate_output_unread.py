@@ -1,12 +1,12 @@
-"""What a person is asked for is read by something.
+"""Some node reads the answer of a gate that asks a question.
 
     "city" (message "Where do you live?", output "said"), and no edge from "said"     ->  OAS222 at "city"
     setup (inputMessageSchema with a site), and no edge from its output               ->  OAS222 at "setup"
     sign (riskClass approval), and no edge from its output: its yes is enough
 
-An InputMessageNode has to have an output, so one of an approval that nobody reads is no mistake: a gate
-with metadata.cinatra and no schema of its answer is one, whatever its message says.  What
-is said goes into the conversation too, so where an agent comes after the gate it is not dropped.
+Every InputMessageNode has an output, so the unread output of an approval is no mistake: a gate with
+metadata.cinatra and without a schema of its answer is an approval, whatever its message says.  The answer
+goes into the conversation too, so it is not lost where an agent comes after the gate.
 """
 
 from __future__ import annotations

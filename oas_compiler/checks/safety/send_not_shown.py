@@ -1,4 +1,4 @@
-"""The gate that guards a send shows what is sent.
+"""The gate that guards a send shows the values that are sent.
 
     write ─draft→ send, write → check → sign (gate) → send           ->  OAS221 at the edge into "send"
     the same, and an edge leads the draft into an input of "sign"
@@ -6,12 +6,12 @@
     sign (gate) → shorten ─text→ send                                 ->  OAS221: made after the gate
     sign (gate) → send, whose input "body" has a default and no edge  ->  OAS221 at that input
 
-Of each way the last gate before the send counts, since its person lets the send go; after an earlier
-gate a value may be made anew.  A gate shows the visible inputs of its flow, what the node before it puts
-out or says, its message and its own inputs; of one name the last of these alone (`values_at`).  Where a
-value was made counts (node and output), never its name.  A node that runs a flow with a gate stands for that
-gate, and counts as showing what goes into it.  What a person answers at the gate, and inputs that only the
-host fills in, are no matter of the person who approves.
+On each way the last gate before the send counts: its person lets the send go, and after an earlier gate a
+value may be made anew.  A gate shows the visible inputs of its flow, the outputs or the message of the node
+before it, its message and its inputs; where two of these have one name, the last (`values_at`).  A value is
+known by the node and output that made it, never by its name.  A node that runs a flow with a gate stands for
+that gate, and shows its own inputs.  The answer at the gate, and inputs that only the host fills in, need not
+be shown.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 edges to a node that `nodes` does not list   ->   OAS042, once, at the first of them
 
-What start_node names is OAS050's.
+A wrong `start_node` is OAS050.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Several targets of one command: each shown, then, after one word of the person, each carried out.
+"""Several targets of one command: all shown, then one question to the person, then all carried out.
 
     oasflow approve n1/review n2/review n3/review
         shows each gate as `oasflow show` does, asks once, approves what was shown
 
-What gates of one node in several runs have in common is shown once, above them.
+Content that the gates of one node have in common, in several runs, is shown once, above the gates.
 
-Without a terminal nobody sees what is shown, so that each target names its gate and, with `--shown`,
-what the person saw before.  A target that is refused keeps none of the others from being carried
-out; the command ends with the worst exit code of all.
+Without a terminal nobody sees anything.  So each target then names its gate and, with `--shown`, the content
+that the person saw before.  A refused target does not stop the others; the command ends with the worst exit
+code of all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`oasflow explain`: tells what a flow reads, writes, asks and sends, without running it."""
+"""`oasflow explain`: the inputs, outputs, gates and sends of a flow, without running it; `oasflow diff`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`oasflow records` and `oasflow replay`: what runs came to, for whoever audits them."""
+"""`oasflow records` and `oasflow replay`: the decision records of governed runs, for auditors; `packs`, `memory`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The resources of this process that a continued run uses, told before the run continues.
+"""The resources of this process that a continued run uses, printed before the run continues.
 
 In: a run, and the options of this command.  Out: lines on stderr.
 

@@ -4,8 +4,8 @@
         -> Compiled(ir=FlowIR(…), digest="5f0c…", warnings=(…))
 
 The steps, in order: read_source, respelled, fill_environment, Document, survey, load, build,
-run_rules.  Each adds its findings; only reading stops the ones after it.  `compile_ir` applies the
-rules that a flow must pass to run, `check` applies all rules.
+run_rules.  Each step adds its findings, and only an unreadable text stops the later steps.  `compile_ir`
+applies the rules that a flow must pass to run, `check` applies all rules.
 """
 
 from __future__ import annotations

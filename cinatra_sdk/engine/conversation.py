@@ -1,11 +1,11 @@
-"""Messages of a run, as LangChain has them and as JSON.
+"""Messages of a run, as messages of LangChain and as JSON.
 
     {"role": "assistant", "content": "Hello", "id": "5f…", "node": "say", "path": "sub/say"}
     AIMessage("Hello", id="5f…", additional_kwargs={"node": "say", "path": "sub/say"})
 
-A record is what a store keeps and what `oasflow run --json` prints; `make_message` and `read_record`
-turn the one into the other.  Who said it is in `additional_kwargs` and not in `name`: providers of
-models take few letters in a name, and refuse the others.
+A store keeps the JSON record, and `oasflow run --json` prints it; `make_message` and `read_record` turn one
+form into the other.  The speaker is in `additional_kwargs` and not in `name`, because providers of models
+refuse a name with other letters than their few.
 
 | member | of | meaning |
 |---|---|---|

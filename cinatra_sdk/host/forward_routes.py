@@ -1,4 +1,4 @@
-"""Requests for which the served app has no route, forwarded to the platform beyond.
+"""Requests without a route of the served app, forwarded to the platform beyond.
 
 In: a route that the host listed, and an HTTP request.  Out: status and body, as the caller's own
 platform would return them.

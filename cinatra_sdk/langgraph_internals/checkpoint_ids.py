@@ -5,11 +5,10 @@ In: a checkpointer, a thread and a namespace of it.  Out: a page of `CheckpointL
     read_links(saver, "t1", "", before="", limit=2)
         ->  [CheckpointLink("1f0b…", "1f0a…"), CheckpointLink("1f0a…", "")]
 
-`saver.list` decodes every value of every checkpoint that it lists, which can cost more than the
-step that asks.  For LangGraph's own savers only the ids are read: from memory, or by one short
-query over the saver's own cursor, and so with its lock, pool and pipeline.  Any other saver, also a
-subclass that overrides a part of these, is asked by `list` or `alist`.  A saver that knows its ids by
-itself says so (`KnowsLinks`).
+`saver.list` decodes every value of every listed checkpoint, which can cost more than the step that needs the
+ids.  So of LangGraph's own savers only the ids are read: from memory, or by one short query over the saver's
+own cursor, and so with its lock, pool and pipeline.  Any other saver, also a subclass that overrides a part of
+these, is asked by `list` or `alist`.  A saver may also answer by itself (`KnowsLinks`).
 """
 
 from __future__ import annotations

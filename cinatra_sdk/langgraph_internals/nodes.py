@@ -1,12 +1,12 @@
 """Nodes in two forms, tasks of a running node, and branches that run without a task.
 
-`StateGraph.add_node` takes a function or a coroutine function, not both; without both, a node
+`StateGraph.add_node` takes a function or a coroutine function, not both.  A node with only one of them
 either blocks the event loop or pays for a thread at every step.  LangGraph wraps nodes in its own
 `RunnableCallable`, which takes both, injects `config` and `runtime`, and lets Studio find a
 subgraph inside.
 
-A branch that runs without a task has a config that says so, with a scratchpad of its own: the engine
-counts graphs and pauses there, and would mix up those of branches that share one.
+A branch that runs without a task has a config of its own, with a scratchpad of its own: the engine counts
+graphs and pauses in the scratchpad, and would mix up the counts of branches that share one scratchpad.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What LangGraph tells a running node about its graph, its thread and its answers.
+"""Graph, thread and answers of the running node, as LangGraph's configuration has them.
 
-In: the configuration of the running node.  Out: plain values, or `NOT_TOLD` where LangGraph gives
-none although the node runs in a graph: the caller decides whether it can do without.
+In: the configuration of the running node.  Out: plain values, or `NOT_TOLD` where LangGraph gives no value
+although the node runs in a graph; the caller decides whether it can go on without the value.
 """
 
 from __future__ import annotations

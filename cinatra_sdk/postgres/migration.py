@@ -1,12 +1,11 @@
 """The tables of a store: checks whether they are up to date, and migrates them as their owner.
 
-    prepare(connection)                       what every open does: looks, and changes nothing where
-                                              the tables are up to date
-    migrate(dsn, app_role="oasflow_app")      what `oasflow db migrate` does, as their owner
+    prepare(connection)                       at every open: changes nothing where the tables are up to date
+    migrate(dsn, app_role="oasflow_app")      in `oasflow db migrate`, as the owner of the tables
 
-Two roles.  The owner makes the tables and could change everything.  An app role has the rows and
-nothing else (`sql/rights.sql`), and is all that a store needs.  A single role that owns the tables
-works too, and brings them up to date itself; the log then warns of its powers.
+Two roles.  The owner makes the tables and could change everything.  An app role has the rows and nothing
+else (`sql/rights.sql`), which is enough for a store.  A single role that owns the tables works too: it brings
+the tables up to date itself, and the log warns of its powers.
 """
 
 from __future__ import annotations

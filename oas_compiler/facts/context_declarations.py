@@ -1,5 +1,4 @@
-"""The context slots that a flow declares, with those of the flows that it runs, as hosts ask for
-them.
+"""The context slots that a flow, and the flows that it runs, declare: a fact for hosts.
 
     {"metadata": {"cinatra": {"packageName": "@x/writer", "contextSlots": [{"slotId": "voice", …}]}},
      … a FlowNode with packageName "@x/drafts", whose subflow declares "brand"}

@@ -1,4 +1,4 @@
-"""ExtendedAgentNode: WayFlow's AgentNode, which may say what its agent gives and whether it asks.
+"""ExtendedAgentNode: WayFlow's AgentNode, which may set the agent's outputs and whether the agent asks.
 
 outputs: [{"title": "summary"}], caller_input_mode: "never"
     ->  the agent gives "summary", whatever it declares, and asks nobody

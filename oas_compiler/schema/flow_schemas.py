@@ -1,8 +1,8 @@
 """JSON Schemas of a flow's parameters and results (Cinatra's compile rule 6).
 
 input_schema(flow)   -> {"type": "object", "properties": {"topic": {"type": "string"}}, "required": ["topic"]}
-output_schema(flow)  -> what a completed run gives: the flow's declared outputs
-end_schema(flow)     -> what Cinatra stores: the outputs of the EndNode that comes first
+output_schema(flow)  -> the flow's declared outputs: the result of a completed run
+end_schema(flow)     -> the outputs of the first EndNode: the schema that Cinatra stores
 """
 
 from __future__ import annotations

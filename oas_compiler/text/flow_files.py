@@ -3,12 +3,11 @@
     flows_of(["agents", "x.json"])
         ->  Found(files=("agents/email/cinatra/oas.json", "agents/news/oas.json", "x.json"))
 
-A path to a file is that file, whatever is in it.  A folder that is an agent's (it holds
-`cinatra/oas.json`, `oas.json`, …) is that agent; any other folder stands for every flow below it:
-the flow of each agent's folder, and every other JSON or YAML file that begins as an Agent Spec
-document does.  What is hidden, what is installed or built, and symbolic links to folders are left
-out below a folder; links that lead out of it, pipes and devices are not read, and a folder that is named
-is itself no link out of the folder that holds it.
+A path to a file stands for that file, whatever its content.  The folder of an agent (with `cinatra/oas.json`,
+`oas.json`, …) stands for that agent.  Any other folder stands for every flow below it: the flow of each agent's
+folder, and every other JSON or YAML file that begins like an Agent Spec document.  Below a folder, hidden
+files, installed or built files, and symbolic links to folders are left out; links that lead out of the folder,
+pipes and devices are not read.  A named folder may not itself be a link out of the folder that holds it.
 """
 
 from __future__ import annotations

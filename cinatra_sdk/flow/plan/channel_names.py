@@ -3,8 +3,8 @@
     node_name("review")   -> "review"          channel_of("review") -> "node.review"
     node_name("a:b|c")    -> "a%3Ab%7Cc"       node_name("status")  -> "%73tatus"
 
-The escape is reversible and never maps two ids to one name.  The original id stays in the
-node's metadata, and is what the platform and the gates see.
+The escape is reversible and never maps two ids to one name.  The node's metadata has the original id, which
+the platform and the gates use.
 """
 
 from __future__ import annotations

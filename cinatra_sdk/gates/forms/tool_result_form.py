@@ -1,12 +1,12 @@
 """The form of a gate at which the caller runs a tool: the answer is the tool's result.
 
     outputs a: integer, b: string with a default
-    {"approved": True, "value": {"a": 1}}     the result by title; what has a default may be left out
+    {"approved": True, "value": {"a": 1}}     the result by title; an output with a default may be left out
     {"a": 1, "b": "x"}, or [1, "x"]           the same without `approved` around it
     one output: 42                            the value itself; {"a": 42} is the same
 
-A plain result is told from a decision by the word `approved`: a result that is an object with this
-member is sent as the `value` of an approval.
+The member `approved` tells a decision from a plain result.  So a result that is itself an object with this
+member has to be sent as the `value` of an approval.
 """
 
 from __future__ import annotations

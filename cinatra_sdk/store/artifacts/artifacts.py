@@ -7,8 +7,8 @@
     artifacts.record(chosen)                          one transaction; a replay writes nothing
     artifacts.keep_plan(offered)                      a token that keeps the offer valid
 
-A host with artifacts of its own uses its own store instead.  The rules are in
-`cinatra_sdk.context`; this module only supplies rows.
+A host that stores its artifacts elsewhere uses a store of its own.  The rules are in `cinatra_sdk.context`;
+this module only supplies rows.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
     attachments.tombstone("acme", ref.artifact_id)
     ports = attachments.ports("acme", {"openai": OpenAiFiles(api_key)})
 
-Every statement names the tenant, so a ref of another tenant's file finds nothing here.  A host with
-artifacts of its own makes its own ports instead (`cinatra_sdk.attachments.uploads`).
+Every statement names the tenant, so a ref of another tenant's file finds nothing here.  A host that stores
+its artifacts elsewhere writes its ports itself (`cinatra_sdk.attachments.uploads`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     context_brand.contextSlotBindings → drafts_flow (@x/drafts) and → posts_flow (@x/posts)   ->  OAS161
     … → drafts_flow alone, and posts_flow selects inside itself
 
-The parent's own subflows, which name no package of their own, may share; so may children that
+Subflows without a packageName belong to the parent and may share its selection; so may children that
 `parentSatisfiedContextSlots` lists.
 """
 

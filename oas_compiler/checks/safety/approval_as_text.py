@@ -1,12 +1,12 @@
-"""An approval without words puts out a text of its own, and the flow goes on with it.
+"""An approval without words gives the flow a text that no person wrote.
 
     review (riskClass approval, output "note") ─note→ write      ->  OAS220 at "review"
     the same with an inputMessageSchema that asks for the note
     the same, and nothing reads "note"
 
-Cinatra's hosts answer a yes by `[Approved by operator]`; a prompt, a mail or an output of the run then
-holds these words where a person's were meant, also an input with a default, which the words replace.  A
-question, to which a yes is no answer, is none.
+Cinatra's hosts answer a yes by `[Approved by operator]`.  A prompt, a mail or an output of the run then holds
+these words in place of a person's; they also replace the default of an input.  A gate that asks a question
+is fine: a yes is no answer to it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every component of the flow is of a kind that runs, and asks for nothing that does not.
+"""Every component of the flow is of a kind that runs, and uses no feature that does not run.
 
     two OciAgents                  ->  OAS090 not supported yet: OciAgent "ward" (line 12), OciAgent …
     a root that is a ServerTool    ->  OAS090 not supported yet: ServerTool "look_up" (a part …) (line 1)

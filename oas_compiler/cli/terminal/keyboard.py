@@ -4,10 +4,9 @@ In: a question, and a first text.  Out: the text that the person sent.
 
     Keyboard(terminal).line("subject (text): ", present="Bees", words=True)  ->  "Bees on the roof"
 
-This is the door of every question: what was typed before a question stood on the screen is thrown
-away here, and said.  Lines can be edited, and Up brings back what was typed before.  Ctrl-C and
-Ctrl-D arrive as `KeyboardInterrupt` and `EOFError`; both are keys here and no signals, so none can be
-missed.  prompt_toolkit reads the keys: readline asks on stdout only, which belongs to the result.
+Every question goes through this module.  Keys that were typed before the question stood on the screen are
+thrown away, with a note.  Lines can be edited, and Up brings back earlier lines.  Ctrl-C and Ctrl-D arrive as
+`KeyboardInterrupt` and `EOFError`; both are keys here and no signals, so none can be missed.  prompt_toolkit reads the keys: readline asks on stdout only, which belongs to the result.
 """
 
 from __future__ import annotations

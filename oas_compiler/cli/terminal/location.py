@@ -1,8 +1,8 @@
-"""The options that say where a run is: its tenant and its database, as a later command needs them.
+"""The options of a later command for the place of a run: its tenant and its database.
 
 list_location_options("acme", "postgresql://db/runs")  ->  ["--tenant", "acme", "--db", "postgresql://db/runs"]
 
-What the environment says already is left out, and so is an address that may hold a password.
+An option that the environment gives already is left out, and so is an address that may hold a password.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def _split_part(part: str) -> tuple[str, int | None]:
 
 
 # ----------------------------------------------------------------------------
-# From a node to the host: what happens is told, and telling it never makes a node fail.
+# Events on their way from a node to the host; an error on this way never makes the node fail.
 
 
 log = logging.getLogger("oasflow.events")

@@ -30,7 +30,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from cinatra_sdk.errors import FlowError
 
 # ----------------------------------------------------------------------------
-# What a caller gets wrong about attachments: each error names the member and says what to write.
+# The errors of a caller about attachments: each names the member and the right spelling.
 #
 #     `AttachmentRefInvalid(("attachments", 0, "size"), "is a string", fix="write a whole number")`
 #         str:      attachments[0].size is a string (write a whole number)

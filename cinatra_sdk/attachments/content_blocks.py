@@ -32,8 +32,8 @@ from cinatra_sdk.attachments.uploads import FilePart
 #     `write_content("openai", "Sum up.", ())`
 #         "Sum up."
 #
-# Without parts a request says what it said before there were attachments.  The text comes first, then the
-# files in their order.  Parts of another provider are left out: they would name files that it has not.
+# Without parts the request is the same as without attachments.  The text comes first, then the files in their
+# order.  Parts of another provider are left out: they would name files that this provider lacks.
 
 
 FILES_BETA: Final = "files-api-2025-04-14"

@@ -39,15 +39,15 @@ from cinatra_sdk.langgraph_internals.keys import CHECKPOINTER
 # ----------------------------------------------------------------------------
 # The input by which a caller of a graph begins a compiled flow.
 #
-# In: what `graph.invoke` and its kin were given, and the names of the flow's inputs.  Out: nothing, or an
-# error that names what would be lost.
+# In: the input of `graph.invoke` and its kin, and the names of the flow's inputs.  Out: nothing, or an error
+# that names the members that would be lost.
 #
 #     {"inputs": {"topic": "Bees"}}       right
 #     {"topic": "Bees"}                   refused: give {"inputs": {"topic": …}}
 #     {"inputs": {}, "messages": […]}     refused: the flow takes no 'messages'
 #
-# The engine drops every name that is no key of the graph's input, so that a run would begin without what
-# its caller gave.  A name that only the host sets is dropped, and logged, as everywhere.
+# The engine drops every name that is no key of the graph's input, and the run would begin without the value.
+# A name that only the host sets is dropped and logged, as everywhere.
 
 
 log = logging.getLogger("oasflow.state")

@@ -120,9 +120,9 @@ class FirstTurn:
 
 
 # ----------------------------------------------------------------------------
-# How much of a workspace one first turn reads and tells.
+# The bounds of the reading of a workspace for one first turn.
 #
-# A file that a person keeps stays far below; the bounds are for what a program wrote, or an attacker.
+# A file that a person writes stays far below the bounds, which are for files of programs and attackers.
 
 
 HEAD_LINES: Final = 10

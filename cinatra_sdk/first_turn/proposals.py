@@ -178,11 +178,11 @@ def _is_control(letter: str) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# What a person has confirmed is appended to its file, whole or not at all.
+# A confirmed change is appended to its file, whole or not at all.
 #
 #     confirm(store, places, proposal_id, kind="note")     Confirmed(file="img-7/notes.md", added=True)
 #
-# A blank line stands between what was there and what is added; no byte of what was there changes.
+# A blank line stands between the old text and the new text; no byte of the old text changes.
 # Writers of all processes take turns (`cinatra_sdk.data.text.folders`).
 
 

@@ -230,13 +230,13 @@ def _read_lines(file: Readable, tell: Tell) -> Iterator[str]:
 
 
 # ----------------------------------------------------------------------------
-# Tastes: what a person likes, in general and by genre, and where genres say the same.
+# Tastes of a person, in general and by genre; lines that stand in several genres.
 #
 #     load_tastes(UnlinkedFolder("tastes"), ("underwater", "portrait"), tell=…)
 #         Tastes(default=…, genres=(Genre(name="underwater", …), …), conflicts=(…))
 #
-# `_default.md` always counts.  A conflict is a line that stands in at least two genres; it is told, and
-# never resolved here.  Headings and comments (`#`), HTML comments and thematic breaks are no lines that
+# `_default.md` always counts.  A conflict is a line that stands in at least two genres; conflicts are listed,
+# and never resolved here.  Headings and comments (`#`), HTML comments and thematic breaks are no lines that
 # could conflict.
 
 

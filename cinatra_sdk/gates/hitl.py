@@ -68,15 +68,15 @@ from cinatra_sdk.langgraph_internals.answer_errors import copy_mark, is_invalid_
 from cinatra_sdk.langgraph_internals.running_task import read_node_name, read_step
 
 # ----------------------------------------------------------------------------
-# What was said before a gate inside a flow, for the person who decides there.
+# The messages before a gate inside a flow, for the person who decides there.
 #
 # In: the state of the gate's own flow.  Out: the last messages, as records of `Run.messages`.
 #
 #     a gate of an agent  ->  {"said": [{"role": "user", "content": "Send it"}, {"role": "assistant", …}]}
 #     a gate of the root  ->  {}      what was said before it is the run's own conversation
 #
-# What a flow inside a node says joins the conversation of the run when it has ended; a person who is
-# asked before that would decide without having heard it.  Every pause keeps the list, so it is short.
+# The messages of a flow inside a node join the conversation of the run when that flow has ended; until then
+# a person would decide without them.  Every pause stores the list, so it is short.
 
 
 _MOST: Final = 20

@@ -307,7 +307,7 @@ def _name_run(run: Mapping[str, Any]) -> tuple[str, str]:
 
 
 # ----------------------------------------------------------------------------
-# What a store asks of a governed flow: how a run begins, goes on, and what its record tells.
+# A governed flow for its store: the beginning of a run, its continuation, its decision records.
 #
 # A store calls `begin` where a run is stored, `restore` before each activation, and `tell` at its end.
 

@@ -343,7 +343,7 @@ def read_text(reader: FirstTurnReader, image_id: str) -> tuple[str, str]:
 
 
 # ----------------------------------------------------------------------------
-# The host's context of one activation, completed by what the process lends.
+# The host's context of one activation, completed by the parts of the process.
 #
 # In: the context that a caller gave, or None, and the parts.  Out: the context with a ledger, a policy
 # and a budget, and with credentials where the caller gave no context.
@@ -351,7 +351,7 @@ def read_text(reader: FirstTurnReader, image_id: str) -> tuple[str, str]:
 #     `lend_context(None, RunIdentity(id="r1"), HostParts(credentials_for=tokens_of))`
 #     -> host_context(run_token=…, bearer_token=…)
 #
-# What a context says itself wins: it was made for this run.
+# A value of the context wins over a part: the context was made for this run.
 
 
 def lend_context(given: HostContext | None, run: RunIdentity, *lent: HostParts) -> HostContext:

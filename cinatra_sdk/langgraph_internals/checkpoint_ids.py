@@ -269,7 +269,7 @@ def _read_namespace(kept: CheckpointTuple) -> str:
 
 
 # ----------------------------------------------------------------------------
-# Keeps the checkpoint ids that this process makes above those that are there already.
+# New checkpoint ids of this process, held above the existing ids of a thread.
 #
 # In: the id of a checkpoint that this process goes on from.  Out: later ids sort after it.
 #
@@ -277,8 +277,8 @@ def _read_namespace(kept: CheckpointTuple) -> str:
 # process with a slow clock would write checkpoints that sort before existing ones, so a reader of the
 # newest checkpoint would not find them: calls would be repeated, and a rejection lost.
 #
-# The engine never makes an id that is not above its own last one (RFC 9562, version 6); that last one
-# is what is raised here, for the whole process.
+# The engine never makes an id below its last id (RFC 9562, version 6).  This code raises that last id, for the
+# whole process.
 
 
 _FIRST_TICK: Final = 0x01B21DD213814000

@@ -32,14 +32,14 @@ from oas_compiler.kinds.registry import AGENTS, RUNNERS, TRANSFORMS
 from oas_compiler.text.input_bounds import MAX_DEPTH, MAX_NODES
 
 # ----------------------------------------------------------------------------
-# A Swarm of the file in, its agents with what each may do with the others out.
+# A Swarm of the file in; out: its agents, each with the agents that it may ask or hand over to.
 #
 #     handoff: never       ->  the first agent, to which the others are workers
 #     handoff: always      ->  agents that hand over to each other
 #     handoff: optional    ->  both
 #
-# An agent is asked by another with what it may ask itself, but for those that are waiting for it: so
-# agents that may speak to each other ask each other no questions without end.
+# An agent that another one asks may ask the same agents as always, except those that wait for its answer.  So
+# agents that may speak to each other cannot ask each other without end.
 
 
 _MODES: Final[Mapping[JsonValue, str]] = {

@@ -236,8 +236,8 @@ def _rename_outputs(ports: JsonValue, names: _Names) -> JsonValue:
 #                                              ->  PluginVariableNode, output "count", fed by the edge
 #                                                  from "variable count" of "w"
 #
-# A variable is no state of its own: of several edges into one input the source that ran last counts, and
-# so each node gets what was written last, or the default of the variable.
+# A variable needs no state: of several edges into one input the source that ran last counts, so each node
+# gets the value that was written last, or the default of the variable.
 
 
 _READ: Final = "PluginReadVariableNode"

@@ -195,8 +195,8 @@ def _add_edges(plan: FlowPlan, name: str) -> Iterator[CallText]:
 #     "headers": {"X-Auth": "9fK2…"}   ->   EmitRefused: … the ApiNode "call" at headers/X-Auth …
 #
 # A module is committed and shipped.  Sensitive fields stay behind (`expressions.py`), but a credential in a
-# header, a body or an address is part of the flow itself, and nothing could lend it.  What counts as one
-# is what no command prints (`checks/lookup/written_credentials.py`).
+# header, a body or an address is part of the flow itself, and nothing could lend it.  A credential is a text
+# that no command prints (`checks/lookup/written_credentials.py`).
 
 
 _SHORTEST_PART: Final = 8
@@ -270,12 +270,12 @@ def _stands_in(secret: str, texts: set[str]) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# The line by which a module says what it was made of.
+# The stamp of a module: one line with the hashes of its flow file and of its own text.
 #
 # # oasflow emit 2: file 5f0c…, text 93b1…
 #
-# `file` is the sha256 of the flow's bytes, `text` that of what the module says in Python: so a changed
-# file and a changed module can be told apart, and a formatter changes neither.
+# `file` is the sha256 of the flow's bytes, `text` that of the module's syntax tree: so a changed file and a
+# changed module can be told apart, and a formatter changes neither.
 
 
 FORMAT: Final = 2

@@ -118,7 +118,7 @@ _SINGLE: Final = (OPS.LITERAL, OPS.NOT_LITERAL, OPS.ANY, OPS.IN)
 # ----------------------------------------------------------------------------
 # A search in a process of its own, which the kernel ends.
 #
-# In: a pattern and a text.  Out: what was found and the seconds it took, or `SearchStopped`.
+# In: a pattern and a text.  Out: the matches and the seconds of the search, or `SearchStopped`.
 #
 # Python's engine holds the interpreter while it searches, and cannot be interrupted from inside
 # its process.  So a search that may take long is made in another one (some 20 ms), with limits on

@@ -133,7 +133,7 @@ def _check_marks(name: str) -> None:
 
 
 # ----------------------------------------------------------------------------
-# How long the texts may be that people, programs and files give to be kept, and what no database takes.
+# The longest texts that are stored, by their subject; characters that no database takes.
 #
 #     find_fault("x" * 300, "name of an artifact")   ->  "has more than 200 characters"
 #     find_fault("a\\0", "type of an object")          ->  "holds U+0000, which no database takes"

@@ -188,13 +188,13 @@ def tell_of_a_cut() -> None:
 
 
 # ----------------------------------------------------------------------------
-# What a branch that begins again as a task is told of its run without one.
+# Notes for a branch that begins again as a task, about its run without a task.
 #
-#     hand_on(branch, notes)      the same branch, whose task knows what had ended, and paused, in it
-#     read_handed(config)         in a node of the branch: those notes; empty ones in any other node
+#     hand_on(branch, notes)      the same branch, whose task has the notes: what ended and paused inside
+#     read_handed(config)         in a node of the branch: the notes; empty notes in any other node
 #
-# A node inside would otherwise run all its branches again, those that have ended, too.  The notes hold
-# for the task alone: a tool may run another graph in it, whose branches have the same places.
+# Without notes a node inside would run all its branches again, also those that have ended.  Notes hold for the
+# task alone: a tool may run another graph in the task, with branches at the same places.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,9 +55,9 @@ from cinatra_sdk.gates.gate import label
 # ----------------------------------------------------------------------------
 # A flow without a gate, run as a plain function: no superstep, and no checkpoint inside.
 #
-# A graph inside a node costs several times what a function does.  Where no person is asked inside,
-# nothing has to be kept in the middle either: what is begun again after a crash makes the same calls
-# under the same keys.
+# A graph inside a node costs several times as much as a function.  Where no person is asked inside, no
+# checkpoint inside is needed either: a function that begins again after a crash makes the same calls under
+# the same keys.
 
 
 State = Mapping[str, Any]

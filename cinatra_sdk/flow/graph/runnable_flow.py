@@ -85,14 +85,14 @@ class _DrawnAs(AnswersById):
 
 
 # ----------------------------------------------------------------------------
-# What happens in one activation of a graph, as an iterator; no store is needed.
+# The events of one activation of a graph, as an iterator; no store is needed.
 #
 #     for event in stream_events(graph, start, config, context):
 #         event                        RunEvent(seq=1, kind="node", name="started", …)
 #     the last one                     RunEvent(kind="run", name="completed", data={"outputs": {…}})
 #
-# The graph runs in a thread (or task) of its own.  Whoever stops reading changes nothing: the activation
-# goes on to its end.
+# The graph runs in a thread (or task) of its own.  A reader that stops changes nothing: the activation goes
+# on to its end.
 
 
 CompiledGraph = CompiledStateGraph[Any, Any, Any, Any]

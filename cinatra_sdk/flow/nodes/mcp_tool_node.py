@@ -39,13 +39,13 @@ from cinatra_sdk.outside.platform.response_outputs import declared_outputs
 from cinatra_sdk.outside.remote.foreign_answer import USUAL, RemoteBounds, plain_text, tell_problem
 
 # ----------------------------------------------------------------------------
-# What an MCP server gave for a call, as the outputs of a node.
+# The result of an MCP server's call -> the outputs of the node.
 #
 # one output                 the structured result, else the text; a text that is wanted as another
 #                            type is read as JSON; of an object that cannot be the type as a whole, the
 #                            member with the name of the output
 # several outputs            the members of the structured result, else of the text read as JSON
-# {"isError": True, …}       the text says what went wrong
+# {"isError": True, …}       the text is the error
 
 
 _MOST_NAMED: Final = 5

@@ -232,7 +232,7 @@ def _group(pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
 
 
 # ----------------------------------------------------------------------------
-# What a node's function is made of: its plan, its flow, its frame, and what the host lends.
+# The input from which the function of a node is made: its plan, flow and frame, and the host's wiring.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

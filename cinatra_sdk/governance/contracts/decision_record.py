@@ -194,7 +194,7 @@ class ReplayPacket(Contract):
 
 
 # ----------------------------------------------------------------------------
-# What a run would like to be remembered, and what a reviewer says of it.
+# Proposals of a run to remember something, and the word of a reviewer.
 
 
 class MemoryCandidate(Contract):

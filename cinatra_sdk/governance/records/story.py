@@ -194,12 +194,12 @@ def _waits(one: Mapping[str, Any]) -> bool:
 
 
 # ----------------------------------------------------------------------------
-# Calls of a run as records tell them: put together from the ledger of effects.
+# The calls of a run for its record, put together from the ledger of effects.
 #
 #     list_ledger_calls(rows)  ->  [{"call": {…}, "result": {…}, "rule_ids": ["R_HIGH_VALUE…"], …}, …]
 #
-# A row of the ledger has what the rules said before the call (`governed`) and what came of it.  The
-# calls are plain JSON, as a transcript has them; `story.read_story` reads and checks them.
+# A row of the ledger has the verdict of the rules before the call (`governed`) and the result of the call.
+# The calls are plain JSON, as in a transcript; `read_story` reads and checks them.
 
 
 CALL = "call"

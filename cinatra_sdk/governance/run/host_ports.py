@@ -34,8 +34,8 @@ def estimate_tokens(text: str) -> int:
 
 
 # ----------------------------------------------------------------------------
-# What a function of the host gives: of the type that it has to be, or an error of ours that says which
-# function has to be mended.  Its own words are not repeated: they may name what it logs in with.
+# The value that a function of the host gave, checked by its type; or an error that names the function.  The
+# text of the function's own error is not repeated: it may hold a credential.
 
 
 _KINDS: Final[Mapping[type, str]] = {

@@ -36,7 +36,7 @@ from cinatra_sdk.outside.remote.transport import (
 )
 
 # ----------------------------------------------------------------------------
-# What an agent behind A2A answered: whether it is the answer to this message, and what it says.
+# The answer of an agent behind A2A: proved to be the answer to this message, then read.
 #
 # ExpectedAnswer(task="t1", context="c1", message="9f…").require_own(task)    AnswerForeign: of another task
 # read_answer(task)    {"state": "completed", "text": "Booked.", "data": {}, "task": "t1", "context": "c1"}

@@ -158,8 +158,8 @@ class Pipe:
 #
 #     async with run_program(server, exchange) as (reading, writing):
 #
-# What it writes is bounded, as a whole and so line by line; what it says besides goes nowhere.  When the
-# connection ends, so do the program and what it has started.
+# The bytes that the program writes are bounded, as a whole and so line by line; its standard error goes
+# nowhere.  The end of the connection ends the program and all that the program has started.
 
 
 END_SECONDS: Final = 2.0

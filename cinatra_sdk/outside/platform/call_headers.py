@@ -151,13 +151,13 @@ def _parse_allow_entry(text: str) -> AllowEntry:
 
 
 # ----------------------------------------------------------------------------
-# Headers by which whoever is called finds the trace (W3C Trace Context) that a call belongs to.
+# Headers with the trace of a call (W3C Trace Context), for its receiver.
 #
 #     with sending_trace({"traceparent": "00-4bf92f35…-b9c7c989f97918e1-01"}):
 #         `platform.call(call)`
 #
-# A context variable, because the span of a call is known where its rules are asked, and not where its
-# request was written.  What the author of a flow wrote under one of these names stays.
+# A context variable, because the span of a call is known where its rules are checked, and not where its
+# request is built.  A header of the author with one of these names stays.
 
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})

@@ -53,8 +53,8 @@ from cinatra_sdk.threads import call_beside
 #     finish(work)           waits for the coroutine without an event loop
 #     await afinish(work)    waits for it on the caller's loop
 #
-# Clients of language models keep connections that belong to the loop which opened them.  With one loop
-# for every route, whoever calls it and however, a connection is never used on another loop.
+# Clients of language models hold connections that belong to the loop which opened them.  With one loop for
+# all routes and all callers, a connection is never used on another loop.
 # A forked process makes a loop of its own.
 
 

@@ -42,8 +42,8 @@ from cinatra_sdk.store.database import Database
 #     `ports = store.ports("acme", {"openai": OpenAiFiles(api_key)})`
 #     `resolve_attachments(refs, "openai", "gpt-5", ports)`
 #
-# A ref is a caller's word.  What it says is compared with the row before any byte is read, and the row's
-# type and size are what counts.  The texts of the refusals reach a model's system prompt, so they name no
+# A ref is a caller's word.  It is compared with the row before any byte is read, and the row's type and size
+# count.  The texts of the refusals reach a model's system prompt, so they name no
 # tenant.
 
 

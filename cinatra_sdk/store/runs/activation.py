@@ -62,12 +62,11 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------
-# Whether a run can be gone on with from the checkpoints that it has.
+# Whether a run can continue from its checkpoints.
 #
 # In: the row that a claim gives.  Out: the problem, or None; then this process's ids sort after them.
 #
-# A run that has begun and has no checkpoint must not begin again in silence: what it did would be
-# done twice.
+# A run that has begun and has no checkpoint must not begin again in silence: it would repeat its calls.
 
 
 def find_unusable_checkpoints(row: Row) -> CheckpointsUnusable | None:

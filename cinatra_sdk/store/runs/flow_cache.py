@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------
-# What was used last, up to a number; what was not used for the longest time is dropped.
+# `Recent`: the last used items, up to a number; the item that was unused for the longest time is dropped.
 #
 # `flows = Recent(2)`
 # flows.keep("a", 1), flows.keep("b", 2), flows.get("a"), flows.keep("c", 3)      drops "b"

@@ -28,12 +28,12 @@ from cinatra_sdk.store.runs.run_rows import load_row, refuse_ended, run_of
 from cinatra_sdk.store.runs.settlement import settle_effect
 
 # ----------------------------------------------------------------------------
-# Runs that have ended, without what only going on needs; the evidence stays.
+# Archiving ended runs: rows that only a continuation needs are removed, and the evidence stays.
 #
 #     archive_old_runs(database, older_than=timedelta(days=90), …)  ->  Archived(runs=12, checkpoints=340, …)
 #
-# Removed are checkpoints and the results of calls, of which the hashes stay.  Kept are the run, its
-# decisions, its gates with what they showed, its calls, settlements, selections and events.  Each run is
+# Checkpoints and the results of calls are removed; the hashes of the results stay.  The run, its decisions, its
+# gates with their payloads, its calls, settlements, selections and events stay.  Each run is
 # one transaction, so a process that dies in the middle leaves whole runs only, and the next call goes on;
 # of two at once each run is archived by one.
 

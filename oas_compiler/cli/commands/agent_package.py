@@ -198,7 +198,7 @@ def _format_relative_folder(package: AgentPackage, seen_from: AgentPackage) -> s
 # `oasflow wire-context`: FlowNode and edges for context slots that are only declared.
 #
 # In: a flow file with `contextSlots`.  Out: the diff of the file and of its package.json; written
-# after a question, or with `--yes`.  Never at run time: what runs is what the author's file says.
+# after a question, or with `--yes`.  Never at run time: a run follows the author's file.
 
 
 _OF_SLOTS = ("OAS15", "OAS16")

@@ -153,8 +153,8 @@ def show(
 
 
 # ----------------------------------------------------------------------------
-# `oasflow follow`: what happens in a run, as it happens; also what `oasflow run --follow` and
-# `oasflow show --events` print.
+# `oasflow follow`: the events of a run, as they happen; `oasflow run --follow` and `oasflow show --events`
+# print the same.
 #
 # In: events of a run.  Out: a line for each, or with `--json` a line of JSON for each.
 #

@@ -222,7 +222,7 @@ def _choose(folders: Sequence[str], path: str) -> dict[str, AgentPackage]:
 
 
 # ----------------------------------------------------------------------------
-# What a simulation of `oasflow run --simulate` makes up, and what it lets run.
+# `oasflow run --simulate`: the answers that the simulation makes up, and the tools that really run.
 #
 # oasflow run . --simulate --host shop_parts:lend     the tools run; everything else is made up
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------
-# `--host MODULE:FACTORY`: what the operator's own Python lends to the runs of this command.
+# `--host MODULE:FACTORY`: the parts that the operator's Python lends to the runs of this command.
 #
 # In: the option, else `OASFLOW_HOST`.  Out: the `HostParts` that the factory returns, or None.
 #

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------
-# What a run needs that only Python of the operator's own lends, by `--host`.
+# The needs of a run that only the operator's Python can lend, by `--host`.
 #
 # In: a run, its stored flow, and what the command lends already.  Out: the reasons, in words.
 #
@@ -369,7 +369,7 @@ def _list_allowed_addresses(
 
 
 # ----------------------------------------------------------------------------
-# Prepares to continue a run: tells what the run uses, and refuses with all that the command lacks.
+# Prepares to continue a run: prints the resources that the run uses, and refuses with all that is lacking.
 #
 # In: a run of the store, the options of the command, and the command for typing again.
 # Out: the run's flow, or `Halt` before anything is recorded.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------
 # The models, MCP servers and agents elsewhere that a flow asks, and the names of the keys they get.
 #
-# In: the stored flow of a run, and what the command lends.  Out: one text for each, without a value.
+# In: the stored flow of a run, and the parts that the command lends.  Out: one text for each, without a value.
 #
 #     model openai/gpt-5 with OPENAI_API_KEY
 #     model vllm/llama at http://10.0.0.4:8000 without a key

@@ -47,7 +47,7 @@ def advance(
     """Drive the run until it ends or every waiting gate lacks an answer.
 
     Starts the run, continues it after a crash, or resumes it, as its thread requires.
-    Raises: what a node raises (`FlowError`, `PlatformError`), and the checkpointer's errors.
+    Raises: the errors of nodes (`FlowError`, `PlatformError`) and of the checkpointer.
     """
     with Watcher(on_event) if on_event is not None else nullcontext() as watcher:
         host = context if watcher is None else listening(context, watcher.tell)

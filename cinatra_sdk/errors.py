@@ -223,7 +223,7 @@ class EffectDiffers(NodeFailed):
 
 
 class ShownDiffers(NodeFailed):
-    """What would be sent is not what a person approved; nothing was sent."""
+    """The call would send something else than a person approved; nothing was sent."""
 
     code = "shown_differs"
 
@@ -319,7 +319,7 @@ class RunNotEnded(StoreError):
 
 
 class EffectSettled(StoreError, ValueError):
-    """No call with this key is unknown: somebody has settled it, or it never was."""
+    """No call with this key is unknown: somebody has settled the call, or there was none."""
 
     code = "effect_settled"
 

@@ -37,7 +37,7 @@ Kind = Literal["run", "node", "gate", "decision", "effect", "message", "usage", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
-    """One thing that happened in a run; holds no credential."""
+    """An event of a run; holds no credential."""
 
     kind: Kind
     name: str

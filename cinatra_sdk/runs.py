@@ -51,7 +51,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run as the store keeps it."""
+    """A run as its row in the store has it."""
 
     id: str
     status: Status

@@ -137,9 +137,9 @@ def write_file_blocks(provider: Provider, parts: Sequence[FilePart]) -> list[dic
 def model_arguments(
     provider: Provider, parts: Sequence[FilePart], *, betas: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """What `model.bind(…)` takes for a request with these parts; empty where nothing has to be said.
+    """The arguments of `model.bind(…)` for a request with these parts; empty where none are needed.
 
-    betas: what the model says already: `bind` replaces it.
+    betas: the betas that the model has already, because `bind` replaces them.
     """
     if provider == "anthropic" and own_parts(provider, parts):
         return {"betas": list(list_betas(parts, betas))}

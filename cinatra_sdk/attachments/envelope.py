@@ -36,7 +36,7 @@ _KEYS = ("text", "attachments")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserEnvelope:
-    """What a user says, and the files that come with it."""
+    """The text of a user, and the files that come with the text."""
 
     text: str
     attachments: tuple[AttachmentRef, ...] | None = None
@@ -135,7 +135,7 @@ _BLANKS: Final = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumedAnswer:
-    """What goes on with a run that waited for a person."""
+    """The answer of a person, as it reaches the waiting run."""
 
     text: str
     """The one text part of the message."""
@@ -255,7 +255,7 @@ _ALONE: Final = re.compile(r"\s*\{\{\s*([^{}|\s]+)\s*\}\}\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BridgeCall:
-    """What a flow says of one call to the bridge."""
+    """A call to the bridge, as the flow file has it."""
 
     node: str
     body: Mapping[str, JsonValue]
@@ -284,7 +284,7 @@ def find_answer_rules(
 ) -> tuple[AnswerRule, ...]:
     """A rule for each pair of a gate's output and a call that takes it as an envelope.
 
-    gates: the outputs (node, name) that hold what a person wrote.
+    gates: the outputs (node, name) that hold the words of a person.
     """
     answered = frozenset(gates)
     return tuple(

@@ -30,7 +30,7 @@ _MIB: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapabilityRule:
-    """What one family of models reads."""
+    """The types and sizes of files that one family of models reads."""
 
     provider: Provider
     models: str

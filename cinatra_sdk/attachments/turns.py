@@ -57,7 +57,7 @@ SMUGGLED: Final = frozenset({"resolvedAttachments", "resolved_attachments"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatTurn:
-    """One message of a conversation as a caller gives it."""
+    """A message of a conversation, as a caller gives it."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -75,7 +75,7 @@ class PreparedTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedTurns:
-    """What is sent: for a caller without attachments the very words that came in."""
+    """The system text and turns to send; for a caller without attachments, the unchanged words of the caller."""
 
     system: str | None
     turns: tuple[PreparedTurn, ...]

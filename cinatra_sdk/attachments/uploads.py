@@ -44,12 +44,12 @@ class CachedFile:
 
 
 class AttachmentPorts(Protocol):
-    """What a host lends to one run, without `await`."""
+    """The ports that a host lends to one run, without `await`."""
 
     def cache_get(self, ref: AttachmentRef, provider: str) -> CachedFile | str | None:
         """The upload that may be used again; a bare id says nothing about type and size.
 
-        None where there is none, or it has expired.  What it raises counts as None.
+        None where there is none, or where it has expired.  An error counts as None.
         """
 
     def provider_upload(
@@ -65,7 +65,7 @@ class AttachmentPorts(Protocol):
     def cache_put(
         self, ref: AttachmentRef, provider: str, file: CachedFile, ttl: timedelta
     ) -> None:
-        """Keep an upload for `ttl`.  What it raises changes nothing: the upload serves this turn."""
+        """Keep an upload for `ttl`.  An error changes nothing: the upload serves this turn."""
 
 
 class AsyncAttachmentPorts(Protocol):

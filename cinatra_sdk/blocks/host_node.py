@@ -193,8 +193,8 @@ def keep_decision(key: str, *, node: str, step_number: int) -> Callable[[State, 
 def gate_once(key: str, gate: GateNode, *, requires: Sequence[str] = ()) -> GateNode:
     """`gate`, asking once per run: once its decision is in `key`, the gate does nothing.
 
-    requires: state keys that the gate shows; missing ones mean that it was jumped to.
-    Raises (when it runs): `NodeFailed`, and what `gate` raises.
+    requires: state keys that the gate shows; a missing key means that somebody jumped to the gate.
+    Raises (when it runs): `NodeFailed`, and the errors of `gate`.
     """
 
     def once(state: State) -> Any:

@@ -141,7 +141,7 @@ def build_proposing_graph(
     step_number: int = 1,
     renderer: str = FALLBACK_RENDERER,
 ) -> CompiledStateGraph[Any, HostContext, Any, Any]:
-    """The same as a graph of its own; its input is that of `INPUTS`."""
+    """A graph with these nodes alone; its inputs are `INPUTS`."""
     return _compile_graph(places, ProposingInput, checkpointer, step_number, renderer)
 
 

@@ -139,7 +139,7 @@ class _Sealed(_Kept):
 
 
 class HostOnly(_Sealed):
-    """Accepts one sealed value and keeps it for ever; any other write is dropped and logged."""
+    """Accepts the first sealed value and keeps it for ever; every other write is dropped and logged."""
 
     __slots__ = ()
 

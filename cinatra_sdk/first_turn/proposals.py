@@ -209,7 +209,7 @@ class Confirmed:
 def confirm(
     store: Proposals, places: Places, proposal_id: object, *, kind: ProposalKind
 ) -> Confirmed:
-    """Write a proposal of a store; of two who confirm the same one, one finds nothing.
+    """Write a proposal of a store.  Where two callers confirm the same proposal, the second finds nothing.
 
     Raises: `ProposalNotFound`, `ImageNotFound`, `ProposalUnwritten`.
     """

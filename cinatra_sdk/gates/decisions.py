@@ -113,7 +113,7 @@ _OF_A_REFUSAL: Final = frozenset({"approved", "denied", "reason", "by", "shown"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One answer to one visit of one gate."""
+    """A person's answer to one visit of a gate."""
 
     approved: bool
     by: str = ""

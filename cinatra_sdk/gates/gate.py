@@ -147,7 +147,7 @@ class Gate:
 
     @property
     def payload_sha256(self) -> str:
-        """sha256 (hex) of what the gate shows, in canonical JSON; a decision names it."""
+        """sha256 (hex) of the shown payload in canonical JSON; a decision names this hash."""
         return hash_payload(self.payload)
 
     @property
@@ -167,9 +167,9 @@ class Gate:
         return self.read(decision.wire())
 
     def make_resume(self, wire: Mapping[str, JsonValue] | list[Any]) -> JsonValue:
-        """What LangGraph's `Command(resume={gate.interrupt: …})` takes for an answer.
+        """The value of LangGraph's `Command(resume={gate.interrupt: …})` for an answer.
 
-        It is the answer itself, but for a pause of a node's own code, which gets what it expects.
+        The value is the answer itself, except for a pause of a node's own code: the code gets the form that it expects.
         """
         if isinstance(self.form, ForeignForm):
             return self.form.make_resume(self.read(wire))
@@ -208,7 +208,7 @@ class Gate:
 
     @property
     def question(self) -> str:
-        """What the gate asks, where it asks for words; empty for every other gate."""
+        """The question of a gate that asks for words; empty for every other gate."""
         described = self.schema.get("description") if isinstance(self.form, TextForm) else None
         own = described if self.is_question and isinstance(described, str) else ""
         return self.model_question or own

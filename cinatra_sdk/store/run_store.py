@@ -172,10 +172,10 @@ class RunStore(RunKeeper):
     ) -> Run:
         """Record a decision, or several (`{gate_id: decision}`): all of them or none.
 
-        gate_id: or the `Gate` itself, and then the decision is about what that one shows.
+        gate_id: the id, or the `Gate` itself; then the decision is about the payload that this `Gate` shows.
 
-        Needs the gates to be open, and nothing else of the run: it may be worked on meanwhile.
-        Nothing is carried out here: `work` does that, or whoever works on the run already.
+        Only the gates have to be open; a worker may have the run meanwhile.  `work` carries the decisions out, or
+        the worker that has the run.
 
         Raises: as `answer`, without `RunBusy`.
         """
@@ -249,7 +249,7 @@ class RunStore(RunKeeper):
     ) -> Run:
         """`decide`, then `work`: record the decision, then drive the run on.
 
-        gate_id: or the `Gate` itself, and then the decision is about what that one shows.
+        gate_id: the id, or the `Gate` itself; then the decision is about the payload that this `Gate` shows.
 
         Raises: `AnswerInvalid`, `GateClosed` (`GateChanged` where the gate shows something else than
         the decision is about), and what the platform's `withdrawn` raises (see
@@ -295,7 +295,7 @@ class RunStore(RunKeeper):
     def sweep(self, **told: Unpack[SweepOptions]) -> SweptRuns:
         """Go on with the runs that nobody works on and that can go on; one pass, the oldest first.
 
-        See `sweeping`: several processes may do this at once, again and again.  Raises: `StoreError`.
+        Several processes may do this at once, again and again.  Raises: `StoreError`.
         """
         refuse_other_names(told, SweepOptions, "RunStore.sweep()")
         credentials_for = told.get("credentials_for")

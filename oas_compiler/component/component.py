@@ -345,7 +345,7 @@ _SAME: Final[Mapping[str, str]] = {"StartNode": "inputs", "EndNode": "outputs"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One component and everything that is needed to build it."""
+    """One component, with everything that its builder needs."""
 
     component: Component
     fields: Mapping[str, Field]

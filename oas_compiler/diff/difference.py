@@ -72,7 +72,7 @@ Code = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One thing that differs."""
+    """One difference between the two flows."""
 
     sign: Sign
     """`!` a gate or the guard of a send got weaker, `-` removed, `+` added, `~` changed."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTool:
-    """A tool as a model is told of it, and the node of the agent's flow that runs it."""
+    """A tool as its description for a model, and the node of the agent's flow that runs the tool."""
 
     name: str
     description: str = ""

@@ -60,7 +60,7 @@ class Node:
 
     @property
     def effect(self) -> str:
-        """Whether what the node does may be repeated; empty: it may, under the same key."""
+        """Whether the effect of the node may be repeated; empty: it may, under the same key."""
         return ""
 
     @property
@@ -228,7 +228,7 @@ class LlmNode(Node):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtendedLlmNode(LlmNode):
-    """An LlmNode that may tell its model more before the prompt, and say the answer."""
+    """An LlmNode that may have messages before the prompt, and put its answer into the conversation."""
 
     before: tuple[tuple[str, str], ...] = ()
     """(`system`, `user` or `assistant`, template), or (`conversation`, "") for what was said."""
@@ -386,9 +386,9 @@ class DataEdge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Something of the file that could not be read, which an error says; an empty id is unknown.
+    """A part of the file that could not be read; an error reports it.  An empty id is unknown.
 
-    What a gap hides is not missing: rules about something that is absent keep silent about it.
+    A part behind a gap does not count as missing: rules about missing parts do not report it.
     """
 
     kind: Literal["node", "inside", "route", "data", "ports"]

@@ -109,7 +109,7 @@ _NEXT: Final = "next"
 
 
 class FlowGraph:
-    """One flow that is being written; `plan()` gives what was written so far, checked."""
+    """A flow under construction; `plan()` checks it and returns its plan."""
 
     def __init__(self, flow_id: str, *, name: str = "", outputs: Sequence[TypedPort] = ()) -> None:
         self._id, self._name, self._outputs = flow_id, name, tuple(outputs)
@@ -135,7 +135,7 @@ class FlowGraph:
         once: bool = False,
         after: Sequence[str] = (),
     ) -> None:
-        """Add what `work` says under an id.
+        """Add a node with this work under an id.
 
         name:     for people.  shown: in pictures, where the name cannot stand there.
         feeds:    input → the output that feeds it, or several: the one that ran last counts.

@@ -56,7 +56,7 @@ _ROLES: Final[Mapping[str, type[BaseMessage]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmQuestion(NodeWork):
-    """Asks a language model once; a single text output is what it says, others come by schema."""
+    """Asks a language model once; a single text output is the answer, other outputs come by schema."""
 
     kind: ClassVar[str] = "LlmNode"
     acts: ClassVar[bool] = True

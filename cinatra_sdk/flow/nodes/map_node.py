@@ -356,7 +356,7 @@ _REDUCERS: Final[Mapping[str, Callable[[list[Any]], Any]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParallelFlows(NodeWork):
-    """Runs flows at the same time, each with the inputs of the node that it has itself."""
+    """Runs flows at the same time; each flow gets the inputs of the node that the flow declares."""
 
     kind: ClassVar[str] = "ParallelFlowNode"
     flows: tuple[FlowPlan, ...]

@@ -21,7 +21,7 @@ AsyncNodeFunction: TypeAlias = Callable[..., Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeBody:
-    """What one LangGraph node does."""
+    """The function of one LangGraph node, and facts about it."""
 
     run: NodeFunction
     """`(state, runtime) -> update`."""

@@ -124,8 +124,8 @@ def has_open_call(said: Sequence[BaseMessage]) -> bool:
 
 
 def read_conversation(state: State, context: object) -> list[BaseMessage]:
-    """The conversation that a node sees: that of the flows around it when they came here, then its
-    own flow's.
+    """The conversation that a node sees: first the messages of the flows around it, up to this node, then those of
+    its own flow.
 
     state:   of a node that reads the key `messages`.
     context: of the node's runtime.

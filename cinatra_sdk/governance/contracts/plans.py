@@ -118,7 +118,7 @@ class DecisionSpec(Contract):
 
 
 class PlanStep(Contract):
-    """One call that a planner means to make."""
+    """A call that a planner proposes."""
 
     id: StepId
     tool: CapabilityId

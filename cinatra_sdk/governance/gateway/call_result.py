@@ -24,7 +24,7 @@ from cinatra_sdk.governance.gateway.gateway import Examined, GateApproval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """What a tool may return in place of its plain result, to say more about it."""
+    """The result of a tool with facts about it; a tool may return it in place of its plain result."""
 
     output: Any
     mutations: Sequence[str] = ()

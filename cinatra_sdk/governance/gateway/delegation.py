@@ -97,7 +97,7 @@ def narrow(
 ) -> RunContext:
     """The context of a child's run.
 
-    scopes: what the child asks for.  used: what the parent has used up already.  budget, safety_mode:
+    scopes: requested for the child.  used: by the parent so far.  budget, safety_mode:
     what the child asks for; None: what the parent has left.
     Raises: `GovernanceRefused` (DELEGATION_WIDENS, TENANT_MISMATCH).
     """

@@ -25,7 +25,7 @@ MOST_TOKENS: Final = 2**53 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """What a planner is told.  Holds no token."""
+    """The input of a planner.  Holds no token."""
 
     run: RunContext
     compiled: CompiledContext = field(repr=False)
@@ -82,8 +82,8 @@ class NoPlan(Exception):
 
 
 class ScriptedPlanner:
-    """Plans that stand ready, one for each attempt; the last for every later one.  Each is read when the
-    run asks for it, as that of every planner.
+    """Plans that are ready, one for each attempt; the last plan serves all later attempts.  Each is read when the
+    run asks for it, like the plan of any planner.
     """
 
     def __init__(self, plans: Sequence[Plan | Mapping[str, Any]]) -> None:

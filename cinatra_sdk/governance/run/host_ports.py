@@ -158,7 +158,7 @@ class GovernancePorts:
         )
 
     def find_delegation(self, user_id: str, delegation: UserDelegation) -> UserDelegation | str:
-        """What the host keeps; empty where it keeps none."""
+        """The delegation that the host keeps for the user; an empty one where it keeps none."""
         ask = self.delegation_for
         if ask is None:
             return ""

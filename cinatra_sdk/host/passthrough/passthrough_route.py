@@ -154,7 +154,7 @@ class NamedTool:
     """Whether it is in the toolbox `cinatra-mcp` of the bridge, too."""
 
     async def call(self, call: NamedCall) -> Any:
-        """What the tool gives; one that is no coroutine function gets a thread.  Raises: `RouteError`."""
+        """The result of the tool; a plain function runs in a thread of its own.  Raises: `RouteError`."""
         if inspect.iscoroutinefunction(self.run):
             return await self.run(call)
         found = await call_beside(self.run, call)

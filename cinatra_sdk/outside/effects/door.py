@@ -37,7 +37,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectNews:
-    """Something that happened to an effect, for whoever watches."""
+    """A change of an effect, for watchers."""
 
     effect: Effect
     stage: Literal["begun", "done", "replayed", "failed", "refused", "unknown"]
@@ -49,7 +49,7 @@ class EffectNews:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """What is asked before and told after every effect, in this order."""
+    """The questions before and the news after every effect, in this order."""
 
     before: Callable[[Effect], None] | None = field(default=None, repr=False)
     """Whether the run is still ours: raises where it has ended, or another process goes on with it."""

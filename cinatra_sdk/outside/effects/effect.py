@@ -84,7 +84,7 @@ LONGEST_MODEL: Final = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What an effect used up, as far as whoever made it can tell."""
+    """Calls and tokens that an effect used, as far as they are known."""
 
     calls: int = 1
     input_tokens: int = 0
@@ -190,7 +190,7 @@ class EffectFailure:
 def read_failure(error: BaseException, secrets: Iterable[str]) -> EffectFailure:
     """The record of `error`, which a call raised.
 
-    An error that was made from another (`raise … from`) has the kind of that other one.
+    An error that was raised from another error (`raise … from`) has the kind of that other error.
     """
     known = tuple(secrets)
     used = getattr(error, "used", None)

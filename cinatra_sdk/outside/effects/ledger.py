@@ -62,11 +62,11 @@ Entry: TypeAlias = Begun | Stored | Unknown | Differs
 
 
 class Ledger(Protocol):
-    """Safe to share between threads.  What it is given holds no secret."""
+    """Safe to share between threads.  Effects and results that it receives hold no secret."""
 
     @property
     def asks_run(self) -> bool:
-        """Whether `begin` asks itself whether the run is still ours, so that nobody asks before it."""
+        """Whether `begin` checks that the run is still ours, so that no earlier check is needed."""
         ...
 
     def begin(self, effect: Effect) -> Entry:

@@ -29,7 +29,7 @@ log = logging.getLogger("oasflow.effects")
 def admit(effect: Effect, door: Door) -> None:
     """Ask everything but the ledger, for a node that makes its effect by itself.
 
-    Raises: `EffectRefused`, `ShownDiffers`, and what `door.before` raises.
+    Raises: `EffectRefused`, `ShownDiffers`, and the errors of `door.before`.
     """
     ask_run(effect, door)
     require_allowed(effect, door)

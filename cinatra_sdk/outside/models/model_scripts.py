@@ -91,7 +91,7 @@ class ScriptedModel(BaseChatModel):
 
     @property
     def asked(self) -> list[AskedModel]:
-        """What it was asked so far, in order."""
+        """The questions so far, in order."""
         with self._lock:
             return list(self._asked)
 

@@ -189,7 +189,7 @@ def _read_stub_response(key: str, value: Any) -> dict[str, JsonValue] | StubbedE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCall:
-    """One call that was made; headers and credentials are not kept."""
+    """A call that a flow made; without headers and credentials."""
 
     node: str
     path: str

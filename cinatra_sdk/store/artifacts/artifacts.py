@@ -274,7 +274,7 @@ class ArtifactStore:
         return made
 
     def archive(self, assertion_id: str) -> None:
-        """Withdraw a classification; selections that pinned it keep it."""
+        """Withdraw a classification; selections that pinned the classification keep it."""
         with self._database.connection() as connection:
             run(connection, "archive_assertion", {"id": assertion_id})
 

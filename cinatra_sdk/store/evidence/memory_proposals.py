@@ -61,7 +61,7 @@ class MemoryProposals:
         self._database = database
 
     def list_open(self, *, tenant: str | None = None, limit: int = 100) -> list[StoredProposal]:
-        """Those that nobody has reviewed, the oldest first; those that cannot be read are in `page`."""
+        """The proposals without a review, the oldest first; `page` names the unreadable rows too."""
         return [*self.page(tenant=tenant, limit=limit).items]
 
     def list_every(self, *, tenant: str | None = None, limit: int = 100) -> list[StoredProposal]:

@@ -128,7 +128,7 @@ class DueRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweptRun:
-    """What a sweep came to at one run."""
+    """The result of a sweep for one run."""
 
     run_id: str
     tenant: str

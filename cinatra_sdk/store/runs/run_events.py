@@ -124,7 +124,7 @@ EFFECT_STATUSES: Final[tuple[EffectStatus, ...]] = get_args(EffectStatus)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectRecord:
-    """What was called, when, how often and with what end."""
+    """A call of the run: its time, number of attempts and end."""
 
     run_id: str
     key: str

@@ -170,7 +170,7 @@ def read_text(answer: ProviderAnswer, *path: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileToUpload:
-    """The bytes of one revision, under the type that the store knows it by."""
+    """The bytes of one revision of a file, with the type that the store has for it."""
 
     name: str
     """As a person or the store calls it; see `cinatra_sdk.attachments.manifest`."""
@@ -182,7 +182,7 @@ class FileToUpload:
 
 
 class ProviderFiles(Protocol):
-    """The files that one provider keeps for one key."""
+    """The files at one provider under one key."""
 
     def upload(self, file: FileToUpload) -> CachedFile:
         """Upload the file, and wait until a request can name it.

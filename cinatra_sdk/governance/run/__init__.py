@@ -1,8 +1,8 @@
 """What a governed run uses up, rests on and gets from its host.
 
-budgets.py       from a request to a run, and to its context; one call: its envelope, rules,
-                 approvals, budget; what came of a call
-current_call.py  on whose behalf; children, which get less; what came of a call
-evidence.py      one call: its envelope, rules, approvals, budget
-host_ports.py    what the host lends; from a request to a run, and to its context
+budgets.py         calls, tokens and time that a run may use, and has used
+current_call.py    the call that is being made, on whose behalf, and the budget of children
+evidence.py        what a run rests on, and who reads it
+host_functions.py  what a function of the host gives, looked at
+host_ports.py      what the host lends
 """

@@ -24,7 +24,7 @@ from oas_compiler import Diagnostics, check
 from oas_compiler.checks.all_rules import RULES
 from oas_compiler.checks.cinatra.rules import RULES as CINATRA
 from oas_compiler.checks.context.rules import RULES as CONTEXT
-from oas_compiler.checks.guide.rules import RULES as GUIDE
+from oas_compiler.checks.rule_packs import load_own_pack
 from oas_compiler.checks.safety.rules import RULES as SAFETY
 from oas_compiler.checks.sense.rules import RULES as SENSE
 from oas_compiler.checks.structure.rules import RULES as STRUCTURE
@@ -39,8 +39,9 @@ CHECK_LIMIT_MS = 60.0
 GROUPS = {
     "structure": STRUCTURE,
     "cinatra": CINATRA,
+    "cinatra-host": load_own_pack("cinatra-host").rules,
     "context": CONTEXT,
-    "guide": GUIDE,
+    "guide": load_own_pack("guide").rules,
     "safety": SAFETY,
     "sense": SENSE,
 }

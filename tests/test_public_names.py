@@ -166,6 +166,7 @@ PUBLIC = {
         next_only template_inputs
     """,
     "oas_compiler.lower": "LoweringSite",
+    "oas_compiler.rules": "Report RulePack Subject rule",
 }
 """Each public path, and its `__all__`."""
 

@@ -73,6 +73,11 @@ def require_shown(shown: object) -> str:
     return named
 
 
+def _read_said(shown: str | Unset) -> str:
+    """What a decision says of what was shown; empty where it says nothing."""
+    return "" if isinstance(shown, Unset) else require_shown(shown)
+
+
 def refuse_other_payload(raw: object, payload: Mapping[str, JsonValue], *, gate: str) -> None:
     """Refuse an answer that is about something else than `payload`.
 
@@ -154,17 +159,25 @@ class Decision:
 
     @classmethod
     def approve(
-        cls, *, by: str = "", reason: str = "", value: JsonValue | Unset = UNSET, shown: str = ""
+        cls,
+        *,
+        by: str = "",
+        reason: str = "",
+        value: JsonValue | Unset = UNSET,
+        shown: str | Unset = UNSET,
     ) -> Decision:
-        return cls(approved=True, by=by, reason=reason, value=value, shown=shown)
+        """Raises: `AnswerInvalid`, also for an empty `shown`, which is left out where it is not said."""
+        return cls(approved=True, by=by, reason=reason, value=value, shown=_read_said(shown))
 
     @classmethod
-    def reject(cls, *, by: str = "", reason: str = "", shown: str = "") -> Decision:
-        return cls(approved=False, by=by, reason=reason, shown=shown)
+    def reject(cls, *, by: str = "", reason: str = "", shown: str | Unset = UNSET) -> Decision:
+        """As `approve`."""
+        return cls(approved=False, by=by, reason=reason, shown=_read_said(shown))
 
     @classmethod
-    def deny(cls, *, by: str = "", reason: str = "", shown: str = "") -> Decision:
-        return cls(approved=False, denied=True, by=by, reason=reason, shown=shown)
+    def deny(cls, *, by: str = "", reason: str = "", shown: str | Unset = UNSET) -> Decision:
+        """As `approve`."""
+        return cls(approved=False, denied=True, by=by, reason=reason, shown=_read_said(shown))
 
     @classmethod
     def of(cls, answer: object, *, by: str = "") -> Decision:

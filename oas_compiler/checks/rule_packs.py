@@ -16,19 +16,30 @@ metadata of an installation is missing, as in a checkout on the path.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import traceback
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from inspect import (
+    isasyncgenfunction,
+    iscoroutine,
+    iscoroutinefunction,
+    isgenerator,
+    isgeneratorfunction,
+)
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from oas_compiler.findings.finding import Finding, Findings, Severity
-from oas_compiler.findings.rule import CheckRule, Needs, Rule
+from oas_compiler.findings.rule import CheckRule, Needs, Report, Rule
 from oas_compiler.ir import Place
 from oas_compiler.kinds.registry import Refusal, describe_error, name_package, refuse
 from oas_compiler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from oas_compiler.checks.subject import Subject
 
 GROUP: Final = "oasflow.rules"
 """The group of entry points."""
@@ -43,8 +54,13 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _CODE: Final = re.compile(r"[A-Z]{2,8}[0-9]{3}")
 _OURS: Final = ("OAS", "DEP")
 """How the codes of oasflow begin."""
+_OURS_ROOT: Final = PurePath(__file__).parents[1]
 _MOST_RULES: Final = 500
 """Of one pack."""
+_LONGEST: Final = 10_000
+"""Characters of a message that are read at all."""
+_FURTHEST: Final = 10_000_000
+"""Line and column of a place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +127,9 @@ def _load(entry: EntryPoint, taken: set[str]) -> RulePack | str:
         return "its name is not written as in acme-mails"
     try:
         pack = entry.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a package may do anything at import
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a package may do anything at import
         return f"{entry.value} cannot be imported: {describe_error(error)}"
     if not isinstance(pack, RulePack):
         return f"{entry.value} is no RulePack, but of the class {type(pack).__name__}"
@@ -162,36 +180,90 @@ def _list_card_flaws(rule: CheckRule) -> Iterator[str]:
         yield f"{card.code} is fixable, and `--fix` makes no edits for rules of packages"
     if not callable(rule.look):
         yield f"{card.code} has no function"
+    elif any(
+        is_late(rule.look)
+        for is_late in (isgeneratorfunction, iscoroutinefunction, isasyncgenfunction)
+    ):
+        yield f"the function of {card.code} would not run: it is a generator or async"
 
 
 # ----------------------------------------------------------------------------
 # Rules of packages, applied.
 
 
-def apply_foreign_rule(rule: CheckRule, apply: object, findings: Findings) -> None:
-    """Apply a package's rule; one that fails is told as OAS056, with what it found before."""
+def apply_foreign_rule(rule: CheckRule, subject: Subject, findings: Findings) -> None:
+    """Apply a package's rule; one that fails is told as OAS056, and its findings are left out."""
     own = Findings()
     try:
-        rule(apply, own)  # type: ignore[arg-type]  # the subject, which this module need not know
-        found = [*map(_require_finding, own)]
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to a package's own code
+        gave: object = rule.look(subject, Report(rule.card, own))  # type: ignore[func-returns-value]  # a stranger's function
+        _refuse_result(gave)
+        files = _list_files(subject)
+        found = [_require_finding(finding, files) for finding in own]
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the border to a package's own code
         found = []
         findings.error(
             "OAS056",
             f'the rule {rule.card.code} of the package "{rule.package}" fails with '
-            f"{describe_error(error)}",
+            f"{_describe_failure(error)}",
             hint=f"its findings are missing here: mend the rule, or uninstall {rule.package}",
         )
     for finding in found:
         findings.add(finding)
 
 
-def _require_finding(finding: Finding) -> Finding:
+def _describe_failure(error: BaseException) -> str:
+    """The class of an error and where a package's code raised it.  Its text may hold values of the file,
+    credentials among them, so only an error of this module is told in its words.
+    """
+    places = [
+        f"{safe(PurePath(file).name)}:{line}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if _OURS_ROOT not in PurePath(file := frame.f_code.co_filename).parents
+    ]
+    name = type(error).__name__
+    return f"{name} at {places[-1]}" if places else f"{name}: {error}"
+
+
+def _refuse_result(gave: object) -> None:
+    """Raise `TypeError` for what a rule gives: a coroutine or a generator has done nothing yet."""
+    if iscoroutine(gave) or isgenerator(gave):
+        gave.close()  # it would complain on stderr otherwise
+    if gave is not None:
+        raise TypeError(f"it gives a {type(gave).__name__}, and a rule only calls report")
+
+
+def _list_files(subject: Subject) -> set[str]:
+    """The names of files that a finding may be about: an excerpt of the file is printed."""
+    package = subject.package
+    if package is None:
+        return {"", subject.document.source.file}
+    names = {package.name_of(file) for file in package.files}
+    return {"", subject.document.source.file, package.manifest_file, *names}
+
+
+def _require_finding(finding: Any, files: Collection[str]) -> Finding:
     """The finding with texts that a terminal can show; raises for what is none."""
     texts = (finding.message, finding.hint, finding.file)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("a message, hint or file of its findings is no text")
-    if not isinstance(finding.place, Place):
-        raise TypeError(f"a place of its findings is of the class {type(finding.place).__name__}")
-    message, hint, file = (safe(" ".join(text.split())) for text in texts)
-    return replace(finding, message=message, hint=hint, file=file)
+    if finding.file not in files:
+        raise ValueError("a file of its findings is none of the package")
+    _require_place(finding.place)
+    message, hint = (safe(" ".join(text[:_LONGEST].split())) for text in texts[:2])
+    made: Finding = replace(finding, message=message, hint=hint)
+    return made
+
+
+def _require_place(place: object) -> None:
+    if isinstance(place, Place):
+        pointer: object = place.pointer
+        numbers: tuple[object, ...] = (place.line, place.column)
+        if isinstance(pointer, str) and pointer[:1] in {"", "/"} and all(map(_is_number, numbers)):
+            return
+    raise TypeError("a place of its findings is none: give node.place or subject.place(pointer)")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _FURTHEST

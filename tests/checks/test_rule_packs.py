@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from oas_compiler.checks.all_rules import RULES
 from oas_compiler.checks.rule_packs import OWN, RulePack, load_own_pack, read_rule_packs
 from oas_compiler.cli.app import app_for
 from oas_compiler.findings.rule import CheckRule
+from oas_compiler.ir import Place
 from oas_compiler.report import rule_cards
 from oas_compiler.rules import Report, Subject, rule
 from tests.flows import api, end, flow_of, gate, start
@@ -137,6 +139,14 @@ def pack_of(*rules: Any, title: Any = "Acme") -> RulePack:
     return RulePack(title=title, rules=rules)
 
 
+async def wait(subject: Subject, report: Report) -> None:
+    report("one")
+
+
+def late(subject: Subject, report: Report) -> Any:
+    yield report("one")
+
+
 WRONG = [
     (None, "is no RulePack, but of the class NoneType"),
     (pack_of(), "`rules` is no tuple of rules"),
@@ -153,6 +163,8 @@ WRONG = [
     (pack_of(make_rule(source=None)), "a member of a rule's card is no text"),
     (pack_of(make_rule(fixable=True)), "fixable"),
     (pack_of(make_rule(look=3)), "ACME001 has no function"),
+    (pack_of(make_rule(look=wait)), "the function of ACME001 would not run"),
+    (pack_of(make_rule(look=late)), "the function of ACME001 would not run"),
     (pack_of(make_rule(), make_rule(name="acme-two")), '"acme001" already'),
     (pack_of(make_rule(aliases=("V17",))), '"v17" already'),
     (pack_of(make_rule(name="one-edge-per-branch")), '"one-edge-per-branch" already'),
@@ -204,9 +216,37 @@ def raise_error(subject: Subject, report: Report) -> None:
     raise SystemExit(0)
 
 
+def keep(subject: Subject, report: Report) -> Any:
+    return (report("one") for _ in range(1))
+
+
+def cancel(subject: Subject, report: Report) -> None:
+    raise asyncio.CancelledError
+
+
+def give_away(subject: Subject, report: Report) -> None:
+    raise KeyError("password=hunter2secret")
+
+
 FAILING = [
-    (raise_error, "SystemExit: 0"),
-    (lambda subject, report: report(None), "TypeError"),
+    (raise_error, "SystemExit at test_rule_packs.py:"),
+    (cancel, "CancelledError at test_rule_packs.py:"),
+    (give_away, "KeyError at test_rule_packs.py:"),
+    (keep, "TypeError: it gives a generator, and a rule only calls report"),
+    (
+        lambda subject, report: next(map(wait, [subject], [report])),
+        "TypeError: it gives a coroutine",
+    ),
+    (lambda subject, report: report("x", file="/etc/passwd"), "ValueError: a file of its findings"),
+    (lambda subject, report: report("x", file="../x"), "ValueError: a file of its findings"),
+    (lambda subject, report: report("x", Place(line="5")), "TypeError: a place of its findings"),
+    (lambda subject, report: report("x", Place(pointer=5)), "TypeError: a place of its findings"),
+    (
+        lambda subject, report: report("x", Place(column=10**30)),
+        "TypeError: a place of its findings",
+    ),
+    (lambda subject, report: report("x", Place(line=-1)), "TypeError: a place of its findings"),
+    (lambda subject, report: report(None), "TypeError at test_rule_packs.py:"),
     (lambda subject, report: report("x", "not a place"), "TypeError"),
     (lambda subject, report: report("x", fix=("no edit",)), "AssertionError"),
     (lambda subject: None, "TypeError"),
@@ -223,6 +263,7 @@ def test_a_rule_that_fails_is_named_and_takes_its_findings_with_it(
     (finding,) = findings
     assert finding.code == "OAS056"
     assert f'the rule ACME001 of the package "acme" fails with {why}' in finding.message
+    assert "hunter2" not in str(finding)
 
 
 def test_texts_of_a_rule_move_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

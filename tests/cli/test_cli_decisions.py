@@ -499,7 +499,8 @@ def test_doctor_finds_what_needs_a_person(three: Any, cli: Any) -> None:
         (("--step", "1"), ["r1"]),
         (("--step", "7"), []),
         (("--started-by", "ben"), ["r2", "r3"]),
-        (("--started-by", "ben", "--text", "went dead"), ["r3"]),
+        (("--started-by", "ben", "--text", "went dead"), ["r2", "r3"]),
+        (("--started-by", "ann", "--text", "went dead"), []),
     ],
 )
 def test_gates_leaves_what_fits_a_filter(three: Any, words: Any, runs: list[str]) -> None:

@@ -221,3 +221,11 @@ def test_a_reason_is_a_text_or_left_out(reason: Any) -> None:
 def test_the_place_of_the_words_in_a_printed_command_is_no_answer(words: str) -> None:
     assert not has_words(words)
     assert has_words(f"{words} and more")
+
+
+@pytest.mark.parametrize("make", [Decision.approve, Decision.reject, Decision.deny])
+@pytest.mark.parametrize("empty", ["", None])
+def test_a_decision_that_says_an_empty_hash_is_refused(make: Any, empty: Any) -> None:
+    with pytest.raises(AnswerInvalid, match="'shown' is"):
+        make(by="ann", shown=empty)
+    assert make(by="ann").shown == ""

@@ -72,7 +72,12 @@ def test_gates_calls_and_failed_runs_stand_in_one_list_with_what_answers_them(
     assert (asked.flow, asked.started_by) == ("Asking Flow", "ann")
     assert asked.content == "x: Bees in Ägypten"
     (key,) = [one.key for one in three.unknown("r2")]
-    assert (unknown.command, unknown.name) == (f"oasflow settle r2 {key}", key)
+    settle = f"oasflow settle r2 {key}"
+    assert unknown.commands == (
+        f'{settle} --happened --value \'{{"…": "…"}}\'',
+        f"{settle} --did-not-happen",
+    )
+    assert (unknown.command, unknown.name) == (unknown.commands[0], key)
     assert unknown.content.startswith("post by post: ")
     assert "the line went dead" in unknown.content
     assert (failed.command, failed.tenant) == ("oasflow resume r3", "acme")

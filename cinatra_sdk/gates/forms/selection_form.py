@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import Answer, Given, NoWords, read_envelope
+from cinatra_sdk.gates.answers import Answer, Given, NoWords, has_words, read_envelope
 from cinatra_sdk.gates.decisions import Unset
 from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.answer_form import AnswerForm, takes
@@ -52,6 +52,9 @@ class SelectionForm:
     def read(self, raw: object) -> Answer:
         """The checked answer; raises `AnswerInvalid`."""
         given = read_dialect(raw, asks="yes")
+        text = given.get("userResponse") if isinstance(given, Mapping) else None
+        if isinstance(text, str) and text.strip() and not has_words(text):
+            self._check_selection(text)  # told of the selection, and not of the words in it
         return read_envelope(given, output=self.output, read_value=self.read_value)
 
     def read_value(self, given: Given) -> JsonValue:

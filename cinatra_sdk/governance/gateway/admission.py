@@ -48,7 +48,8 @@ from cinatra_sdk.governance.packs.pack_registry import (
 from cinatra_sdk.governance.packs.rulebook import ANY, Rulebook, make_rulebook
 from cinatra_sdk.governance.run.budgets import limit_budget
 from cinatra_sdk.governance.run.evidence import Evidence, resolve_evidence
-from cinatra_sdk.governance.run.host_ports import GovernancePorts, ask_host
+from cinatra_sdk.governance.run.host_functions import ask_host
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
 
 # ----------------------------------------------------------------------------
 # The catalogs of decisions of a run's packs: which intents a request may have.

@@ -11,7 +11,8 @@ from cinatra_sdk.governance.contracts.invocation import AgentIdentity, RunBudget
 from cinatra_sdk.governance.gateway.admission import HostWord
 from cinatra_sdk.governance.gateway.planners import Planner
 from cinatra_sdk.governance.packs.pack_registry import PackRegistry
-from cinatra_sdk.governance.run.host_ports import GovernancePorts, ask_host, refuse_host
+from cinatra_sdk.governance.run.host_functions import ask_host, refuse_host
+from cinatra_sdk.governance.run.host_ports import GovernancePorts
 
 WordFor: TypeAlias = Callable[[Mapping[str, Any]], HostWord]
 """From the identity of a run (`run_id`, `tenant`) to what the host knows about it."""

@@ -46,7 +46,7 @@ from cinatra_sdk.governance.contracts.record_format import hash_of, thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.records.signatures import ED25519, HMAC, Key, judge_signature, read_key
 from cinatra_sdk.governance.run.budgets import Used
-from cinatra_sdk.governance.run.host_ports import ask_host
+from cinatra_sdk.governance.run.host_functions import ask_host
 
 # ----------------------------------------------------------------------------
 # Signatures of decision records, with a key that the host keeps.

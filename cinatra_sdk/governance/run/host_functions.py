@@ -1,10 +1,9 @@
-"""What a function of the host gives: of the type that it has to be, or an error of ours that says which
-function has to be mended.
+"""The value that a function of the host gave, checked by its type; or an error that names the function.
 
     ask_host("roles_of", lambda: roles_of("ann"), frozenset, set)   ->  its result
     ask_host("signer", lambda: 3, bytes)                            ->  NotConfigured: the host's signer gave a int
 
-The function's own words are not repeated: they may name what it logs in with.
+The text of the function's own error is not repeated: it may hold a credential.
 """
 
 from __future__ import annotations

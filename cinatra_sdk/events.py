@@ -1,4 +1,4 @@
-"""`RunEvent`: one thing that happened in a run.
+"""`RunEvent`: an event of a run.
 
     RunEvent(kind="node", name="started", path="outer#2/each[3]/draft", visit=1)
     RunEvent(kind="node", name="finished", path="review", data={"next": "send"})

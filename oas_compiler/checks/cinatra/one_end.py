@@ -1,8 +1,8 @@
-"""The root flow of a Cinatra file ends at one place; none at all is OAS041.
+"""The root flow of a Cinatra file has one EndNode; a flow without an EndNode is OAS041.
 
 nodes: start, a, end, other_end   ->   OAS111 at the second EndNode
 
-Agent Spec allows several, and so do the subflows of a Cinatra file.
+Agent Spec allows several EndNodes, and the subflows of a Cinatra file may have several.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ r"""Literal credentials in one text of a document: the rule by which every comma
     "data": {"text": "curl -u bob:9fK2… https://host"}       ->  "9fK2…"
     "data": {"key": "title", "code": "200", "auth": "{{CINATRA_TOKEN}}"}   ->  nothing
 
-This is the whole rule.  `check` warns of fewer places, because it may call nothing a credential that is
-an ordinary word; what is only printed may be covered once too often.  A text is covered where
+This is the whole rule.  `check` warns of fewer places, because a warning about an ordinary word is a mistake,
+while an ordinary word that is covered in a printout does no harm.  A text is covered where
 
 * it has the shape of a well-known credential, wherever it stands (`credentials.py`), or looks random
   in a place that is sent (`literal_credential.py`), or stands in a sensitive field (`checks/credential_cover.py`);

@@ -1,4 +1,4 @@
-"""`oasflow draw`: the flow as a picture, made without LangGraph and without a network."""
+"""`oasflow draw`, `ir`, `schema` and `emit`: a flow as a picture, as IR, as JSON Schemas and as Python."""
 
 from __future__ import annotations
 

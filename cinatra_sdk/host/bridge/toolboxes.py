@@ -25,6 +25,8 @@ from cinatra_sdk.outside.mcp.server import McpServer
 from cinatra_sdk.outside.remote.foreign_answer import plain_text
 from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError
 from cinatra_sdk.threads import call_beside
+from cinatra_sdk.tool_loop.model_calls import ArgumentsUnusable
+from cinatra_sdk.tool_loop.tool_forms import describe_function, format_result
 
 WEB_SEARCH: Final = "web_search"
 """Built into Cinatra's own bridge; here a host lends a toolbox of this name."""
@@ -48,27 +50,34 @@ class BridgeTool:
     arguments.  May be async.  `ToolFailed` tells the model.
     """
 
+    @property
+    def ends(self) -> str:
+        """Empty: the model goes on after each call."""
+        return ""
+
     def describe(self) -> dict[str, Any]:
         """As models are told of it."""
-        about = {
-            "name": self.name,
-            "description": self.description or self.name,
-            "parameters": dict(self.schema),
-        }
-        return {"type": "function", "function": about}
+        return describe_function(self.name, self.description, self.schema)
 
-    async def call(self, call: RouteCall, arguments: JsonValue) -> str:
-        """What the model is told of the call.  Raises: `ToolFailed`."""
-        problem = find_arguments_problem(dict(self.schema), arguments)
-        if problem or not isinstance(arguments, dict):
-            raise ToolFailed(problem)
+    def read_arguments(self, given: JsonValue) -> dict[str, JsonValue]:
+        """The arguments, checked by the schema.  Raises: `ArgumentsUnusable`."""
+        problem = find_arguments_problem(dict(self.schema), given)
+        if problem or not isinstance(given, dict):
+            raise ArgumentsUnusable(problem)
+        return given
+
+    async def call(self, call: RouteCall, arguments: dict[str, JsonValue]) -> str:
+        """What the model is told of a call with arguments that fit.
+
+        Raises: `ToolFailed`; what the tool raises.
+        """
         if inspect.iscoroutinefunction(self.run):
             value = await self.run(call, arguments)
         else:
             value = await call_beside(self.run, call, arguments)
             if inspect.isawaitable(value):
                 value = await value
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return format_result(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,13 @@ from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.host.bridge.toolboxes import BridgeTool, ToolFailed
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
 from cinatra_sdk.outside.models.attempts import aask_again
-from cinatra_sdk.outside.models.question import add_usage, atalk
+from cinatra_sdk.outside.models.question import (
+    add_usage,
+    ask_to_mend,
+    atalk,
+    name_schema,
+    read_structured,
+)
 from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use
 from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
@@ -40,8 +46,6 @@ log = logging.getLogger("oasflow.bridge")
 
 OUTPUT: Final = "output"
 """Of an answer that is text."""
-ANSWER: Final = "answer"
-"""Name of a schema that has none: providers show it to the model."""
 _LONGEST: Final = 300
 
 
@@ -202,12 +206,11 @@ class _Conversation:
         return replace(self._call, idempotency_key=made)
 
     async def _ask_to_mend(self, text: str, problem: str) -> str:
-        wanted = f"This answer cannot be used: {problem}. Answer again, with everything as asked."
-        self._said += [AIMessage(text or "(no answer)"), HumanMessage(wanted)]
+        self._said += ask_to_mend(text, problem)
         model = self._asked.model
         try:
             structured = model.with_structured_output(
-                _name(self._asked.schema), include_raw=True, **self._asked.arguments
+                name_schema(self._asked.schema or {}), include_raw=True, **self._asked.arguments
             )
         except (NotImplementedError, ValueError, TypeError):
             return str((await self._ask(model)).text)
@@ -219,11 +222,11 @@ class _Conversation:
         found = await aask_again(
             self._asked.rules, partial(structured.ainvoke, self._said), between=lambda: None
         )
-        raw, value = found.get("raw"), found.get("parsed")
-        self._heard.append(raw if isinstance(raw, AIMessage) else None)
-        if value is None:
-            return "" if raw is None else str(raw.text)
-        return json.dumps(value, ensure_ascii=False)
+        reply = read_structured(found)
+        self._heard.append(reply.message)
+        if reply.value is None:
+            return "" if reply.message is None else str(reply.message.text)
+        return json.dumps(reply.value, ensure_ascii=False)
 
 
 def _read_end(message: AIMessage) -> str:
@@ -261,15 +264,6 @@ def _describe_schema(schema: Mapping[str, JsonValue] | None) -> str:
         return ""
     wanted = json.dumps(schema, ensure_ascii=False)
     return f"Answer with one JSON value by this JSON Schema, and nothing else: {wanted}"
-
-
-def _name(schema: Mapping[str, JsonValue] | None) -> dict[str, Any]:
-    """The schema with a name, as clients of providers want it."""
-    return {
-        "title": ANSWER,
-        "description": "The answer, with every part that is asked for.",
-        **(schema or {}),
-    }
 
 
 def _fail(detail: str) -> RouteError:

@@ -17,11 +17,9 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.schema.problems import find_arguments_problem
 from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist
-from cinatra_sdk.outside.mcp.server import McpServer
+from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist, link_lent
 from cinatra_sdk.outside.remote.foreign_answer import plain_text
 from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError
 from cinatra_sdk.threads import call_beside
@@ -141,9 +139,7 @@ def _refuse_unknown(id_: str, toolboxes: Mapping[str, Toolbox]) -> RouteError:
 
 
 async def _list_server(id_: str, lent: Any) -> list[BridgeTool]:
-    link = ServerLink(
-        server=McpServer(name=id_, transport="streamable_http"), lent=lent, rules=CallRetryPolicy()
-    )
+    link = link_lent(id_, lent)
     problem = ""
     try:
         listed = await alist(link)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -51,7 +51,7 @@ from cinatra_sdk.outside.effects.effect import Usage, hash_json
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.tool_loop.model_calls import ModelCall, list_calls
+from cinatra_sdk.tool_loop.model_calls import ModelCall, list_calls, name_calls
 from cinatra_sdk.tool_loop.tool_forms import bind_tools
 
 if TYPE_CHECKING:
@@ -262,8 +262,8 @@ def _greet(
     if read_conversation(state, runtime.context) or _read_message(settings, frame.gather(state)):
         return None
     tool, question = settings.greeting
-    call = ModelCall(id="call_1_greeting", name=tool, args={"question": question})
-    return {"text": "", "calls": [call.to_json()]}
+    call: JsonValue = {"id": "call_1_greeting", "name": tool, "args": {"question": question}}
+    return {"text": "", "calls": [call]}
 
 
 def _require_names_apart(frame: Frame, functions: Sequence[Mapping[str, Any]]) -> None:
@@ -340,17 +340,13 @@ class _StepQuery:
         """`{"tool_calls": [{"name": …, "args": {…}}]}` asks for calls; else the agent's outputs."""
         asked = response.get("tool_calls") if isinstance(response, dict) else None
         if isinstance(response, dict) and isinstance(asked, list):
-            calls = [
-                ModelCall.read(one, visit=self.visit, index=index)
-                for index, one in enumerate(asked)
-                if isinstance(one, dict)
-            ]
+            calls = name_calls((one for one in asked if isinstance(one, dict)), visit=self.visit)
             return {"text": str(response.get("text") or ""), "calls": _keep_calls(calls)}
         found = declared_outputs(call, response)
         if not needs_submit(self.settings.results):
             return {"text": str(next(iter(found.values()), "")), "calls": []}
-        submit = ModelCall.read({"name": SUBMIT, "args": found}, visit=self.visit)
-        return {"text": "", "calls": _keep_calls([submit])}
+        submit = name_calls([{"name": SUBMIT, "args": found}], visit=self.visit)
+        return {"text": "", "calls": _keep_calls(submit)}
 
     def _list_told(self) -> list[BaseMessage]:
         """The messages with the context before the system prompt, in one message."""
@@ -383,15 +379,18 @@ class _StepQuery:
 
 def _keep_calls(calls: Iterable[ModelCall]) -> list[JsonValue]:
     """The calls as JSON; arguments that no run can keep are None, like those that are no JSON."""
-    return [one.to_json() if _is_kept(one) else replace(one, args=None).to_json() for one in calls]
+    return [
+        {"id": one["id"], "name": one["name"], "args": _keep_arguments(one["args"])}
+        for one in calls
+    ]
 
 
-def _is_kept(call: ModelCall) -> bool:
+def _keep_arguments(arguments: JsonValue) -> JsonValue:
     try:
-        check_value(call.args, where="the arguments")
+        check_value(arguments, where="the arguments")
     except ValueRefused:
-        return False
-    return True
+        return None
+    return arguments
 
 
 def _describe_message(message: BaseMessage) -> JsonValue:

@@ -99,7 +99,7 @@ class _Turn:
                 self._offered.setdefault(listed.name, listed)
 
     def go_on(self) -> Any:
-        calls = [ModelCall.read(one) for one in self._answer["calls"]]
+        calls: list[ModelCall] = self._answer["calls"]
         begun = self._find_begun()
         if begun is not None:
             self._tell_result(calls[begun])
@@ -139,7 +139,7 @@ class _Turn:
         return self._leave_for(node) if node else self._finish(due.arguments)
 
     def _tell_unmade(self, step: UnmadeCall) -> None:
-        name = step.call.name
+        name = step.call["name"]
         gives = name == SUBMIT and bool(self._settings.results)
         if gives and step.why == "unusable":
             self._count_mend(step.problem)
@@ -179,7 +179,7 @@ class _Turn:
         self._own = {**self._own, _MENDS: mends}
 
     def _tell_result(self, call: ModelCall) -> None:
-        tool = self._offered[call.name]
+        tool = self._offered[call["name"]]
         record = self._state[channel_of(tool.node)]
         unmade = record.get(DENIED) or record.get(FAILED)
         if unmade:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from pydantic import JsonValue
 
@@ -78,8 +78,8 @@ class ListedTool:
     node: str
     listed: Mapping[str, Any]
     """`{"name": …, "tool": …, "description": …, "schema": {…}}`; `tool`: its name at the server."""
-    ends: str = ""
-    titles: tuple[str, ...] = (RESULT,)
+    ends: ClassVar[str] = ""
+    titles: ClassVar[tuple[str, ...]] = (RESULT,)
 
     @property
     def name(self) -> str:
@@ -104,7 +104,7 @@ class ResultTool:
     """Takes what the agent has to give; no node runs it, and the agent ends."""
 
     results: tuple[TypedPort, ...]
-    ends: str = "the result was given before it"
+    ends: ClassVar[str] = "the result was given before it"
 
     def describe(self) -> dict[str, Any]:
         words = "Give the result, when you have it; nothing comes after it."

@@ -1,6 +1,6 @@
 """The calls that a model asks for in one reply: which is made next, and which cannot be made.
 
-    calls = list_calls(message, visit=2)     [ModelCall(id="call_1", name="search", args={"query": "bees"}), …]
+    calls = list_calls(message, visit=2)     [{"id": "call_1", "name": "search", "args": {"query": "bees"}}, …]
     for step in walk_calls(calls, tools):
         DueCall(index=0, call=…, tool=…, arguments={"query": "bees"})      made by whoever runs the loop
         UnmadeCall(call=…, why="unknown", problem="the tools are: …")      told to the model
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
 from pydantic import JsonValue
 
@@ -20,40 +20,35 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCall:
+class ModelCall(TypedDict):
     """One call that a model asks for."""
 
     id: str
     name: str
     """Of the tool, as the model writes it."""
-    args: Any = field(repr=False)
+    args: JsonValue
     """None where they are no JSON."""
-
-    @classmethod
-    def read(cls, given: Mapping[str, Any], *, visit: int = 0, index: int = 0) -> ModelCall:
-        """From `{"id", "name", "args"}`; a call without an id gets that of its place in the loop.
-
-        visit: how often the model was asked by now.  index: of the call in its reply.
-        """
-        return cls(
-            id=str(given.get("id") or f"call_{visit}_{index}"),
-            name=str(given.get("name") or ""),
-            args=given.get("args"),
-        )
-
-    def to_json(self) -> dict[str, JsonValue]:
-        return {"id": self.id, "name": self.name, "args": self.args}
 
 
 def list_calls(message: AIMessage, *, visit: int) -> list[ModelCall]:
-    """All calls of a reply; those whose arguments are no JSON come last, as providers are sent them.
+    """All calls of a reply; those whose arguments are no JSON come last, as providers are sent them."""
+    broken = ({**call, "args": None} for call in message.invalid_tool_calls)
+    return name_calls([*message.tool_calls, *broken], visit=visit)
+
+
+def name_calls(given: Iterable[Mapping[str, Any]], *, visit: int) -> list[ModelCall]:
+    """The calls of one reply; one without an id gets that of its place in the loop.
 
     visit: how often the model was asked by now, from 1.
     """
-    asked: list[Mapping[str, Any]] = [*message.tool_calls]
-    asked += [{**call, "args": None} for call in message.invalid_tool_calls]
-    return [ModelCall.read(call, visit=visit, index=index) for index, call in enumerate(asked)]
+    return [
+        ModelCall(
+            id=str(one.get("id") or f"call_{visit}_{index}"),
+            name=str(one.get("name") or ""),
+            args=one.get("args"),
+        )
+        for index, one in enumerate(given)
+    ]
 
 
 class ArgumentsUnusable(ValueError):
@@ -122,12 +117,12 @@ def walk_calls(
 def _judge(
     index: int, call: ModelCall, tools: Mapping[str, ToolT], offered: Iterable[str] | None
 ) -> DueCall[ToolT] | UnmadeCall:
-    tool = tools.get(call.name)
+    tool = tools.get(call["name"])
     if tool is None:
         names = ", ".join(tools if offered is None else offered) or "none"
         return UnmadeCall(call=call, why="unknown", problem=f"the tools are: {names}")
     try:
-        arguments = tool.read_arguments(call.args)
+        arguments = tool.read_arguments(call["args"])
     except ArgumentsUnusable as error:
         return UnmadeCall(call=call, why="unusable", problem=str(error))
     return DueCall(index=index, call=call, tool=tool, arguments=arguments)

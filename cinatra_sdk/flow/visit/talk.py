@@ -100,13 +100,13 @@ def give_result(
     frame: Frame, state: State, call: ModelCall, text: str, *, failed: bool = False
 ) -> BaseMessage:
     """The result of a call that a model asked for; failed: nothing came of the call."""
-    record = _begin_record(frame, state, frame.visit(state), f"result {call.id}")
+    record = _begin_record(frame, state, frame.visit(state), f"result {call['id']}")
     return _seal(
         {
             "role": "tool",
             "content": text,
-            "name": call.name,
-            "tool_call_id": call.id,
+            "name": call["name"],
+            "tool_call_id": call["id"],
             **record,
             **({"failed": True} if failed else {}),
         }

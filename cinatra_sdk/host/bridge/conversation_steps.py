@@ -171,13 +171,13 @@ class _Conversation:
         if isinstance(step, DueCall):
             text, failed = await self._make(step)
         elif step.why == "unknown":
-            text = f"there is no tool {call.name[:80]}; {step.problem}"
+            text = f"there is no tool {call['name'][:80]}; {step.problem}"
         else:
             text = step.problem
         return ToolMessage(
             redact(text, self._asked.secrets),
-            tool_call_id=call.id,
-            name=call.name or None,
+            tool_call_id=call["id"],
+            name=call["name"] or None,
             status="error" if failed else "success",
         )
 

@@ -13,7 +13,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
@@ -47,11 +47,8 @@ class BridgeTool:
     """Called with the bridge's own call, whose idempotency key names this call of the tool, and the
     arguments.  May be async.  `ToolFailed` tells the model.
     """
-
-    @property
-    def ends(self) -> str:
-        """Empty: the model goes on after each call."""
-        return ""
+    ends: ClassVar[str] = ""
+    """As the loop asks for it: the model goes on after each call."""
 
     def describe(self) -> dict[str, Any]:
         """As models are told of it."""

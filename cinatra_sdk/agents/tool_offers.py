@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Final, TypeAlias
 from pydantic import JsonValue
 
 from cinatra_sdk.data.ports import TypedPort
-from cinatra_sdk.data.schema.problems import find_arguments_problem, first_problem
+from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.flow.nodes.mcp_tool_node import ARGUMENTS, RESULT, TOOL
 from cinatra_sdk.flow.nodes.toolbox_node import TOOLS
 from cinatra_sdk.flow.plan.channel_names import channel_of
-from cinatra_sdk.tool_loop.model_calls import ArgumentsUnusable
+from cinatra_sdk.tool_loop.model_calls import ArgumentsUnusable, require_object, require_schema
 from cinatra_sdk.tool_loop.tool_forms import describe_function
 
 SUBMIT: Final = "submit_result"
@@ -93,10 +93,8 @@ class ListedTool:
 
         Raises: `ArgumentsUnusable`.
         """
-        problem = find_arguments_problem(self.listed["schema"], given)
-        if problem:
-            raise ArgumentsUnusable(problem)
-        return {f"{self.node}.{TOOL}": str(self.listed["tool"]), f"{self.node}.{ARGUMENTS}": given}
+        found = require_schema(self.listed["schema"], given)
+        return {f"{self.node}.{TOOL}": str(self.listed["tool"]), f"{self.node}.{ARGUMENTS}": found}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,19 +131,18 @@ def read_values(ports: Iterable[TypedPort], given: JsonValue) -> dict[str, JsonV
 
     Raises: `ArgumentsUnusable`.
     """
-    if not isinstance(given, dict):
-        raise ArgumentsUnusable("the arguments are no JSON object")
+    found = require_object(given)
     known = {port.title: port for port in ports}
-    for title in given:
+    for title in found:
         if title not in known:
             raise ArgumentsUnusable(f"there is no '{title[:80]}'")
     values: dict[str, JsonValue] = {}
     for title, port in known.items():
-        if title in given:
-            problem = first_problem(port.schema.mapping(), given[title])
+        if title in found:
+            problem = first_problem(port.schema.mapping(), found[title])
             if problem:
                 raise ArgumentsUnusable(f"'{title}': {problem}")
-            values[title] = given[title]
+            values[title] = found[title]
         elif port.default is None:
             raise ArgumentsUnusable(f"'{title}' is missing")
         else:

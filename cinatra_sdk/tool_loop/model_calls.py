@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, Ty
 
 from pydantic import JsonValue
 
+from cinatra_sdk.data.schema.problems import first_problem
+
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
@@ -53,6 +55,22 @@ def name_calls(given: Iterable[Mapping[str, Any]], *, visit: int) -> list[ModelC
 
 class ArgumentsUnusable(ValueError):
     """Arguments that a model gave and that the tool does not take; says why, for the model."""
+
+
+def require_object(given: JsonValue) -> dict[str, JsonValue]:
+    """The arguments that a model gave.  Raises: `ArgumentsUnusable`."""
+    if not isinstance(given, dict):
+        raise ArgumentsUnusable("the arguments are no JSON object")
+    return given
+
+
+def require_schema(schema: Mapping[str, Any], given: JsonValue) -> dict[str, JsonValue]:
+    """The arguments, as the tool's JSON Schema wants them.  Raises: `ArgumentsUnusable`."""
+    found = require_object(given)
+    problem = first_problem(schema, found)
+    if problem:
+        raise ArgumentsUnusable(f"the arguments do not fit: {problem}")
+    return found
 
 
 class LoopTool(Protocol):

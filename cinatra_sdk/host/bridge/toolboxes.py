@@ -17,13 +17,12 @@ from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.schema.problems import find_arguments_problem
 from cinatra_sdk.data.text.nearest_name import did_you_mean
 from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist, link_lent
 from cinatra_sdk.outside.remote.foreign_answer import plain_text
 from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError
 from cinatra_sdk.threads import call_beside
-from cinatra_sdk.tool_loop.model_calls import ArgumentsUnusable
+from cinatra_sdk.tool_loop.model_calls import require_schema
 from cinatra_sdk.tool_loop.tool_forms import describe_function, format_result
 
 WEB_SEARCH: Final = "web_search"
@@ -56,10 +55,7 @@ class BridgeTool:
 
     def read_arguments(self, given: JsonValue) -> dict[str, JsonValue]:
         """The arguments, checked by the schema.  Raises: `ArgumentsUnusable`."""
-        problem = find_arguments_problem(dict(self.schema), given)
-        if problem or not isinstance(given, dict):
-            raise ArgumentsUnusable(problem)
-        return given
+        return require_schema(dict(self.schema), given)
 
     async def call(self, call: RouteCall, arguments: dict[str, JsonValue]) -> str:
         """What the model is told of a call with arguments that fit.

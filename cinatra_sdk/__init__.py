@@ -9,6 +9,7 @@ The folders and modules, from the ground up; each imports only those above it he
     langgraph_internals   every private name of LangGraph, and what is made of it
     data              JSON values, schemas, patterns, texts and templates, each within bounds
     governed          what only the host sets, and credentials that stay where they are
+    tool_loop         the loop of a model and its tools, as pure steps
     first_turn        what an agent reads before its first turn
     context           context slots: pure rules of what may be chosen
     attachments       files that go with a question to a model: refs, never bytes
@@ -91,10 +92,10 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.flows.graph_flow import graph_flow
 
 FLOORS: Final = (
-    "public_names", "errors", "threads", "contract", "events", "langgraph_internals", "data", "governed", "first_turn",
-    "context", "attachments", "outside", "models", "platform", "effects", "engine", "host_parts", "gates", "hitl", "flow",
-    "blocks", "runs", "postgres", "agents", "activations", "local_postgres", "governance", "testing", "store",
-    "host", "bridge", "passthrough",
+    "public_names", "errors", "threads", "contract", "events", "langgraph_internals", "data", "governed",
+    "tool_loop", "first_turn", "context", "attachments", "outside", "models", "platform", "effects",
+    "engine", "host_parts", "gates", "hitl", "flow", "blocks", "runs", "postgres", "agents", "activations",
+    "local_postgres", "governance", "testing", "store", "host", "bridge", "passthrough",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 

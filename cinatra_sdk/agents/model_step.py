@@ -19,7 +19,7 @@ from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.agents.summaries import Seen, list_shortenings, see
-from cinatra_sdk.agents.tool_offers import SUBMIT, OfferedTool, OfferedToolbox, describe_function
+from cinatra_sdk.agents.tool_offers import SUBMIT, OfferedTool, OfferedToolbox, ResultTool
 from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.ports import STRING, TypedPort
@@ -51,6 +51,8 @@ from cinatra_sdk.outside.effects.effect import Usage, hash_json
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs
+from cinatra_sdk.tool_loop.model_calls import ModelCall, list_calls, name_calls
+from cinatra_sdk.tool_loop.tool_forms import bind_tools
 
 if TYPE_CHECKING:
     from cinatra_sdk.outside.models.question import Live
@@ -173,16 +175,10 @@ class AgentSettings:
         """The tools as the model is told of them."""
         functions = [tool.describe() for tool in self.tools]
         for box in self.toolboxes:
-            functions += [_describe_listed(tool) for tool in box.read(state)]
+            functions += [tool.describe() for tool in box.list_tools(state)]
         if needs_submit(self.results):
-            words = "Give the result, when you have it; nothing comes after it."
-            functions.append(describe_function(SUBMIT, words, self.results))
+            functions.append(ResultTool(results=self.results).describe())
         return functions
-
-
-def _describe_listed(tool: Mapping[str, Any]) -> dict[str, Any]:
-    about = {"description": tool["description"] or tool["name"], "parameters": tool["schema"]}
-    return {"type": "function", "function": {"name": tool["name"], **about}}
 
 
 def needs_submit(results: tuple[TypedPort, ...]) -> bool:
@@ -344,17 +340,13 @@ class _StepQuery:
         """`{"tool_calls": [{"name": …, "args": {…}}]}` asks for calls; else the agent's outputs."""
         asked = response.get("tool_calls") if isinstance(response, dict) else None
         if isinstance(response, dict) and isinstance(asked, list):
-            calls = [
-                self._describe_call(index, one)
-                for index, one in enumerate(asked)
-                if isinstance(one, dict)
-            ]
-            return {"text": str(response.get("text") or ""), "calls": calls}
+            calls = name_calls((one for one in asked if isinstance(one, dict)), visit=self.visit)
+            return {"text": str(response.get("text") or ""), "calls": _keep_calls(calls)}
         found = declared_outputs(call, response)
         if not needs_submit(self.settings.results):
             return {"text": str(next(iter(found.values()), "")), "calls": []}
-        submit = {"name": SUBMIT, "args": found}
-        return {"text": "", "calls": [self._describe_call(0, submit)]}
+        submit = name_calls([{"name": SUBMIT, "args": found}], visit=self.visit)
+        return {"text": "", "calls": _keep_calls(submit)}
 
     def _list_told(self) -> list[BaseMessage]:
         """The messages with the context before the system prompt, in one message."""
@@ -365,50 +357,40 @@ class _StepQuery:
 
     def _bind(self, model: Any, more: Mapping[str, Any]) -> Any:
         """The model with its tools, and with what goes along beside the messages."""
-        functions = self.functions
-        plain = model.bind(**more) if more else model
-        if not functions:
-            return plain
         try:
-            return model.bind_tools(functions, **more)
+            return bind_tools(model, self.functions, more)
         except NotImplementedError:
-            if {one["function"]["name"] for one in functions} <= {*self.settings.optional, SUBMIT}:
-                return plain
+            names = {one["function"]["name"] for one in self.functions}
+            if names <= {*self.settings.optional, SUBMIT}:
+                return bind_tools(model, (), more)
             raise
 
     def _read(self, answer: tuple[AIMessage, Usage]) -> tuple[JsonValue, Usage]:
         from cinatra_sdk.outside.models.question import ReplyTooLarge
 
         message, usage = answer
-        asked: list[Mapping[str, Any]] = [*message.tool_calls]
-        # Arguments that are no JSON: the model is told so, like of any that a tool does not take.
-        asked += [{**call, "args": None} for call in message.invalid_tool_calls]
-        if len(asked) > self.settings.model.bounds.calls:
-            bounds = self.settings.model.bounds
+        calls, bounds = list_calls(message, visit=self.visit), self.settings.model.bounds
+        if len(calls) > bounds.calls:
             raise ReplyTooLarge(
                 bounds.describe("calls", "one reply asks for more than {} calls of tools"), usage
             )
-        calls: list[JsonValue] = [
-            self._describe_call(index, one) for index, one in enumerate(asked)
-        ]
-        return {"text": str(message.text), "calls": calls}, usage
-
-    def _describe_call(self, index: int, call: Mapping[str, Any]) -> JsonValue:
-        return {
-            "id": str(call.get("id") or f"call_{self.visit}_{index}"),
-            "name": str(call.get("name") or ""),
-            "args": _keep_arguments(call.get("args")),
-        }
+        return {"text": str(message.text), "calls": _keep_calls(calls)}, usage
 
 
-def _keep_arguments(arguments: Any) -> JsonValue:
-    """The arguments of a call; None for what no run can keep, like for what is no JSON."""
+def _keep_calls(calls: Iterable[ModelCall]) -> list[JsonValue]:
+    """The calls as JSON; arguments that no run can keep are None, like those that are no JSON."""
+    return [
+        {"id": one["id"], "name": one["name"], "args": _keep_arguments(one["args"])}
+        for one in calls
+    ]
+
+
+def _keep_arguments(arguments: JsonValue) -> JsonValue:
     try:
         check_value(arguments, where="the arguments")
     except ValueRefused:
         return None
-    kept: JsonValue = arguments
-    return kept
+    return arguments
 
 
 def _describe_message(message: BaseMessage) -> JsonValue:

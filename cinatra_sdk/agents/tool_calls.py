@@ -9,10 +9,9 @@ or with arguments that the tool does not take.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 from langchain_core.messages import BaseMessage
 from pydantic import JsonValue
@@ -20,22 +19,33 @@ from pydantic import JsonValue
 from cinatra_sdk.agents.model_step import ANSWER, is_text
 from cinatra_sdk.agents.tool_offers import (
     SUBMIT,
-    ArgumentsUnusable,
+    AgentTool,
+    ListedTool,
     OfferedTool,
     OfferedToolbox,
+    ResultTool,
     read_values,
 )
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.data.ports import TypedPort
-from cinatra_sdk.flow.nodes.mcp_tool_node import FAILED, RESULT
+from cinatra_sdk.flow.nodes.mcp_tool_node import FAILED
 from cinatra_sdk.flow.plan.channel_names import MESSAGES, channel_of
 from cinatra_sdk.flow.plan.frame import Frame
 from cinatra_sdk.flow.plan.node_body import NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import CHANGED, DENIED
 from cinatra_sdk.flow.visit.talk import give_result, hear
+from cinatra_sdk.tool_loop.model_calls import (
+    ArgumentsUnusable,
+    DueCall,
+    ModelCall,
+    UnmadeCall,
+    walk_calls,
+)
+from cinatra_sdk.tool_loop.tool_forms import format_result
 
 State = Mapping[str, Any]
+Step: TypeAlias = DueCall[AgentTool] | UnmadeCall
 AGAIN: Final = "again"
 """The branch back to the model."""
 _AT: Final = "at"
@@ -63,13 +73,12 @@ class AgentCalls(NodeWork):
 
 def make_agent_calls(frame: Frame, settings: AgentCalls) -> NodeBody:
     """The body of the node that goes through the calls of an agent."""
-    tools = {tool.name: tool for tool in settings.tools}
     read = [settings.model, *(tool.node for tool in settings.tools if not tool.hands_over)]
     read += [node for box in settings.toolboxes for node in (box.lists, box.calls)]
     channels = tuple(map(channel_of, read))
 
     def run(state: State, _runtime: object) -> Any:
-        return _Turn(frame, settings, tools, state).go_on()
+        return _Turn(frame, settings, state).go_on()
 
     return NodeBody(run=run, reads=channels, computes=True)
 
@@ -77,27 +86,28 @@ def make_agent_calls(frame: Frame, settings: AgentCalls) -> NodeBody:
 class _Turn:
     """One visit: the results so far are told, then comes the next call."""
 
-    def __init__(
-        self,
-        frame: Frame,
-        settings: AgentCalls,
-        tools: Mapping[str, OfferedTool],
-        state: State,
-    ) -> None:
-        self._frame, self._settings, self._tools, self._state = frame, settings, tools, state
+    def __init__(self, frame: Frame, settings: AgentCalls, state: State) -> None:
+        self._frame, self._settings, self._state = frame, settings, state
         self._answer = state[channel_of(settings.model)]["out"][ANSWER]
         self._own: Mapping[str, Any] = state.get(frame.channel) or {}
         self._said: list[BaseMessage] = []
+        self._offered: dict[str, OfferedTool | ListedTool] = {
+            tool.name: tool for tool in settings.tools
+        }
+        for box in settings.toolboxes:
+            for listed in box.list_tools(state):
+                self._offered.setdefault(listed.name, listed)
 
     def go_on(self) -> Any:
-        calls: list[dict[str, Any]] = self._answer["calls"]
+        calls: list[ModelCall] = self._answer["calls"]
         begun = self._find_begun()
         if begun is not None:
             self._tell_result(calls[begun])
-        for index in range(0 if begun is None else begun + 1, len(calls)):
-            update = self._make(index, calls[index], calls[index + 1 :])
-            if update is not None:
-                return update
+        steps = self._walk(calls, 0 if begun is None else begun + 1)
+        for step in steps:
+            if isinstance(step, DueCall):
+                return self._leave_loop(step, steps) if step.tool.ends else self._begin(step)
+            self._tell_unmade(step)
         return self._ask_again() if calls else self._end(self._answer["text"])
 
     def _find_begun(self) -> int | None:
@@ -107,74 +117,38 @@ class _Turn:
             return None
         return int(self._own[_AT])
 
-    def _make(
-        self, index: int, call: dict[str, Any], after: list[dict[str, Any]]
-    ) -> dict[str, Any] | None:
-        """On to the node of the tool; None where there is no such call to be made."""
-        if call["name"] == SUBMIT and self._settings.results:
-            return self._submit(call, after)
-        tool = self._tools.get(call["name"])
-        if tool is None:
-            listed = self._find_listed(call["name"])
-            if listed is not None:
-                return self._make_listed(index, call, *listed)
-            names = ", ".join(self._list_names()) or "none"
-            self._refuse(call, f"there is no tool '{call['name'][:80]}'; the tools are: {names}")
-            return None
-        try:
-            arguments = tool.read_arguments(call["args"])
-        except ArgumentsUnusable as error:
-            self._refuse(call, f"the call cannot be made: {error}")
-            return None
-        if tool.hands_over:
-            return self._hand_over(call, after, tool)
-        return self._begin(index, arguments, tool.node)
+    def _walk(self, calls: Sequence[ModelCall], first: int) -> Iterator[Step]:
+        tools: dict[str, AgentTool] = {**self._offered}
+        if self._settings.results:
+            tools[SUBMIT] = ResultTool(results=self._settings.results)
+        return walk_calls(calls, tools, offered=self._offered, first=first)
 
-    def _make_listed(
-        self, index: int, call: dict[str, Any], box: OfferedToolbox, tool: Mapping[str, Any]
-    ) -> dict[str, Any] | None:
-        try:
-            arguments = box.read_arguments(tool, call["args"])
-        except ArgumentsUnusable as error:
-            self._refuse(call, f"the call cannot be made: {error}")
-            return None
-        return self._begin(index, arguments, box.calls)
+    def _begin(self, step: DueCall[AgentTool]) -> dict[str, Any]:
+        """On to the node of the tool."""
+        assert not isinstance(step.tool, ResultTool)  # it ends the loop
+        record = {"out": step.arguments, _AT: step.index, _MENDS: self._mends()}
+        return self._leave(record, self._frame.routes[step.tool.node])
 
-    def _begin(self, index: int, arguments: dict[str, JsonValue], node: str) -> dict[str, Any]:
-        record = {"out": arguments, _AT: index, _MENDS: self._mends()}
-        return self._leave(record, self._frame.routes[node])
+    def _leave_loop(self, due: DueCall[AgentTool], after: Iterator[Step]) -> dict[str, Any]:
+        """The result is given, or another agent goes on: no call after it is made."""
+        node = "" if isinstance(due.tool, ResultTool) else due.tool.node
+        self._say(due.call, "handed over" if node else "accepted")
+        for step in after:
+            assert isinstance(step, UnmadeCall)  # behind what ends the loop
+            self._tell_unmade(step)
+        return self._leave_for(node) if node else self._finish(due.arguments)
 
-    def _find_listed(self, name: str) -> tuple[OfferedToolbox, dict[str, Any]] | None:
-        """The toolbox that has the tool, and the tool as it was listed."""
-        for box in self._settings.toolboxes:
-            for tool in box.read(self._state):
-                if tool["name"] == name:
-                    return box, tool
-        return None
-
-    def _list_names(self) -> list[str]:
-        boxes = self._settings.toolboxes
-        return [*self._tools, *(tool["name"] for box in boxes for tool in box.read(self._state))]
-
-    def _hand_over(
-        self, call: dict[str, Any], after: list[dict[str, Any]], tool: OfferedTool
-    ) -> dict[str, Any]:
-        self._say(call, "handed over")
-        for other in after:
-            self._refuse(other, "not made: the conversation was handed over before it")
-        return self._leave_for(tool.node)
-
-    def _submit(self, call: dict[str, Any], after: list[dict[str, Any]]) -> dict[str, Any] | None:
-        try:
-            values = read_values(self._settings.results, call["args"])
-        except ArgumentsUnusable as error:
-            self._count_mend(str(error))
-            self._refuse(call, f"the result cannot be used: {error}")
-            return None
-        self._say(call, "accepted")
-        for other in after:
-            self._refuse(other, "not made: the result was given before it")
-        return self._finish(values)
+    def _tell_unmade(self, step: UnmadeCall) -> None:
+        name = step.call["name"]
+        gives = name == SUBMIT and bool(self._settings.results)
+        if gives and step.why == "unusable":
+            self._count_mend(step.problem)
+        begins = {
+            "unknown": f"there is no tool '{name[:80]}'; ",
+            "unusable": f"the {'result cannot be used' if gives else 'call cannot be made'}: ",
+            "late": "not made: ",
+        }
+        self._refuse(step.call, begins[step.why] + step.problem)
 
     def _end(self, text: str) -> Any:
         """The model has said its last: the text, where that is the result."""
@@ -204,24 +178,21 @@ class _Turn:
             )
         self._own = {**self._own, _MENDS: mends}
 
-    def _tell_result(self, call: dict[str, Any]) -> None:
-        tool = self._tools.get(call["name"])
-        listed = self._find_listed(call["name"]) if tool is None else None
-        node = tool.node if tool is not None else listed[0].calls if listed is not None else ""
-        record = self._state[channel_of(node)]
+    def _tell_result(self, call: ModelCall) -> None:
+        tool = self._offered[call["name"]]
+        record = self._state[channel_of(tool.node)]
         unmade = record.get(DENIED) or record.get(FAILED)
         if unmade:
             self._refuse(call, str(unmade))
         else:
-            titles = [port.title for port in tool.outputs] if tool is not None else [RESULT]
-            result = _format_outputs(titles, record["out"])
+            result = _format_outputs(tool.titles, record["out"])
             changed = record.get(CHANGED)  # the model asked for other arguments
             self._say(call, f"{changed}\n{result}" if changed else result)
 
-    def _say(self, call: Mapping[str, Any], text: str) -> None:
+    def _say(self, call: ModelCall, text: str) -> None:
         self._said.append(give_result(self._frame, self._state, call, text))
 
-    def _refuse(self, call: Mapping[str, Any], why: str) -> None:
+    def _refuse(self, call: ModelCall, why: str) -> None:
         self._said.append(give_result(self._frame, self._state, call, why, failed=True))
 
     def _ask_again(self) -> dict[str, Any]:
@@ -246,5 +217,4 @@ def _format_outputs(titles: Sequence[str], out: Mapping[str, Any]) -> str:
     """What a tool gave, as the model reads it."""
     if not titles:
         return "done"
-    value: Any = out[titles[0]] if len(titles) == 1 else dict(out)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return format_result(out[titles[0]] if len(titles) == 1 else dict(out))

@@ -22,6 +22,7 @@ from cinatra_sdk.errors import FlowError
 from cinatra_sdk.first_turn.first_turn_records import MAX_NAME, RECENT, Tell, notes_to_json, to_json
 from cinatra_sdk.first_turn.proposals import MAX_CONTENT, Proposals, propose_note, propose_taste
 from cinatra_sdk.first_turn.workspace import PathLike, find_image, read_context, read_full_notes
+from cinatra_sdk.tool_loop.tool_forms import describe_function
 
 Answer = dict[str, JsonValue]
 
@@ -87,8 +88,7 @@ class FirstTurnTool:
 
     def describe(self) -> dict[str, Any]:
         """The tool as models are told of it."""
-        about = {"name": self.name, "description": self.description, "parameters": self.schema}
-        return {"type": "function", "function": about}
+        return describe_function(self.name, self.description, self.schema)
 
     def __call__(self, **given: Any) -> Answer:
         problem = first_problem(self.schema, given)

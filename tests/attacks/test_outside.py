@@ -20,7 +20,7 @@ from cinatra_sdk.data.ports import ArrayType, ObjectType, ScalarType, UnionType,
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.text.person_texts import find_hidden
 from cinatra_sdk.errors import NotConfigured, ValueRefused
-from cinatra_sdk.flow.nodes.mcp_tool_node import ResultUnusable, read_outputs, read_text
+from cinatra_sdk.flow.nodes.mcp_tool_node import ResultUnusable, read_outputs
 from cinatra_sdk.flow.plan import casts as flow_results
 from cinatra_sdk.flow.plan.casts import CastError
 from cinatra_sdk.outside.a2a import message
@@ -28,7 +28,7 @@ from cinatra_sdk.outside.a2a.message import AgentFailed, AgentWay, Said, asay
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
 from cinatra_sdk.outside.effects.effect import NotMade
 from cinatra_sdk.outside.mcp import calls, processes
-from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist
+from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist, read_text
 from cinatra_sdk.outside.mcp.server import McpServer
 from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.outside.remote import foreign_answer, transport

@@ -412,6 +412,30 @@ def test_a_call_that_is_no_json_is_told_to_the_model_and_not_taken_for_an_answer
     assert "no JSON" in str(asked[1][-1].text)
 
 
+def test_each_call_of_a_reply_is_answered_by_its_id_and_one_that_is_no_json_last(monkeypatch):
+    mixed = AIMessage(
+        "",
+        tool_calls=[{"id": None, "name": "save", "args": {"n": 1}}],
+        invalid_tool_calls=[{"id": "c1", "name": "save", "args": "{", "error": None}],
+    )
+    asked, calls = answering(monkeypatch, mixed, AIMessage("Done")), []
+    model, _ = offered("openai", "gpt-5-mini")
+    platform = bridge_of(model, toolboxes={"cinatra-mcp": Toolbox.of([save_tool(calls)])})
+    assert outcome(platform, ask({"user": "hi"})) == {"output": "Done"}
+    told = [(one.tool_call_id, one.status) for one in asked[1][-2:]]
+    assert (told, len(calls)) == ([("call_1_0", "success"), ("c1", "error")], 1)
+
+
+def test_calls_that_cannot_be_made_count_as_calls_of_the_conversation():
+    calls: list[Any] = []
+    unknown = ({"name": "luk", "args": {}},) * 100
+    reply = ScriptedReply(tool_calls=(*unknown, {"name": "save", "args": {"n": 1}}))
+    model, _ = offered("openai", "gpt-5-mini", [reply])
+    platform = bridge_of(model, toolboxes={"cinatra-mcp": Toolbox.of([save_tool(calls)])})
+    assert "more than 100 times" in outcome(platform, ask({"user": "hi"}))[2]
+    assert calls == []
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [

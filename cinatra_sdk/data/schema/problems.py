@@ -44,16 +44,6 @@ def first_problem(
     return "" if found is None else f"{_format_place(found.place)}: {broken_rule(found)}"
 
 
-def find_arguments_problem(schema: Mapping[str, Any], given: Any) -> str:
-    """Why a tool with this schema takes no such arguments, for the model that gave them; empty when it
-    takes them.
-    """
-    if not isinstance(given, dict):
-        return "the arguments are no JSON object"
-    problem = first_problem(schema, given)
-    return f"the arguments do not fit: {problem}" if problem else ""
-
-
 def _format_place(path: list[str | int]) -> str:
     return "/".join(str(part)[:60] for part in path[:_SHOWN_PARTS]) or "the value"
 

@@ -32,7 +32,13 @@ from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
 from cinatra_sdk.outside.effects.effect import NotMade
-from cinatra_sdk.outside.mcp.calls import ConnectionLost, RequestFailed, ServerLink, acall
+from cinatra_sdk.outside.mcp.calls import (
+    ConnectionLost,
+    RequestFailed,
+    ServerLink,
+    acall,
+    read_text,
+)
 from cinatra_sdk.outside.mcp.server import McpServer, McpWay
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, Platform, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs
@@ -54,12 +60,6 @@ _MOST_NAMED: Final = 5
 
 class ResultUnusable(ValueError):
     """A result that does not give the declared outputs; says why."""
-
-
-def read_text(result: Mapping[str, Any]) -> str:
-    """The texts of a result; anything else is named by its kind."""
-    blocks = result.get("content")
-    return "\n".join(map(_describe_block, blocks if isinstance(blocks, list) else ()))
 
 
 def read_outputs(ports: Sequence[TypedPort], result: Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -126,20 +126,6 @@ def _read_json(text: str) -> JsonValue:
         return read_json(text)
     except NotStrictJson:
         return text
-
-
-def _describe_block(block: Any) -> str:
-    if not isinstance(block, dict):
-        return ""
-    kind = block.get("type")
-    if kind == "text":
-        return str(block.get("text") or "")
-    if kind == "resource" and isinstance(block.get("resource"), dict):
-        inside = block["resource"]
-        return str(inside.get("text") or f"[resource {inside.get('uri', '')}]")
-    if kind == "resource_link":
-        return f"[resource {block.get('uri', '')}]"
-    return f"[{kind} {block.get('mimeType', '')}]".replace(" ]", "]")
 
 
 State = Mapping[str, Any]

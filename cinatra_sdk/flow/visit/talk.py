@@ -28,6 +28,7 @@ from cinatra_sdk.gates.gate import gate_id, label
 from cinatra_sdk.gates.hitl import Outcome
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import redact, without_secrets
+from cinatra_sdk.tool_loop.model_calls import ModelCall
 
 State = Mapping[str, Any]
 REFUSED_TEXTS: Final = {"rejected": "[Rejected by operator]", "denied": "[Denied by operator]"}
@@ -96,7 +97,7 @@ def ask_for_calls(frame: Frame, state: State, answer: Mapping[str, Any]) -> list
 
 
 def give_result(
-    frame: Frame, state: State, call: Mapping[str, Any], text: str, *, failed: bool = False
+    frame: Frame, state: State, call: ModelCall, text: str, *, failed: bool = False
 ) -> BaseMessage:
     """The result of a call that a model asked for; failed: nothing came of the call."""
     record = _begin_record(frame, state, frame.visit(state), f"result {call['id']}")

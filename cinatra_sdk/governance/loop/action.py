@@ -15,20 +15,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import FALLBACK_RENDERER
 from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.errors import (
-    EffectDiffers,
-    EffectRefused,
-    EffectUnknown,
-    FenceLost,
-    RunBusy,
-    RunEnded,
-)
+from cinatra_sdk.errors import EffectDiffers, EffectRefused
 from cinatra_sdk.flow.visit.governance_gate import describe_call
 from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
@@ -51,6 +43,7 @@ from cinatra_sdk.governance.gateway.pack_policy import NOT_REQUESTER
 from cinatra_sdk.governance.loop.capabilities import call_flow, find_function, read_cost, read_made
 from cinatra_sdk.governance.loop.loop_state import (
     GATE,
+    RUN_STOPS,
     WAITING,
     LoopCase,
     go_to,
@@ -102,8 +95,6 @@ _KINDS: Final[Mapping[str, EffectKind]] = {
     "tool": "tool", "agent": "tool", "model": "model", "a2a": "a2a", "mcp": "mcp",
     "http": "http", "openapi": "http",
 }  # fmt: skip
-_STOPS: Final = (GraphBubbleUp, EffectUnknown, RunBusy, RunEnded, FenceLost)
-"""What is no result of a call: the run itself stops."""
 
 
 def take_step(case: LoopCase, parts: HostParts) -> dict[str, Any]:
@@ -219,7 +210,7 @@ def _act(case: LoopCase, parts: HostParts, step: PlanStep, examined: Examined) -
     except EffectRefused as refused:
         denied = GovernanceRefused("POLICY_DENIED", refused.message)
         result = make_refused_result(examined.envelope, denied)
-    except _STOPS:
+    except RUN_STOPS:
         raise
     except Exception as error:  # noqa: BLE001 - whatever a tool raises is a result of its call
         result = make_failed_result(examined.envelope, _describe(error), latency_ms=_since(began))

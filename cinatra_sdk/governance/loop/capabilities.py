@@ -104,14 +104,10 @@ def _make_mcp(
         )
 
     async def ask(args: Mapping[str, Any]) -> Any:
-        from cinatra_sdk.flow.nodes.mcp_tool_node import read_text
-        from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall
-        from cinatra_sdk.outside.mcp.server import McpServer
+        from cinatra_sdk.outside.mcp.calls import RequestFailed, acall, link_lent, read_text
         from cinatra_sdk.outside.remote.foreign_answer import tell_problem
 
-        server = McpServer(name=name or declared.adapter.adapter_id, transport="streamable_http")
-        bounds = parts.remote_bounds
-        link = ServerLink(server=server, lent=lent, rules=server.retry, bounds=bounds)
+        link = link_lent(name or declared.adapter.adapter_id, lent, parts.remote_bounds)
         result = await acall(link, tool, dict(args), key)
         if result.get("isError"):
             raise RequestFailed(tell_problem(f"tool '{tool}' says: {read_text(result)}", ()))

@@ -6,26 +6,17 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 
 from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.errors import (
-    EffectDiffers,
-    EffectRefused,
-    EffectUnknown,
-    FenceLost,
-    NotConfigured,
-    RunBusy,
-    RunEnded,
-)
+from cinatra_sdk.errors import EffectDiffers, EffectRefused, NotConfigured
 from cinatra_sdk.governance.contracts.context_pack import ContextPack
 from cinatra_sdk.governance.contracts.invocation import ToolResultEnvelope
 from cinatra_sdk.governance.contracts.record_format import thaw
 from cinatra_sdk.governance.contracts.refusals import REASONS, GovernanceRefused
 from cinatra_sdk.governance.gateway.critic import describe_calls, score, verify
 from cinatra_sdk.governance.gateway.planners import NoPlan, PlanRequest, read_planned
-from cinatra_sdk.governance.loop.loop_state import LoopCase, go_to
+from cinatra_sdk.governance.loop.loop_state import RUN_STOPS, LoopCase, go_to
 from cinatra_sdk.governance.packs.plan_outputs import Unresolved, fill_references
 from cinatra_sdk.governance.run.budgets import call_within
 from cinatra_sdk.outside.effects import Effect, EffectResult, perform
@@ -43,10 +34,7 @@ _CAUSES: Final[Mapping[str, str]] = {
     "budget_exceeded": "BUDGET_EXCEEDED",
 }
 """Codes of what the critic finds; PLAN_REFUSED for the rest."""
-_STOPS: Final = (
-    GraphBubbleUp, EffectUnknown, EffectRefused, EffectDiffers, RunBusy, RunEnded, FenceLost,
-    NotConfigured,
-)  # fmt: skip
+_STOPS: Final = (*RUN_STOPS, EffectRefused, EffectDiffers, NotConfigured)
 """What is no answer of the planner: the run itself stops, or the host has to mend it."""
 
 

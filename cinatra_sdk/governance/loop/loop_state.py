@@ -13,11 +13,13 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Final
 
+from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict
 
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly, Latest, seal
+from cinatra_sdk.errors import EffectUnknown, RunBusy, RunEnded
 from cinatra_sdk.governance.contracts.context_record import CompiledContext
 from cinatra_sdk.governance.contracts.invocation import InvokeAgent, RunBudget, RunContext
 from cinatra_sdk.governance.contracts.plans import DecisionSpec, Plan
@@ -49,6 +51,8 @@ WAITING: Final = "call"
 """Member of `pending`: the call that a person is asked about, as a record tells it."""
 REQUEST: Final = "request"
 """The one input: the invokeAgent envelope."""
+RUN_STOPS: Final = (GraphBubbleUp, EffectUnknown, RunBusy, RunEnded)
+"""What is no result of a call and no answer of a planner: the run itself stops."""
 
 
 class LoopInput(TypedDict):

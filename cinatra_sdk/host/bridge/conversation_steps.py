@@ -29,17 +29,23 @@ from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.host.bridge.toolboxes import BridgeTool, ToolFailed
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
 from cinatra_sdk.outside.models.attempts import aask_again
-from cinatra_sdk.outside.models.question import add_usage, atalk
+from cinatra_sdk.outside.models.question import (
+    add_usage,
+    ask_to_mend,
+    atalk,
+    name_schema,
+    read_structured,
+)
 from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use
 from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
+from cinatra_sdk.tool_loop.model_calls import DueCall, UnmadeCall, list_calls, walk_calls
+from cinatra_sdk.tool_loop.tool_forms import bind_tools
 
 log = logging.getLogger("oasflow.bridge")
 
 OUTPUT: Final = "output"
 """Of an answer that is text."""
-ANSWER: Final = "answer"
-"""Name of a schema that has none: providers show it to the model."""
 _LONGEST: Final = 300
 
 
@@ -109,6 +115,8 @@ class _Conversation:
             HumanMessage(asked.user),
         ]
         self._heard: list[AIMessage | None] = []
+        self._asked_for = 0
+        """Calls that the model has asked for."""
         self._calls: Counter[str] = Counter()
         """Times that each call was made, by its name and arguments."""
 
@@ -128,21 +136,17 @@ class _Conversation:
         return value
 
     async def _ask_until_text(self) -> str:
-        tools = [tool.describe() for tool in self._asked.tools.values()]
-        model, more = self._asked.model, self._asked.arguments
-        if tools:
-            model = model.bind_tools(tools, **more)
-        elif more:
-            model = model.bind(**more)
-        for _ in range(self._asked.steps):
+        tools = self._asked.tools
+        functions = [tool.describe() for tool in tools.values()]
+        model = bind_tools(self._asked.model, functions, self._asked.arguments)
+        for visit in range(1, self._asked.steps + 1):
             message = await self._ask(model)
-            if not message.tool_calls and not message.invalid_tool_calls:
+            calls = list_calls(message, visit=visit)
+            if not calls:
                 return _read_end(message)
             self._said.append(message)
-            for broken in message.invalid_tool_calls:
-                self._said.append(_answer_broken(broken))
-            for made in message.tool_calls:
-                self._said.append(await self._run(made))
+            for step in walk_calls(calls, tools):
+                self._said.append(await self._answer(step))
         raise _fail(
             f"the model called tools for {self._asked.steps} steps and gave no answer; "
             "raise max_steps (at most 20), or ask for less"
@@ -158,29 +162,36 @@ class _Conversation:
         """Raises: `RouteError` where the run was rejected, stopped or has ended meanwhile."""
         await call_beside(self._asked.may_go_on, self._call.owner)
 
-    async def _run(self, made: Mapping[str, Any]) -> ToolMessage:
-        name, failed = str(made["name"]), True
-        await self._require_going()
-        if self._calls.total() >= MOST_CALLS:
+    async def _answer(self, step: DueCall[BridgeTool] | UnmadeCall) -> ToolMessage:
+        """What the model is told of one of its calls."""
+        self._asked_for += 1
+        if self._asked_for > MOST_CALLS:
             raise _fail(f"the model called tools more than {MOST_CALLS} times; ask for less")
-        tool = self._asked.tools.get(name)
-        if tool is None:
-            text = f"there is no tool {name[:80]}; the tools are: {', '.join(self._asked.tools)}"
+        call, failed = step.call, True
+        if isinstance(step, DueCall):
+            text, failed = await self._make(step)
+        elif step.why == "unknown":
+            text = f"there is no tool {call['name'][:80]}; {step.problem}"
         else:
-            try:
-                text = await tool.call(self._key_call(name, made.get("args")), made.get("args"))
-                failed = False
-            except (ToolFailed, RouteError) as error:
-                text = getattr(error, "message", None) or str(error)
-            except Exception as error:  # noqa: BLE001 - a host's tool; the model goes on
-                log.warning("the tool %s failed: %s", name, type(error).__name__)
-                text = f"the tool failed with {type(error).__name__}"
+            text = step.problem
         return ToolMessage(
             redact(text, self._asked.secrets),
-            tool_call_id=str(made.get("id") or name),
-            name=name,
+            tool_call_id=call["id"],
+            name=call["name"] or None,
             status="error" if failed else "success",
         )
+
+    async def _make(self, due: DueCall[BridgeTool]) -> tuple[str, bool]:
+        """What the tool says, and whether it failed."""
+        name = due.tool.name
+        await self._require_going()
+        try:
+            return await due.tool.call(self._key_call(name, due.arguments), due.arguments), False
+        except (ToolFailed, RouteError) as error:
+            return getattr(error, "message", None) or str(error), True
+        except Exception as error:  # noqa: BLE001 - a host's tool; the model goes on
+            log.warning("the tool %s failed: %s", name, type(error).__name__)
+            return f"the tool failed with {type(error).__name__}", True
 
     def _key_call(self, name: str, arguments: JsonValue) -> RouteCall:
         """The bridge's call under a key of its own for each call of a tool: the same when the bridge is
@@ -195,12 +206,11 @@ class _Conversation:
         return replace(self._call, idempotency_key=made)
 
     async def _ask_to_mend(self, text: str, problem: str) -> str:
-        wanted = f"This answer cannot be used: {problem}. Answer again, with everything as asked."
-        self._said += [AIMessage(text or "(no answer)"), HumanMessage(wanted)]
+        self._said += ask_to_mend(text, problem)
         model = self._asked.model
         try:
             structured = model.with_structured_output(
-                _name(self._asked.schema), include_raw=True, **self._asked.arguments
+                name_schema(self._asked.schema or {}), include_raw=True, **self._asked.arguments
             )
         except (NotImplementedError, ValueError, TypeError):
             return str((await self._ask(model)).text)
@@ -212,11 +222,11 @@ class _Conversation:
         found = await aask_again(
             self._asked.rules, partial(structured.ainvoke, self._said), between=lambda: None
         )
-        raw, value = found.get("raw"), found.get("parsed")
-        self._heard.append(raw if isinstance(raw, AIMessage) else None)
-        if value is None:
-            return "" if raw is None else str(raw.text)
-        return json.dumps(value, ensure_ascii=False)
+        reply = read_structured(found)
+        self._heard.append(reply.message)
+        if reply.value is None:
+            return "" if reply.message is None else str(reply.message.text)
+        return json.dumps(reply.value, ensure_ascii=False)
 
 
 def _read_end(message: AIMessage) -> str:
@@ -228,16 +238,6 @@ def _read_end(message: AIMessage) -> str:
     if why in ("length", "max_tokens", "MAX_TOKENS"):
         raise _fail("the model's answer was cut off: raise its max_tokens, or ask for less")
     return text
-
-
-def _answer_broken(broken: Mapping[str, Any]) -> ToolMessage:
-    name = str(broken.get("name") or "")
-    return ToolMessage(
-        "the arguments of this call are no JSON; call it again",
-        tool_call_id=str(broken.get("id") or name or "call"),
-        name=name or None,
-        status="error",
-    )
 
 
 def read_answer(text: str, schema: Mapping[str, JsonValue] | None) -> tuple[JsonValue, str]:
@@ -264,15 +264,6 @@ def _describe_schema(schema: Mapping[str, JsonValue] | None) -> str:
         return ""
     wanted = json.dumps(schema, ensure_ascii=False)
     return f"Answer with one JSON value by this JSON Schema, and nothing else: {wanted}"
-
-
-def _name(schema: Mapping[str, JsonValue] | None) -> dict[str, Any]:
-    """The schema with a name, as clients of providers want it."""
-    return {
-        "title": ANSWER,
-        "description": "The answer, with every part that is asked for.",
-        **(schema or {}),
-    }
 
 
 def _fail(detail: str) -> RouteError:

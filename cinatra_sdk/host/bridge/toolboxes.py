@@ -13,18 +13,17 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.data.schema.problems import find_arguments_problem
 from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist
-from cinatra_sdk.outside.mcp.server import McpServer
+from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist, link_lent
 from cinatra_sdk.outside.remote.foreign_answer import plain_text
 from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError
 from cinatra_sdk.threads import call_beside
+from cinatra_sdk.tool_loop.model_calls import require_schema
+from cinatra_sdk.tool_loop.tool_forms import describe_function, format_result
 
 WEB_SEARCH: Final = "web_search"
 """Built into Cinatra's own bridge; here a host lends a toolbox of this name."""
@@ -47,28 +46,29 @@ class BridgeTool:
     """Called with the bridge's own call, whose idempotency key names this call of the tool, and the
     arguments.  May be async.  `ToolFailed` tells the model.
     """
+    ends: ClassVar[str] = ""
+    """As the loop asks for it: the model goes on after each call."""
 
     def describe(self) -> dict[str, Any]:
         """As models are told of it."""
-        about = {
-            "name": self.name,
-            "description": self.description or self.name,
-            "parameters": dict(self.schema),
-        }
-        return {"type": "function", "function": about}
+        return describe_function(self.name, self.description, self.schema)
 
-    async def call(self, call: RouteCall, arguments: JsonValue) -> str:
-        """What the model is told of the call.  Raises: `ToolFailed`."""
-        problem = find_arguments_problem(dict(self.schema), arguments)
-        if problem or not isinstance(arguments, dict):
-            raise ToolFailed(problem)
+    def read_arguments(self, given: JsonValue) -> dict[str, JsonValue]:
+        """The arguments, checked by the schema.  Raises: `ArgumentsUnusable`."""
+        return require_schema(dict(self.schema), given)
+
+    async def call(self, call: RouteCall, arguments: dict[str, JsonValue]) -> str:
+        """What the model is told of a call with arguments that fit.
+
+        Raises: `ToolFailed`; what the tool raises.
+        """
         if inspect.iscoroutinefunction(self.run):
             value = await self.run(call, arguments)
         else:
             value = await call_beside(self.run, call, arguments)
             if inspect.isawaitable(value):
                 value = await value
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return format_result(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,9 +132,7 @@ def _refuse_unknown(id_: str, toolboxes: Mapping[str, Toolbox]) -> RouteError:
 
 
 async def _list_server(id_: str, lent: Any) -> list[BridgeTool]:
-    link = ServerLink(
-        server=McpServer(name=id_, transport="streamable_http"), lent=lent, rules=CallRetryPolicy()
-    )
+    link = link_lent(id_, lent)
     problem = ""
     try:
         listed = await alist(link)

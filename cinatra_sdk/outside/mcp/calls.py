@@ -84,6 +84,12 @@ class ServerLink:
         return is_own or self.may_call(address)
 
 
+def link_lent(name: str, lent: Any, bounds: RemoteBounds = USUAL) -> ServerLink:
+    """A server that the host lends under a name, of which no file says more."""
+    server = McpServer(name=name, transport="streamable_http")
+    return ServerLink(server=server, lent=lent, rules=server.retry, bounds=bounds)
+
+
 async def acall(
     link: ServerLink, tool: str, arguments: Mapping[str, JsonValue], key: str
 ) -> dict[str, JsonValue]:
@@ -126,6 +132,26 @@ async def alist(link: ServerLink) -> list[dict[str, JsonValue]]:
 
     rules = replace(link.rules, request_timeout=None)
     return await aask_again(rules, attempt, between=_nothing)
+
+
+def read_text(result: Mapping[str, Any]) -> str:
+    """The texts of a result; anything else is named by its kind."""
+    blocks = result.get("content")
+    return "\n".join(map(_describe_block, blocks if isinstance(blocks, list) else ()))
+
+
+def _describe_block(block: Any) -> str:
+    if not isinstance(block, dict):
+        return ""
+    kind = block.get("type")
+    if kind == "text":
+        return str(block.get("text") or "")
+    if kind == "resource" and isinstance(block.get("resource"), dict):
+        inside = block["resource"]
+        return str(inside.get("text") or f"[resource {inside.get('uri', '')}]")
+    if kind == "resource_link":
+        return f"[resource {block.get('uri', '')}]"
+    return f"[{kind} {block.get('mimeType', '')}]".replace(" ]", "]")
 
 
 async def _call_tool(

@@ -84,14 +84,13 @@ class ModelQuestion:
     @property
     def schema(self) -> dict[str, Any]:
         """JSON Schema of an answer that is no text: the outputs, required where they have no default."""
-        return {
-            "title": ANSWER,
-            "description": "The answer, with every part that is asked for.",
+        wanted = {
             "type": "object",
             "properties": {port.title: port.schema.mapping() for port in self.outputs},
             "required": [port.title for port in self.outputs if port.default is None],
             "additionalProperties": False,
         }
+        return name_schema(wanted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,13 +118,15 @@ class _Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reply:
+class Reply:
+    """What a model answered: with a value where it was asked for one, else why there is none."""
+
     message: AIMessage | None
     value: JsonValue = None
     problem: str = ""
 
 
-_Conversation: TypeAlias = Generator[_Ask, _Reply, ModelAnswer]
+_Conversation: TypeAlias = Generator[_Ask, Reply, ModelAnswer]
 
 
 def ask(
@@ -201,16 +202,29 @@ def _converse(question: ModelQuestion) -> _Conversation:
     return ModelAnswer(outputs=outputs, usage=usage)
 
 
-def _ask_to_mend(reply: _Reply, problem: str) -> list[BaseMessage]:
-    """The answer as a plain text: a call of a tool would have to be answered by the tool."""
+def name_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with a name and a description, as clients of providers want it; its own come first."""
+    about = {"title": ANSWER, "description": "The answer, with every part that is asked for."}
+    return {**about, **schema}
+
+
+def _ask_to_mend(reply: Reply, problem: str) -> list[BaseMessage]:
     said = "" if reply.message is None else str(reply.message.text)
     if not said and reply.value is not None:
         said = json.dumps(reply.value, ensure_ascii=False, default=str)
+    return ask_to_mend(said, problem)
+
+
+def ask_to_mend(said: str, problem: str) -> list[BaseMessage]:
+    """What is said after an answer that cannot be used.
+
+    said: the answer as a plain text: a call of a tool would have to be answered by the tool.
+    """
     wanted = f"This answer cannot be used: {problem}. Answer again, with everything as asked."
     return [AIMessage(said or "(no answer)"), HumanMessage(wanted)]
 
 
-def _read_outputs(question: ModelQuestion, reply: _Reply) -> tuple[dict[str, JsonValue], str]:
+def _read_outputs(question: ModelQuestion, reply: Reply) -> tuple[dict[str, JsonValue], str]:
     """The value of each output, and the first thing that is wrong."""
     value = reply.value
     if reply.problem or not isinstance(value, dict):
@@ -252,21 +266,21 @@ class SpokenText:
         self._model, self._messages, self._live = model, messages, live
         self._said = False
 
-    def ask(self) -> _Reply:
+    def ask(self) -> Reply:
         if self._live is None:
-            return _Reply(message=self._model.invoke(self._messages))
+            return Reply(message=self._model.invoke(self._messages))
         whole: Any = None
         for chunk in self._model.stream(self._messages):
             whole = self._take(whole, chunk)
-        return _Reply(message=whole)
+        return Reply(message=whole)
 
-    async def aask(self) -> _Reply:
+    async def aask(self) -> Reply:
         if self._live is None:
-            return _Reply(message=await self._model.ainvoke(self._messages))
+            return Reply(message=await self._model.ainvoke(self._messages))
         whole: Any = None
         async for chunk in self._model.astream(self._messages):
             whole = self._take(whole, chunk)
-        return _Reply(message=whole)
+        return Reply(message=whole)
 
     def begin_again(self) -> None:
         if self._said and self._live is not None:
@@ -287,11 +301,11 @@ class _Structured:
     def __init__(self, runnable: Any, messages: list[BaseMessage]) -> None:
         self._runnable, self._messages = runnable, messages
 
-    def ask(self) -> _Reply:
-        return _read_structured(self._runnable.invoke(self._messages))
+    def ask(self) -> Reply:
+        return read_structured(self._runnable.invoke(self._messages))
 
-    async def aask(self) -> _Reply:
-        return _read_structured(await self._runnable.ainvoke(self._messages))
+    async def aask(self) -> Reply:
+        return read_structured(await self._runnable.ainvoke(self._messages))
 
     def begin_again(self) -> None:
         """Nothing was told."""
@@ -307,10 +321,10 @@ class _JsonText:
         )
         self._model, self._messages = model, [*messages, more]
 
-    def ask(self) -> _Reply:
+    def ask(self) -> Reply:
         return _read_json_text(self._model.invoke(self._messages))
 
-    async def aask(self) -> _Reply:
+    async def aask(self) -> Reply:
         return _read_json_text(await self._model.ainvoke(self._messages))
 
     def begin_again(self) -> None:
@@ -334,7 +348,7 @@ def _bind(model: Any, arguments: Mapping[str, Any]) -> Any:
     return model.bind(**arguments) if arguments else model
 
 
-def _read_structured(found: Any) -> _Reply:
+def read_structured(found: Any) -> Reply:
     """What `include_raw` gives; a model that knows nothing of it gives the object alone."""
     if isinstance(found, AIMessage):
         return _read_json_text(found)
@@ -347,17 +361,17 @@ def _read_structured(found: Any) -> _Reply:
     problem = (
         "" if found.get("parsing_error") is None else "the answer is not of the form asked for"
     )
-    return _Reply(message=message, value=value, problem=problem)
+    return Reply(message=message, value=value, problem=problem)
 
 
-def _read_json_text(message: AIMessage) -> _Reply:
+def _read_json_text(message: AIMessage) -> Reply:
     text = str(message.text).strip()
     if text.startswith("```"):
         text = text.partition("\n")[2].rpartition("```")[0]
     try:
-        return _Reply(message=message, value=read_json(text))
+        return Reply(message=message, value=read_json(text))
     except NotStrictJson:
-        return _Reply(message=message, problem="the answer is no JSON")
+        return Reply(message=message, problem="the answer is no JSON")
 
 
 # ----------------------------------------------------------------------------

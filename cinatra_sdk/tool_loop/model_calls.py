@@ -1,0 +1,146 @@
+"""The calls that a model asks for in one reply: which is made next, and which cannot be made.
+
+    calls = list_calls(message, visit=2)     [{"id": "call_1", "name": "search", "args": {"query": "bees"}}, …]
+    for step in walk_calls(calls, tools):
+        DueCall(index=0, call=…, tool=…, arguments={"query": "bees"})      made by whoever runs the loop
+        UnmadeCall(call=…, why="unknown", problem="the tools are: …")      told to the model
+
+A loop whose calls are made elsewhere keeps the index of the call and walks on behind it (`first`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar
+
+from pydantic import JsonValue
+
+from cinatra_sdk.data.schema.problems import first_problem
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+
+
+class ModelCall(TypedDict):
+    """One call that a model asks for."""
+
+    id: str
+    name: str
+    """Of the tool, as the model writes it."""
+    args: JsonValue
+    """None where they are no JSON."""
+
+
+def list_calls(message: AIMessage, *, visit: int) -> list[ModelCall]:
+    """All calls of a reply; those whose arguments are no JSON come last, as providers are sent them."""
+    broken = ({**call, "args": None} for call in message.invalid_tool_calls)
+    return name_calls([*message.tool_calls, *broken], visit=visit)
+
+
+def name_calls(given: Iterable[Mapping[str, Any]], *, visit: int) -> list[ModelCall]:
+    """The calls of one reply; one without an id gets that of its place in the loop.
+
+    visit: how often the model was asked by now, from 1.
+    """
+    return [
+        ModelCall(
+            id=str(one.get("id") or f"call_{visit}_{index}"),
+            name=str(one.get("name") or ""),
+            args=one.get("args"),
+        )
+        for index, one in enumerate(given)
+    ]
+
+
+class ArgumentsUnusable(ValueError):
+    """Arguments that a model gave and that the tool does not take; says why, for the model."""
+
+
+def require_object(given: JsonValue) -> dict[str, JsonValue]:
+    """The arguments that a model gave.  Raises: `ArgumentsUnusable`."""
+    if not isinstance(given, dict):
+        raise ArgumentsUnusable("the arguments are no JSON object")
+    return given
+
+
+def require_schema(schema: Mapping[str, Any], given: JsonValue) -> dict[str, JsonValue]:
+    """The arguments, as the tool's JSON Schema wants them.  Raises: `ArgumentsUnusable`."""
+    found = require_object(given)
+    problem = first_problem(schema, found)
+    if problem:
+        raise ArgumentsUnusable(f"the arguments do not fit: {problem}")
+    return found
+
+
+class LoopTool(Protocol):
+    """A tool as the loop knows it."""
+
+    @property
+    def ends(self) -> str:
+        """Why calls after one of this tool are not made; empty: they are."""
+        ...
+
+    def read_arguments(self, given: JsonValue, /) -> dict[str, JsonValue]:
+        """What the call is made with.  Raises: `ArgumentsUnusable`."""
+        ...
+
+
+ToolT = TypeVar("ToolT", bound=LoopTool)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueCall(Generic[ToolT]):
+    """The call to be made now."""
+
+    index: int
+    """In the reply."""
+    call: ModelCall
+    tool: ToolT
+    arguments: dict[str, JsonValue] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnmadeCall:
+    """A call that is not made, which the model is told."""
+
+    call: ModelCall
+    why: Literal["unknown", "unusable", "late"]
+    """There is no such tool; it takes no such arguments; a call before it ended the loop."""
+    problem: str
+    """The tools that there are; what is wrong with the arguments; what ended the loop."""
+
+
+def walk_calls(
+    calls: Sequence[ModelCall],
+    tools: Mapping[str, ToolT],
+    *,
+    offered: Iterable[str] | None = None,
+    first: int = 0,
+) -> Iterator[DueCall[ToolT] | UnmadeCall]:
+    """The calls in their order, each judged when its turn comes.
+
+    offered: names that a model hears of which asks for an unknown tool; None: all.
+    first: index of the first call that was not walked over before.
+    """
+    for index in range(first, len(calls)):
+        step = _judge(index, calls[index], tools, offered)
+        yield step
+        if isinstance(step, DueCall) and step.tool.ends:
+            for call in calls[index + 1 :]:
+                yield UnmadeCall(call=call, why="late", problem=step.tool.ends)
+            return
+
+
+def _judge(
+    index: int, call: ModelCall, tools: Mapping[str, ToolT], offered: Iterable[str] | None
+) -> DueCall[ToolT] | UnmadeCall:
+    tool = tools.get(call["name"])
+    if tool is None:
+        names = ", ".join(tools if offered is None else offered) or "none"
+        return UnmadeCall(call=call, why="unknown", problem=f"the tools are: {names}")
+    try:
+        arguments = tool.read_arguments(call["args"])
+    except ArgumentsUnusable as error:
+        return UnmadeCall(call=call, why="unusable", problem=str(error))
+    return DueCall(index=index, call=call, tool=tool, arguments=arguments)

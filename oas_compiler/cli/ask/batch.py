@@ -75,12 +75,12 @@ class TargetOutcome:
     """`{"code", "message"}` of the refusal, with what else its error has in JSON."""
 
     def to_json(self) -> dict[str, Any]:
-        from oas_compiler.cli.view.run_json import run_summary
+        from cinatra_sdk.api.run_json import make_run_summary
 
         return {
             "target": self.target,
             "outcome": self.did,
-            "run": None if self.run is None else run_summary(self.run),
+            "run": None if self.run is None else make_run_summary(self.run),
             "error": self.problem,
             "exit": int(self.exit),
         }

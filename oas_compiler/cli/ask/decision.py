@@ -269,13 +269,13 @@ def call_answer(
 
 def tell_rejection(terminal: Terminal, given: GivenOptions, reject: Callable[[], Run]) -> Exit:
     """Reject a run whose flow cannot be rebuilt; the store reports the reason."""
+    from cinatra_sdk.api.run_json import make_run
     from oas_compiler.cli.terminal.exits import exit_of
-    from oas_compiler.cli.view.run_json import run_record
     from oas_compiler.cli.view.run_view import outcome_view
 
     ended = reject()
     terminal.show(outcome_view(ended, given))
-    terminal.data(run_record(ended), of_run=True)
+    terminal.data(make_run(ended), of_run=True)
     return exit_of(ended)
 
 

@@ -547,8 +547,8 @@ def stop(
     One that is stopped already stays as it is.  At a terminal one Enter stops several that were shown; without a terminal several need --yes.
     Of --host only its signer is used, for the records of governed runs.
     """
+    from cinatra_sdk.api.run_json import make_run
     from oas_compiler.cli.host.options import GivenOptions
-    from oas_compiler.cli.view.run_json import run_record
     from oas_compiler.cli.view.run_view import outcome_view
 
     terminal = Terminal.open(as_json=as_json)
@@ -576,7 +576,7 @@ def stop(
     if over:
         terminal.note("the run was stopped already, and stays as it was")
     terminal.show(outcome_view(ended, GivenOptions(tenant=tenant, db=db)))
-    terminal.data(run_record(ended), of_run=True)
+    terminal.data(make_run(ended), of_run=True)
     return Exit.OK
 
 

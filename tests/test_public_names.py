@@ -132,7 +132,7 @@ PUBLIC = {
     """,
     "cinatra_sdk.store": """
         Archived ArtifactStore AttachmentStore Database DecisionRecords EffectRecord
-        GateDecision MemoryProposals OpenGate Page RetryPolicy RunStore StoredPacks StoredParent
+        GateDecision MemoryProposals OpenGate Page PersonStore RetryPolicy RunStore StoredPacks StoredParent
         SweptRun migrate stored_evidence
     """,
     "cinatra_sdk.testing": """

@@ -6,6 +6,7 @@ arguments.py    the names of who acts; ids and tenants that no row has
 async_twins.py  its methods for `await`
 health.py       what is wrong with a store
 run_store.py    `RunStore`: create, decide, work, and their short forms start and answer
+person_store.py `PersonStore`: the same for one person, who is asked about before everything
 artifacts/      artifacts, attached files and saved objects in the database
 evidence/       decision records, packs and proposals of memory in the database
 flows/          the flows of stored runs: what the store needs of one, and how it is made again
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
     from cinatra_sdk.store.evidence.pack_store import StoredPacks
     from cinatra_sdk.store.pages import OpenGate, Page
+    from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
     from cinatra_sdk.store.runs.decision_rows import GateDecision
     from cinatra_sdk.store.runs.retries import RetryPolicy, SweptRun
@@ -48,6 +50,7 @@ _LATER: Final = {
     "EffectRecord": "store.runs.run_events",
     "OpenGate": "store.pages",
     "Page": "store.pages",
+    "PersonStore": "store.person_store",
     "DecisionRecords": "store.evidence.decision_records",
     "StoredPacks": "store.evidence.pack_store",
     "MemoryProposals": "store.evidence.memory_proposals",
@@ -68,6 +71,7 @@ __all__ = [
     "EffectRecord",
     "OpenGate",
     "Page",
+    "PersonStore",
     "DecisionRecords",
     "StoredPacks",
     "MemoryProposals",

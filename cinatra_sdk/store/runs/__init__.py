@@ -3,7 +3,8 @@
 activation.py      one activation of a run, to its next stop; whether a run can be gone on with
                    from its checkpoints
 creation.py        a new run, stored
-decision_entry.py  decisions of people, recorded; who may approve at gates of packs
+approver_rules.py  who may approve at gates of packs
+decision_entry.py  decisions of people, recorded
 decision_rows.py   decisions in the database; as an auditor reads them
 flow_cache.py      the flows in this process; flows compiled from stored bytes, once for many
                    runs; what was used last; what stored runs read of them

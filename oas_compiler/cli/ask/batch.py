@@ -124,7 +124,8 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
     terminal = Terminal.open(as_json=about.as_json)
     if not terminal.asks:
         _require_named(targets)
-    with resources.store(terminal, about.given.db, about.given.own) as store:
+    with resources.store(terminal, about.given.db, about.given.own) as opened:
+        store = about.act_on(opened)
         if command == "reject":
             lend_signer(terminal, store, about.given.own.host)
         round_ = _Round(store=store, terminal=terminal, command=command, about=about)

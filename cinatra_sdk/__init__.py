@@ -22,6 +22,7 @@ The folders and modules, from the ground up; each imports only those above it he
     flow              what the nodes of a compiled flow do when they run
     blocks            nodes for graphs that are written by hand
     runs              one run as records
+    api               what every surface tells as JSON, and whether a person may do something
     postgres          connections, tables and roles of a database
     agents            a model that calls tools until it has an answer, as nodes of a flow
     activations       one run, driven from stop to stop
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
         KindRefused,
         LimitExceeded,
         NodeFailed,
+        NotAllowed,
         NotConfigured,
         PlaceholderRefused,
         PolicyInvalid,
@@ -94,7 +96,7 @@ if TYPE_CHECKING:
 FLOORS: Final = (
     "public_names", "errors", "threads", "contract", "events", "langgraph_internals", "data", "governed",
     "tool_loop", "first_turn", "context", "attachments", "outside", "models", "platform", "effects",
-    "engine", "host_parts", "gates", "hitl", "flow", "blocks", "runs", "postgres", "agents", "activations",
+    "engine", "host_parts", "gates", "hitl", "flow", "blocks", "runs", "api", "postgres", "agents", "activations",
     "local_postgres", "governance", "testing", "store", "host", "bridge", "passthrough",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
@@ -135,6 +137,7 @@ _LATER: Final = {
     "KindRefused": "errors",
     "LimitExceeded": "errors",
     "NodeFailed": "errors",
+    "NotAllowed": "errors",
     "NotConfigured": "errors",
     "PlaceholderRefused": "errors",
     "PolicyInvalid": "errors",
@@ -188,6 +191,7 @@ __all__ = [
     "KindRefused",
     "LimitExceeded",
     "NodeFailed",
+    "NotAllowed",
     "NotConfigured",
     "PlaceholderRefused",
     "PolicyInvalid",

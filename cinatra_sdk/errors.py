@@ -10,6 +10,7 @@ Error tree
             ChoiceGone              names the chosen artifacts that are gone
         GateClosed                  the gate was answered before; says by whom and when
             GateChanged             the gate shows something else than the decision is about
+        NotAllowed                  a person may not do what they asked for
         NodeFailed                  a node of the flow: names the node and the cause
             LimitExceeded           a loop went on for too long
             ForkRefused             a node would act in a fork of its thread
@@ -61,6 +62,7 @@ __all__ = [
     "KindRefused",
     "LimitExceeded",
     "NodeFailed",
+    "NotAllowed",
     "NotConfigured",
     "PlaceholderRefused",
     "PolicyInvalid",
@@ -165,6 +167,20 @@ class GateChanged(GateClosed):
     """The gate is open and shows something else than what the decision is about."""
 
     code = "gate_changed"
+
+
+class NotAllowed(FlowError):
+    """A person may not do what they asked for; nothing was done.
+
+    `code` is that of the refusal, where the host's policy gives one.
+    """
+
+    code = "not_allowed"
+
+    def __init__(self, message: str, *, hint: str = "", code: str = "") -> None:
+        super().__init__(message, hint=hint)
+        if code:
+            self.code = code
 
 
 class NodeFailed(FlowError):

@@ -35,10 +35,20 @@ PUBLIC = {
         EffectRefused EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged
         FlowError ForkRefused Gate GateChanged GateClosed GateUnreadable GovernedState
         HostContext HostParts HostRefused HttpPlatform InputInvalid KindRefused LimitExceeded
-        NodeFailed NotConfigured PlaceholderRefused Platform PlatformError PolicyInvalid Run
+        NodeFailed NotAllowed NotConfigured PlaceholderRefused Platform PlatformError PolicyInvalid Run
         RunBusy RunEnded RunNotCompleted RunNotEnded RunNotFound RunStore ShownDiffers
         SimulatedPlatform StoreError StoreUnreachable ValueRefused build_hitl_gate graph_flow
         host_context
+    """,
+    "cinatra_sdk.api": """
+        ACTIONS API_VERSION Action ActionSubject CallJson ChosenJson DecisionJson
+        DecisionPageJson ErrorJson EventJson EventListJson GateJson HTTP_ERRORS HttpError
+        MayPolicy MayRule ModelUsageJson NeedJson NeedPageJson OpenGateJson PageEndJson
+        Person Proof RunJson RunPageJson RunSummaryJson SHAPES SettlementJson WaitJson
+        WholeRunJson make_call make_chosen make_decision make_decision_page make_error
+        make_event make_event_list make_gate make_need make_need_page make_open_gate
+        make_page_end make_run make_run_page make_run_summary make_settlement make_usage
+        make_wait make_whole_run may schema_of status_of
     """,
     "cinatra_sdk.attachments": """
         AnswerRule AsyncAttachmentPorts AttachedMessages AttachmentPorts AttachmentRef
@@ -74,7 +84,7 @@ PUBLIC = {
         AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch EffectDiffers EffectRefused
         EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged FlowError
         ForkRefused GateChanged GateClosed GateUnreadable HostRefused InputInvalid KindRefused
-        LimitExceeded NodeFailed NotConfigured PlaceholderRefused PolicyInvalid RunBusy RunEnded
+        LimitExceeded NodeFailed NotAllowed NotConfigured PlaceholderRefused PolicyInvalid RunBusy RunEnded
         RunNotCompleted RunNotEnded RunNotFound ShownDiffers StoreError StoreUnreachable
         ValueRefused
     """,
@@ -122,7 +132,7 @@ PUBLIC = {
     """,
     "cinatra_sdk.store": """
         Archived ArtifactStore AttachmentStore Database DecisionRecords EffectRecord
-        GateDecision MemoryProposals OpenGate Page RetryPolicy RunStore StoredPacks StoredParent
+        GateDecision MemoryProposals OpenGate Page PersonStore RetryPolicy RunStore StoredPacks StoredParent
         SweptRun migrate stored_evidence
     """,
     "cinatra_sdk.testing": """

@@ -29,6 +29,7 @@ from cinatra_sdk.outside.remote.foreign_answer import USUAL, RemoteBounds
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
+    from cinatra_sdk.api.permission import MayPolicy
     from cinatra_sdk.attachments import AsyncAttachmentPorts, AttachmentPorts
     from cinatra_sdk.outside.effects.door import Verdict
     from cinatra_sdk.outside.effects.effect import Effect, Usage
@@ -215,6 +216,10 @@ class HostParts:
     graphs: Sequence[LentFlow] = field(default=(), repr=False)
     """Hand-written graphs (`graph_flow`) and flows of modules (`written_flow`) whose stored runs this
     process goes on with.
+    """
+    may: MayPolicy | None = field(default=None, repr=False)
+    """The policy on people, asked before a person sees, starts, answers, settles, stops or archives;
+    see `cinatra_sdk.api.may`.  It can only take away: whoever is of another tenant is refused before.
     """
     ledger_for: Callable[[RunIdentity], Ledger] | None = field(default=None, repr=False)
     """Called for each activation of a run: what is known of the run's earlier effects."""

@@ -1,6 +1,7 @@
 """Durable runs: every run in Postgres, so that any process can continue it.
 
 run_store.py    `RunStore`: create, decide, work, and their short forms start and answer
+person_store.py `PersonStore`: the same methods for one person, each asked about first
 runs/           the runs: created, driven, decided, listed, ended
 flows/          the flows of stored runs, and how a process makes them again
 work/           one worker at a time on a run: lock, lease, fence, checkpoints
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
     from cinatra_sdk.store.evidence.pack_store import StoredPacks
     from cinatra_sdk.store.pages import OpenGate, Page
+    from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
     from cinatra_sdk.store.runs.decision_rows import GateDecision
     from cinatra_sdk.store.runs.retries import RetryPolicy, SweptRun
@@ -48,6 +50,7 @@ _LATER: Final = {
     "EffectRecord": "store.runs.run_events",
     "OpenGate": "store.pages",
     "Page": "store.pages",
+    "PersonStore": "store.person_store",
     "DecisionRecords": "store.evidence.decision_records",
     "StoredPacks": "store.evidence.pack_store",
     "MemoryProposals": "store.evidence.memory_proposals",
@@ -68,6 +71,7 @@ __all__ = [
     "EffectRecord",
     "OpenGate",
     "Page",
+    "PersonStore",
     "DecisionRecords",
     "StoredPacks",
     "MemoryProposals",

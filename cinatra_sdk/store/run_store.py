@@ -28,6 +28,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
+from cinatra_sdk.api.permission import Person
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
@@ -80,6 +81,7 @@ class RunStore(RunKeeper):
         self._flows = KnownFlows(database, join_parts(host, parts, "RunStore()"))
         self._claims = Claims(database, lease=lease)
         self._retries = retries or RetryPolicy()
+        self._person: Person | None = None
         self._threads = Threads(workers)
 
     @classmethod
@@ -181,7 +183,7 @@ class RunStore(RunKeeper):
         """
         decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
-            seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context,
+            seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
         )  # fmt: skip
         return self.get(run_id)
 
@@ -262,7 +264,7 @@ class RunStore(RunKeeper):
         """
         made, host = decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
-            seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context,
+            seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
         )  # fmt: skip
         if made is None:
             return self.get(run_id)

@@ -300,7 +300,8 @@ def test_a_gate_that_opens_after_one_command_has_looked_is_not_decided(
     refuse = decision._refuse_absent
 
     def opened_meanwhile(store: RunStore, *about: Any) -> None:
-        store.answer("r1", "review", Decision.approve(by="ben"))
+        with RunStore.open(fresh_database) as another:
+            another.answer("r1", "review", Decision.approve(by="ben"))
         refuse(store, *about)
 
     monkeypatch.setattr(decision, "_refuse_absent", opened_meanwhile)

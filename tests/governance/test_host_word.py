@@ -12,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk import AnswerInvalid, Decision, RunStore, SimulatedPlatform, host_context
 from cinatra_sdk.activations import advance
+from cinatra_sdk.api import Person
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.governance.contracts.context_pack import ContextPack
 from cinatra_sdk.governance.contracts.invocation import (
@@ -27,6 +28,7 @@ from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
 from cinatra_sdk.governance.run.host_ports import GovernancePorts
 from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.store import PersonStore
 from cinatra_sdk.testing import drive
 from graphs.governed_run import build_graph
 from oas_compiler import compile_flow
@@ -450,3 +452,23 @@ def test_the_host_of_the_example_believes_no_scopes_of_a_request() -> None:
     held = module.find_delegation("usr_771", brought)
     assert held.scopes == ("orders.read", "payments.refund")
     assert module.find_delegation("ceo", brought) == ""
+
+
+def test_a_surface_is_told_of_the_rule_of_the_pack_before_it_shows_a_button(
+    fresh_database: str, tmp_path: Path
+) -> None:
+    parts = lend_refund(tmp_path / "refunds", registry=make_registry(OTHERS))
+    with RunStore.open(fresh_database, host=parts) as store:
+        store.start(parts.graphs[0], {"request": request()}, "r1", tenant=TENANT, by="ann")  # type: ignore[arg-type]  # a GraphFlow
+        ann, bob = (
+            PersonStore(store, Person(id=name, tenant=TENANT, proof="session"))
+            for name in ("Ann", "bob")
+        )
+        said = ann.may("answer", "r1", gate_id="gate")
+        assert (said.allowed, said.code) == (False, "not_requester")
+        assert ann.may("answer", "r1", gate_id="gate", decision=Decision.reject()).allowed
+        assert bob.may("answer", "r1", gate_id="gate").allowed
+        with pytest.raises(AnswerInvalid, match="not for whoever asked"):
+            ann.answer("r1", "gate", Decision.approve())
+        assert store.decisions("r1") == []
+        assert bob.answer("r1", "gate", Decision.approve()).status == "completed"

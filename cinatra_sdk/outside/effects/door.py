@@ -20,19 +20,23 @@ from cinatra_sdk.outside.effects.ledger import Ledger, Remembered
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The word of a policy on one effect."""
+    """The word of a policy on one effect, or on what a person would do (`cinatra_sdk.api.may`)."""
 
     allowed: bool
     reason: str = ""
     """Why not, in words that may be shown and stored."""
+    code: str = ""
+    """Why not, for programs; of what a person would do."""
+    hint: str = ""
+    """What the person can do instead."""
 
     @classmethod
     def allow(cls) -> Verdict:
         return cls(True)
 
     @classmethod
-    def refuse(cls, reason: str) -> Verdict:
-        return cls(False, reason)
+    def refuse(cls, reason: str, *, code: str = "", hint: str = "") -> Verdict:
+        return cls(False, reason, code, hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """The runs of a store: created, driven, decided, listed, ended.
 
+approver_rules.py  who may approve at gates of packs
 creation.py        a new run, checked and stored
 activation.py      one activation of a run, to its next stop
 decision_entry.py  decisions of people, recorded in one transaction

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from cinatra_sdk.api.permission import Person
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, InputInvalid
 from cinatra_sdk.events import RunEvent
@@ -23,14 +24,14 @@ from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.arguments import check_names, read_actor
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.evidence.record_writer import (
-    describe_run,
-    find_recorder,
-    follow_record,
-    read_transcript,
-)
+from cinatra_sdk.store.evidence.record_writer import follow_record
 from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.runs.approver_rules import (
+    make_requester_rule,
+    make_role_rule,
+    refuse_approver,
+)
 from cinatra_sdk.store.runs.decision_rows import (
     decision_row,
     gate_closed,
@@ -45,60 +46,6 @@ from cinatra_sdk.store.runs.decision_rows import (
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, read_gates
 from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
-
-# ----------------------------------------------------------------------------
-# Who may approve at a gate of a pack; asked before an approval is recorded.
-#
-# In: a run, a gate and a decision.  Out: nothing, or the refusal that the graph would come to as well.
-
-
-def refuse_unfit_approver(flow: Any, row: Row, gate: Gate, decision: Decision) -> None:
-    """Raises: `AnswerInvalid` where a gate of a pack asks for a role that the person does not have;
-    `NotConfigured` where the host's `roles_of` or `word_for` gives something else than it has to.
-    """
-    values = gate.payload.get("values")
-    role = values.get("approver_role") if isinstance(values, Mapping) else None
-    recorder = find_recorder(flow) if row["governed"] else None
-    if recorder is None or not isinstance(role, str) or not decision.approved:
-        return
-    ports = recorder.governance.ports
-    tenant = recorder.governance.read_word(describe_run(row)).tenant
-    if role not in ports.list_roles(tenant, decision.by):
-        raise AnswerInvalid(
-            f"gate '{gate.id}' is for somebody with the role '{role}'",
-            hint="" if ports.roles_of else "the host gives no roles: GovernancePorts(roles_of=…)",
-        )
-
-
-def refuse_requester(connection: Rows, row: Row, gate: Gate, decision: Decision) -> None:
-    """Asked of the same run as the graph asks, so that no approval is recorded that it does not take.
-
-    Raises: `AnswerInvalid` where a gate of a pack is for another person than those who asked;
-    `GovernanceRefused` where the run could not go on with the decision.
-    """
-    from cinatra_sdk.governance.contracts.invocation import RunContext
-    from cinatra_sdk.governance.gateway.pack_policy import (
-        NOT_REQUESTER,
-        find_requester_problem,
-        list_requesters,
-    )
-
-    values = gate.payload.get("values")
-    asked = values.get("approver") if isinstance(values, Mapping) else None
-    if not row["governed"] or decision.kind == "rejected":
-        return
-    last = one(connection, "load_last_record", {"run_id": row["run_id"]})
-    assert last is not None  # see `restore_records`
-    transcript = read_transcript(row["run_id"], last)
-    if asked != NOT_REQUESTER or not decision.approved:
-        return
-    run = RunContext.read(transcript["admitted"]["run"])
-    problem = find_requester_problem(list_requesters(run, row["started_by"] or ""), decision.by)
-    if problem:
-        raise AnswerInvalid(
-            f"gate '{gate.id}' {problem}", hint="somebody else has to look at it and approve"
-        )
-
 
 Named: TypeAlias = str | Gate
 """A gate by its id, or as somebody saw it."""
@@ -157,8 +104,11 @@ def decide_gates(
     flow: DurableFlow | None,
     tenant: str | None,
     context: HostContext | None,
+    person: Person | None = None,
 ) -> tuple[DurableFlow | None, HostContext]:
     """Check and record the decisions; seen: the gates that their author gave in place of ids.
+
+    person: who decides, where a surface has proved it.
 
     The flow is None where the run was rejected without one: then it has ended.
 
@@ -174,7 +124,7 @@ def decide_gates(
         lent = context if rejects else flows.lend(context, identity_of(row), flow)
         host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
         answers = [
-            _check(connection, row, gate_id, decision, host)
+            _check(connection, row, gate_id, decision, host=host, person=person)
             for gate_id, decision in decisions.items()
         ]
         made = (
@@ -187,7 +137,8 @@ def decide_gates(
     if made is not None:
         for gate, answer in answers:
             refuse_withdrawn(made.platform, run_id, gate, answer)
-            refuse_unfit_approver(made, row, gate, decisions[gate.id])
+            decision = decisions[gate.id]
+            refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
     with database.connection() as connection:
         if not _record_approval(connection, row, answers, decisions, made):
             with connection.transaction():
@@ -196,7 +147,13 @@ def decide_gates(
 
 
 def _check(
-    connection: Rows, row: Row, gate_id: str, decision: Decision, host: HostContext
+    connection: Rows,
+    row: Row,
+    gate_id: str,
+    decision: Decision,
+    *,
+    host: HostContext,
+    person: Person | None,
 ) -> tuple[Gate, Answer]:
     gate = open_gate(connection, row, gate_id)
     refuse_other_question(row, gate, decision)
@@ -208,7 +165,8 @@ def _check(
         )
     read_actor(decision.by)
     refuse_credentials(decision, host)
-    refuse_requester(connection, row, gate, decision)
+    rule = make_requester_rule(connection, row, gate)
+    refuse_approver(rule, row, gate, decision, person)
     return gate, gate.check(decision)
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import psycopg
 
+from cinatra_sdk.api.permission import MayPolicy
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import FlowError, NotConfigured
@@ -281,6 +282,11 @@ class KnownFlows:
     def price(self) -> Price:
         """The host's prices of models."""
         return self._host.price
+
+    @property
+    def may(self) -> MayPolicy | None:
+        """The host's policy on what people do."""
+        return self._host.may
 
     @property
     def signer(self) -> Any:

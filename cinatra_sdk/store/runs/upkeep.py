@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final, TypedDict
@@ -83,8 +83,11 @@ def archive_old_runs(
     by: str,
     limit: int | None,
     dry_run: bool,
+    allows: Callable[[str], bool],
 ) -> Archived:
     """Archive runs that have not changed for `older_than`, the oldest first; at most `limit`.
+
+    allows: whether whoever asks may archive a run; others are left.
 
     A run that somebody has at this moment is left for the next call; one whose rows are damaged is
     counted and left.  Raises: `StoreError`.
@@ -93,6 +96,8 @@ def archive_old_runs(
     for due in _list_due(database, {**which, "run_id": None, "older_than": older_than}, dry_run):
         if limit is not None and done.runs >= limit:
             break
+        if not allows(due["run_id"]):
+            continue
         try:
             removed = due if dry_run else _archive(database, due["run_id"], which, by)
         except StoreUnreachable:
@@ -255,7 +260,12 @@ class RunKeeper(RunReader):
         return archive_old_runs(
             self._database, which,
             older_than=check_age(older_than), by=who, limit=limit, dry_run=dry_run,
+            allows=self._allows_archiving,
         )  # fmt: skip
+
+    def _allows_archiving(self, _run_id: str) -> bool:
+        """Of many at once: the host itself archives what it likes."""
+        return True
 
     asettle = in_thread(settle)
     astop = in_thread(stop)

@@ -75,12 +75,12 @@ class TargetOutcome:
     """`{"code", "message"}` of the refusal, with what else its error has in JSON."""
 
     def to_json(self) -> dict[str, Any]:
-        from oas_compiler.cli.view.run_json import run_summary
+        from cinatra_sdk.api.run_json import make_run_summary
 
         return {
             "target": self.target,
             "outcome": self.did,
-            "run": None if self.run is None else run_summary(self.run),
+            "run": None if self.run is None else make_run_summary(self.run),
             "error": self.problem,
             "exit": int(self.exit),
         }
@@ -124,7 +124,8 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
     terminal = Terminal.open(as_json=about.as_json)
     if not terminal.asks:
         _require_named(targets)
-    with resources.store(terminal, about.given.db, about.given.own) as store:
+    with resources.store(terminal, about.given.db, about.given.own) as opened:
+        store = about.act_on(opened)
         if command == "reject":
             lend_signer(terminal, store, about.given.own.host)
         round_ = _Round(store=store, terminal=terminal, command=command, about=about)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.gates.gate import Gate
+    from cinatra_sdk.host_parts.host_parts import HostParts
     from cinatra_sdk.runs import OnEvent, Run
     from cinatra_sdk.store.flows.flow_protocol import DurableFlow
     from oas_compiler.cli.ask.run_dialogue import Begin, Drive
@@ -36,21 +37,21 @@ if TYPE_CHECKING:
 _NO_SIGNER: Final = "the host has no signer (GovernancePorts(signer=…)), and the end of a run uses no other part of it"
 
 
-def lend_signer(terminal: Terminal, store: RunStore, option: str) -> None:
-    """Lend the store the signer of the host, if it has one, and no other part of it.
+def lend_signer(terminal: Terminal, store: RunStore, option: str) -> HostParts | None:
+    """Lend the store the signer of the host, if it has one, and no other part of it; gives the parts.
 
-    No mistake of a host prevents the end of a run: it is told.
+    No factory that fails prevents the end of a run: it is told.
     """
     try:
         parts = find_parts(option)
     except HostRefused as refused:
         terminal.note(f"the host is not used: {clean(str(refused))}")
-        return
+        return None
     if parts is None:
-        return
+        return None
     if parts.governance is None:
         terminal.note(_NO_SIGNER)
-        return
+        return parts
     from cinatra_sdk.governance.governance import Governance
     from cinatra_sdk.governance.records.record_maker import Signer
 
@@ -60,6 +61,7 @@ def lend_signer(terminal: Terminal, store: RunStore, option: str) -> None:
         store.lend_signer(signer)
     else:
         terminal.note(_NO_SIGNER)
+    return parts
 
 
 def tell_unsigned(terminal: Terminal, store: RunStore, run_id: str) -> None:
@@ -87,6 +89,10 @@ class Decider:
     """The command's own options as typed, for a refusal that repeats the command."""
     shown: str = ""
     """What the person saw, as `--shown` says it; empty without."""
+
+    def act_on(self, opened: RunStore) -> RunStore:
+        """The store for this person, with the policy of `--host`."""
+        return resources.act_as(opened, self.who, self.given.tenant, self.given.own.parts)
 
 
 def name_decider(
@@ -132,7 +138,8 @@ def list_options(*options: tuple[str, str | None]) -> tuple[str, ...]:
 def ask_person(target: str, about: Decider) -> Exit:
     """Find the gate, ask the person at the terminal, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
-    with resources.store(terminal, about.given.db, about.given.own) as store:
+    with resources.store(terminal, about.given.db, about.given.own) as opened:
+        store = about.act_on(opened)
         found = find_gate(store, target, about.given)
         run, gate = found.run, found.gate
         found.refuse_other(about.shown)
@@ -151,7 +158,8 @@ def answer_gate(
 ) -> Exit:
     """Find the gate, decide, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
-    with resources.store(terminal, about.given.db, about.given.own) as store:
+    with resources.store(terminal, about.given.db, about.given.own) as opened:
+        store = about.act_on(opened)
         if command == "reject":
             lend_signer(terminal, store, about.given.own.host)
         found = find_gate(store, target, about.given, command)
@@ -269,13 +277,13 @@ def call_answer(
 
 def tell_rejection(terminal: Terminal, given: GivenOptions, reject: Callable[[], Run]) -> Exit:
     """Reject a run whose flow cannot be rebuilt; the store reports the reason."""
+    from cinatra_sdk.api.run_json import make_run
     from oas_compiler.cli.terminal.exits import exit_of
-    from oas_compiler.cli.view.run_json import run_record
     from oas_compiler.cli.view.run_view import outcome_view
 
     ended = reject()
     terminal.show(outcome_view(ended, given))
-    terminal.data(run_record(ended), of_run=True)
+    terminal.data(make_run(ended), of_run=True)
     return exit_of(ended)
 
 

@@ -18,6 +18,7 @@ from rich.control import Control
 from rich.segment import ControlType
 from rich.text import Text
 
+from cinatra_sdk.api.run_json import make_run
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, ChoiceGone, GateClosed
 from cinatra_sdk.events import split_path
@@ -34,7 +35,6 @@ from oas_compiler.cli.host.resources import artifact_names, host
 from oas_compiler.cli.terminal.exits import Exit, exit_of
 from oas_compiler.cli.terminal.keyboard import ending_at_once
 from oas_compiler.cli.terminal.streams import Pieces, Terminal, clean, cut, printed
-from oas_compiler.cli.view.run_json import run_record
 from oas_compiler.cli.view.run_view import outcome_view
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class Drive:
             return Exit.INTERRUPTED
         self._mention_unused_stubs(run)
         self.terminal.show(outcome_view(run, self.given, artifact_names(self.store, run)))
-        self.terminal.data(run_record(run), of_run=True)
+        self.terminal.data(make_run(run), of_run=True)
         return exit_of(run)
 
     def _to_a_stop(self, run: Run) -> Run:

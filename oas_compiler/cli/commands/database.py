@@ -168,8 +168,8 @@ def archive(
 
     terminal = Terminal.open(as_json=as_json)
     age, who = duration(older_than, "--older-than"), resources.person(by)
-    with resources.store(terminal, db) as store:
-        done = store.archive(
+    with resources.store(terminal, db) as opened:
+        done = resources.act_as(opened, who, tenant).archive(
             older_than=age, tenant=tenant or None, by=who, dead_letters=dead_letters, limit=limit,
             dry_run=dry_run,
         )  # fmt: skip

@@ -181,6 +181,7 @@ def gates(
 
     The longest wait first, each with the command that answers it.
     """
+    from cinatra_sdk.api.page_json import make_page_end
     from oas_compiler.cli.view.needs_view import need_record, needs_table, waiting_record
     from oas_compiler.cli.view.run_view import tell_problems
 
@@ -207,8 +208,7 @@ def gates(
             if need.kind == "gate"
         ]
         needs = [need_record(need, now, whole[need.run_id]) for need in page.items]
-        listed = {"needs": needs, "gates": records, "next": page.next or None}
-        terminal.data(listed | options.list_unreadable(page), of_run=True)
+        terminal.data({"needs": needs, "gates": records, **make_page_end(page)}, of_run=True)
     if page.items:
         terminal.say("what needs a person, the longest wait first:")
         terminal.show(needs_table(page.items, now, given, whole))

@@ -212,7 +212,8 @@ def resume(
     terminal = Terminal.open(as_json=as_json)
     who = resources.person(by)
     words = (*(("--flow", flow) if flow else ()), *(("--detach",) if detach else ()))
-    with resources.store(terminal, db, given.own) as store:
+    with resources.store(terminal, db, given.own) as opened:
+        store = resources.act_as(opened, who, tenant, given.own.parts)
         found = store.find(_require_run(run), tenant=tenant or None, to_act=True)
         call = TypedCommand("resume", found, words)
         made = flow_to_go_on(store, store.get(found), terminal, given, call)
@@ -281,8 +282,10 @@ def _start_run(
             children.work_on(flow.platform)
         terminal.say(f"run {clean(name)}  {clean(flow.name)}")
         tell_services(terminal, flow, given.own)
+        acting = resources.act_as(store, by, given.tenant, given.own.parts)
         drive = Drive(
-            store=store,
+            # The simulation answers in no person's name.
+            store=store if answers == "make up" else acting,
             flow=flow,
             run_id=name,
             terminal=terminal,
@@ -293,7 +296,7 @@ def _start_run(
             printer=EventPrinter(store, name, terminal) if follow else None,
         )
         return drive.go(
-            lambda on_event, credentials: store.start(
+            lambda on_event, credentials: acting.start(
                 flow,
                 params,
                 name,
@@ -438,7 +441,9 @@ def settle(
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     terminal = Terminal.open(as_json=as_json)
     reason = options.drop_placeholder(terminal, reason)
-    with resources.store(terminal, db, given.own) as store:
+    who = resources.person(by)
+    with resources.store(terminal, db, given.own) as opened:
+        store = resources.act_as(opened, who, tenant, given.own.parts)
         found = store.find(run, tenant=tenant or None, to_act=True)
         if happened is None:
             raise _build_unsaid(store, store.get(found), key, given)
@@ -447,7 +452,7 @@ def settle(
             key or _find_only_key(store, store.get(found), given),
             happened=happened,
             value=outputs,
-            by=resources.person(by),
+            by=who,
             reason=reason,
             tenant=tenant or None,
         )
@@ -545,10 +550,10 @@ def stop(
 
     Also a run that another process is driving, or whose file cannot be compiled any more.
     One that is stopped already stays as it is.  At a terminal one Enter stops several that were shown; without a terminal several need --yes.
-    Of --host only its signer is used, for the records of governed runs.
+    Of --host only its signer is used, for the records of governed runs, and its policy (may).
     """
+    from cinatra_sdk.api.run_json import make_run
     from oas_compiler.cli.host.options import GivenOptions
-    from oas_compiler.cli.view.run_json import run_record
     from oas_compiler.cli.view.run_view import outcome_view
 
     terminal = Terminal.open(as_json=as_json)
@@ -560,8 +565,9 @@ def stop(
         # Nobody sees what is shown, and a pattern of the shell may have named the runs.
         raise Halt(f"without a terminal nobody is asked: --yes stops these {len(runs)} runs")
     whose = tenant or None
-    with resources.store(terminal, db) as store:
-        lend_signer(terminal, store, host)
+    with resources.store(terminal, db) as opened:
+        parts = lend_signer(terminal, opened, host)
+        store = resources.act_as(opened, who, tenant, parts)
 
         def end(found: str) -> Run:
             ended = store.stop(found, by=who, reason=reason, tenant=whose)
@@ -576,7 +582,7 @@ def stop(
     if over:
         terminal.note("the run was stopped already, and stays as it was")
     terminal.show(outcome_view(ended, GivenOptions(tenant=tenant, db=db)))
-    terminal.data(run_record(ended), of_run=True)
+    terminal.data(make_run(ended), of_run=True)
     return Exit.OK
 
 

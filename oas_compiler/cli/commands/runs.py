@@ -48,7 +48,7 @@ def runs(
     as_json: options.Json = False,
 ) -> Exit:
     """List runs, the latest change first."""
-    from oas_compiler.cli.view.run_json import run_summary
+    from cinatra_sdk.api.page_json import make_run_page
     from oas_compiler.cli.view.tables import runs_table
 
     terminal = Terminal.open(as_json=as_json)
@@ -70,8 +70,7 @@ def runs(
         }
         if not found:
             resources.refuse_unknown_flow(store, flow)
-    listed = [run_summary(run, unknown.get(run.id, ())) for run in found]
-    terminal.data({"runs": listed, "next": page.next or None}, of_run=True)
+    terminal.data(make_run_page(page, unknown), of_run=True)
     if found:
         terminal.show(runs_table(found, now, unknown))
     else:
@@ -103,11 +102,11 @@ def show(
     Status, inputs, outputs, decisions, chosen context, error, and the waiting gates with how to
     answer them.
     """
+    from cinatra_sdk.api.run_json import make_whole_run
     from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
     from oas_compiler.cli.host.resources import artifact_names
     from oas_compiler.cli.host.run_requirements import find_lacking
     from oas_compiler.cli.host.run_resources import is_simulated_for_nothing, list_asked_by_looking
-    from oas_compiler.cli.view.run_json import chosen_record, decision_record, run_record
     from oas_compiler.cli.view.run_view import run_view
     from oas_compiler.cli.view.values import Extent
 
@@ -126,14 +125,15 @@ def show(
         source = b"" if found.status in ENDED else whole_source
         now = store.database.now()
     if as_json:
-        records = {
-            "decisions": [decision_record(row) for row in decisions],
-            "context_selections": [chosen_record(one) for one in chosen],
-            "unknown": [call.to_json() for call in unknown],
-            "settlements": [word.to_json() for word in settled],
-            "models": [one.to_json() for one in usage],
-        }
-        terminal.data({**run_record(found), **records}, of_run=True)
+        whole = make_whole_run(
+            found,
+            decisions=decisions,
+            chosen=chosen,
+            unknown=unknown,
+            settlements=settled,
+            usage=usage,
+        )
+        terminal.data(whole, of_run=True)
         return Exit.OK
     given = GivenOptions(tenant=tenant, db=db)
     needed = find_lacking(found, given, source)
@@ -258,18 +258,18 @@ class EventPrinter:
 
 def print_event(terminal: Terminal, event: RunEvent) -> None:
     """One line; with --json one line of JSON."""
-    from oas_compiler.cli.view.run_json import event_record
+    from cinatra_sdk.api.run_json import make_event
 
-    terminal.data_line(event_record(event))
+    terminal.data_line(make_event(event))
     terminal.show(event_view(event))
 
 
 def show_events(terminal: Terminal, events: Iterable[RunEvent]) -> Exit:
     """Print stored events; with --json as one document."""
-    from oas_compiler.cli.view.run_json import event_record
+    from cinatra_sdk.api.page_json import make_event_list
 
     told = list(events)
-    terminal.data({"events": [event_record(event) for event in told]}, of_run=True)
+    terminal.data(make_event_list(told), of_run=True)
     for event in told:
         terminal.show(event_view(event))
     return Exit.OK

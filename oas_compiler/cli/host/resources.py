@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.outside.platform import Platform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+    from cinatra_sdk.store.person_store import PersonStore
     from oas_compiler.ir import ApiNode
     from oas_compiler.lower.flow import Flow
     from oas_compiler.pipeline import Loading
@@ -251,6 +252,19 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
     opened = RunStore.open(dsn or None, host=host)
     late.append(lend_stored_files(opened.database, host))
     return opened
+
+
+def act_as(opened: RunStore, who: str, tenant: str, parts: HostParts | None = None) -> PersonStore:
+    """The store for the person of this command, which asks whether they may do what they do.
+
+    tenant: as `--tenant` says it; empty: of every tenant, for this person has the database.
+    parts: of `--host`, for its policy.
+    """
+    from cinatra_sdk.api.permission import Person
+    from cinatra_sdk.store.person_store import PersonStore
+
+    person = Person(id=who, tenant=tenant or None, proof="terminal")
+    return PersonStore(opened, person, policy=None if parts is None else parts.may)
 
 
 def refuse_unknown_flow(opened: RunStore, name: str) -> None:

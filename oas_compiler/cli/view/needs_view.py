@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
+from cinatra_sdk.api.gate_json import find_place, find_risk, make_gate, make_need, make_wait
 from cinatra_sdk.contract import CALL_STEP
 from oas_compiler.cli.terminal.streams import (
     Compact,
@@ -35,7 +36,6 @@ from oas_compiler.cli.terminal.streams import (
     cut,
     unbroken,
 )
-from oas_compiler.cli.view.run_json import format_time, gate_record
 from oas_compiler.cli.view.run_view import command_line, commands_of, settle_commands
 from oas_compiler.cli.view.tables import format_since
 
@@ -101,7 +101,7 @@ def needs_table(
         step, risk = _describe_step(need)
         commands = ways_to_answer(need, whole.get(need.run_id, given))
         texts = (
-            need.run_id, _NEEDS[need.kind], _describe_place(need), cut(need.flow, _MOST_FLOW),
+            need.run_id, _NEEDS[need.kind], find_place(need), cut(need.flow, _MOST_FLOW),
             need.started_by, cut(need.content, LINE), step, risk, format_since(need.since, now),
             *([need.tenant] if of_tenants else []),
         )  # fmt: skip
@@ -121,7 +121,7 @@ def needs_table(
 def _build_block(need: Need, now: datetime, commands: Sequence[str]) -> list[RenderableType]:
     """The lines of one row where no table has room: what and where, of which flow and whose, how."""
     step, risk = _describe_step(need)
-    place = _describe_place(need)
+    place = find_place(need)
     head = [
         Text(clean(need.run_id), "bold"),
         *_make_pieces(
@@ -159,53 +159,19 @@ def ways_to_answer(need: Need, given: GivenOptions) -> list[str]:
 
 
 def need_record(need: Need, now: datetime, given: GivenOptions) -> dict[str, Any]:
-    """Anything that needs a person, in the same members; given: the options of its run's commands."""
-    _, risk = _describe_step(need)
+    """As the SDK tells it, with the commands; given: the options of its run's commands."""
     commands = ways_to_answer(need, given)
-    return {
-        "kind": need.kind,
-        "run": need.run_id,
-        "name": need.name,
-        "at": _describe_place(need),
-        "flow": need.flow,
-        "tenant": need.tenant,
-        "started_by": need.started_by,
-        "content": need.content,
-        "step": need.gate.step if need.kind == "gate" else None,
-        "risk": risk or None,
-        "shown": need.gate.shown if need.kind == "gate" else None,
-        "waiting_since": format_time(need.since),
-        "age_seconds": _count_seconds(need, now),
-        "command": commands[0],
-        "commands": commands,
-    }
+    return {**make_need(need, now), "command": commands[0], "commands": commands}
 
 
 def waiting_record(need: GateToDecide, now: datetime, given: GivenOptions) -> dict[str, Any]:
-    """A waiting gate with the run it belongs to."""
-    return {
-        "run": need.run_id,
-        "flow": need.flow,
-        "tenant": need.tenant,
-        "started_by": need.started_by,
-        "waiting_since": format_time(need.since),
-        "age_seconds": _count_seconds(need, now),
-        "command": ways_to_answer(need, given)[0],
-        **gate_record(need.gate),
-    }
-
-
-def _count_seconds(need: Need, now: datetime) -> int:
-    return max(0, int((now - need.since).total_seconds()))
-
-
-def _describe_place(need: Need) -> str:
-    """The gate's id, the node of the call, or the code of the failure."""
-    return need.call.path if need.kind == "call" else need.name
+    """A waiting gate with the run it belongs to, and the command that answers it."""
+    command = ways_to_answer(need, given)[0]
+    return {**make_wait(need, now), "command": command, **make_gate(need.gate)}
 
 
 def _describe_step(need: Need) -> tuple[str, str]:
-    if need.kind == "gate":
-        step = "call" if need.gate.step == CALL_STEP else str(need.gate.step)
-        return step, need.gate.risk
-    return "", need.risk if need.kind == "call" else ""
+    if need.kind != "gate":
+        return "", find_risk(need)
+    step = "call" if need.gate.step == CALL_STEP else str(need.gate.step)
+    return step, find_risk(need)

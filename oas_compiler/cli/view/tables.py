@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rich.text import Text
 
+from cinatra_sdk.api.run_json import list_needs
 from cinatra_sdk.data.text.person_texts import recorded_name
 from oas_compiler.cli.terminal.streams import Listing, clean, cut
 from oas_compiler.cli.view.checklist import slot_chosen
-from oas_compiler.cli.view.run_json import list_needs
 from oas_compiler.cli.view.values import Extent, cell
 
 if TYPE_CHECKING:

@@ -1,0 +1,201 @@
+"""What every surface tells and asks: JSON under one version, errors over HTTP, and who may do what.
+
+run_json.py      a run, its summary, and what belongs to it: events, decisions, calls, choices, models
+gate_json.py     a gate, and all else that needs a person
+page_json.py     pages of lists
+http_errors.py   one status, one code and one form of body for every error
+json_schemas.py  the JSON Schemas of all of these, as `docs/schemas/api` has them
+permission.py    `may`: whether a person may see, start, answer, settle, stop or archive
+
+    make_run(store.get("n1"))        ->  {"id": "n1", "status": "waiting", "waiting": [{…}], …}
+    make_error(error), status_of(error)  ->  {"detail": "there is no run 'n1'", "code": "run_not_found"}, 404
+    store.for_person(person)         a store that asks `may` before everything
+
+The command line prints these shapes, and adds the commands that only it knows.  `may` gives the
+`Verdict` of `cinatra_sdk.effects`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cinatra_sdk.public_names import import_on_use
+
+if TYPE_CHECKING:
+    from cinatra_sdk.api.gate_json import (
+        GateJson,
+        NeedJson,
+        OpenGateJson,
+        WaitJson,
+        make_gate,
+        make_need,
+        make_open_gate,
+        make_wait,
+    )
+    from cinatra_sdk.api.http_errors import (
+        HTTP_ERRORS,
+        ErrorJson,
+        HttpError,
+        make_error,
+        status_of,
+    )
+    from cinatra_sdk.api.json_schemas import (
+        API_VERSION,
+        SHAPES,
+        schema_of,
+    )
+    from cinatra_sdk.api.page_json import (
+        DecisionPageJson,
+        EventListJson,
+        NeedPageJson,
+        PageEndJson,
+        RunPageJson,
+        make_decision_page,
+        make_event_list,
+        make_need_page,
+        make_page_end,
+        make_run_page,
+    )
+    from cinatra_sdk.api.permission import (
+        ACTIONS,
+        Action,
+        ActionSubject,
+        MayPolicy,
+        MayRule,
+        Person,
+        Proof,
+        may,
+    )
+    from cinatra_sdk.api.run_json import (
+        CallJson,
+        ChosenJson,
+        DecisionJson,
+        EventJson,
+        ModelUsageJson,
+        RunJson,
+        RunSummaryJson,
+        SettlementJson,
+        WholeRunJson,
+        make_call,
+        make_chosen,
+        make_decision,
+        make_event,
+        make_run,
+        make_run_summary,
+        make_settlement,
+        make_usage,
+        make_whole_run,
+    )
+
+_LATER: Final = {
+    "ACTIONS": "api.permission",
+    "API_VERSION": "api.json_schemas",
+    "Action": "api.permission",
+    "CallJson": "api.run_json",
+    "ChosenJson": "api.run_json",
+    "DecisionJson": "api.run_json",
+    "DecisionPageJson": "api.page_json",
+    "ErrorJson": "api.http_errors",
+    "EventJson": "api.run_json",
+    "EventListJson": "api.page_json",
+    "GateJson": "api.gate_json",
+    "HTTP_ERRORS": "api.http_errors",
+    "HttpError": "api.http_errors",
+    "MayPolicy": "api.permission",
+    "MayRule": "api.permission",
+    "ModelUsageJson": "api.run_json",
+    "NeedJson": "api.gate_json",
+    "NeedPageJson": "api.page_json",
+    "OpenGateJson": "api.gate_json",
+    "PageEndJson": "api.page_json",
+    "Person": "api.permission",
+    "Proof": "api.permission",
+    "RunJson": "api.run_json",
+    "RunPageJson": "api.page_json",
+    "RunSummaryJson": "api.run_json",
+    "SHAPES": "api.json_schemas",
+    "SettlementJson": "api.run_json",
+    "ActionSubject": "api.permission",
+    "WaitJson": "api.gate_json",
+    "WholeRunJson": "api.run_json",
+    "make_call": "api.run_json",
+    "make_chosen": "api.run_json",
+    "make_decision": "api.run_json",
+    "make_decision_page": "api.page_json",
+    "make_error": "api.http_errors",
+    "make_event": "api.run_json",
+    "make_event_list": "api.page_json",
+    "make_gate": "api.gate_json",
+    "make_need": "api.gate_json",
+    "make_need_page": "api.page_json",
+    "make_open_gate": "api.gate_json",
+    "make_page_end": "api.page_json",
+    "make_run": "api.run_json",
+    "make_run_page": "api.page_json",
+    "make_run_summary": "api.run_json",
+    "make_settlement": "api.run_json",
+    "make_usage": "api.run_json",
+    "make_wait": "api.gate_json",
+    "make_whole_run": "api.run_json",
+    "may": "api.permission",
+    "schema_of": "api.json_schemas",
+    "status_of": "api.http_errors",
+}
+
+__all__ = [
+    "ACTIONS",
+    "API_VERSION",
+    "Action",
+    "CallJson",
+    "ChosenJson",
+    "DecisionJson",
+    "DecisionPageJson",
+    "ErrorJson",
+    "EventJson",
+    "EventListJson",
+    "GateJson",
+    "HTTP_ERRORS",
+    "HttpError",
+    "MayPolicy",
+    "MayRule",
+    "ModelUsageJson",
+    "NeedJson",
+    "NeedPageJson",
+    "OpenGateJson",
+    "PageEndJson",
+    "Person",
+    "Proof",
+    "RunJson",
+    "RunPageJson",
+    "RunSummaryJson",
+    "SHAPES",
+    "SettlementJson",
+    "ActionSubject",
+    "WaitJson",
+    "WholeRunJson",
+    "make_call",
+    "make_chosen",
+    "make_decision",
+    "make_decision_page",
+    "make_error",
+    "make_event",
+    "make_event_list",
+    "make_gate",
+    "make_need",
+    "make_need_page",
+    "make_open_gate",
+    "make_page_end",
+    "make_run",
+    "make_run_page",
+    "make_run_summary",
+    "make_settlement",
+    "make_usage",
+    "make_wait",
+    "make_whole_run",
+    "may",
+    "schema_of",
+    "status_of",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = import_on_use(__name__, _LATER)

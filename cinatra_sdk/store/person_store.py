@@ -1,0 +1,500 @@
+"""A run store for one person, which asks `may` before everything.
+
+    mine = PersonStore(store, Person(id="ann", tenant="acme", proof="token"))
+    mine.page()                                     the runs of acme that the host lets ann see
+    mine.answer("n1", "review", Decision.approve())      by ann; NotAllowed where she may not
+
+What a person may not see is not there for them (`RunNotFound`); what they may see and not do is
+`NotAllowed`, before anything is written.  A policy of the host that fails is `NotConfigured`.
+A surface makes one for each request: it lends the connections of `store`, and closes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Unpack
+
+from cinatra_sdk.api.permission import (
+    OTHER_TENANT,
+    POLICY_FAILED,
+    Action,
+    ActionSubject,
+    MayPolicy,
+    Person,
+    may,
+)
+from cinatra_sdk.data.text.person_texts import person_name
+from cinatra_sdk.engine.host_context import HostContext
+from cinatra_sdk.errors import NotAllowed, NotConfigured, RunNotFound
+from cinatra_sdk.events import RunEvent
+from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.outside.effects.door import Verdict
+from cinatra_sdk.outside.models.totals import ModelUsage
+from cinatra_sdk.postgres.connection import Row
+from cinatra_sdk.runs import OnEvent, Run
+from cinatra_sdk.store.arguments import check_arguments
+from cinatra_sdk.store.async_twins import in_thread
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.pages import PAGE, GatePage, Page
+from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
+from cinatra_sdk.store.runs.approver_rules import (
+    make_gate_subject,
+    make_requester_rule,
+    make_role_rule,
+)
+from cinatra_sdk.store.runs.creation import NewRun
+from cinatra_sdk.store.runs.decision_entry import Decisions, Named, list_decisions
+from cinatra_sdk.store.runs.decision_rows import GateDecision, open_gate
+from cinatra_sdk.store.runs.flow_cache import refuse_other_names
+from cinatra_sdk.store.runs.lists import (
+    Events,
+    GateDecisions,
+    GateFilter,
+    Names,
+    NeedFilter,
+    Questions,
+    RunFilter,
+    Runs,
+    Settlements,
+    UnknownEffects,
+)
+from cinatra_sdk.store.runs.needs import NeedPage
+from cinatra_sdk.store.runs.retries import SweepOptions
+from cinatra_sdk.store.runs.run_events import EffectRecord, EffectStatus
+from cinatra_sdk.store.runs.run_rows import load_row, name_run
+from cinatra_sdk.store.runs.upkeep import Archived
+
+if TYPE_CHECKING:
+    from cinatra_sdk.attachments import AnswerRule
+
+
+@check_arguments
+class PersonStore(RunStore):
+    """As the store that it is made of, for one person; each method asks before it does something."""
+
+    def __init__(self, store: RunStore, person: Person, *, policy: MayPolicy | None = None) -> None:
+        """policy: in place of `HostParts.may` of the store's host."""
+        self.__dict__.update(vars(store))
+        self._person = person
+        self._policy = policy or self._flows.may
+
+    @property
+    def person(self) -> Person:
+        assert self._person is not None  # set above
+        return self._person
+
+    def close(self) -> None:
+        """Closes nothing: the store that this one is made of is closed by whoever opened it."""
+
+    # ------------------------------------------------------------------ asking
+
+    def may(
+        self,
+        action: Action,
+        run_id: str,
+        *,
+        gate_id: str = "",
+        decision: Decision | None = None,
+    ) -> Verdict:
+        """Whether the person may do something to a run, for a surface that shows only what they can do.
+
+        gate_id: of an open gate, for `answer`; decision: what they would answer, by default an approval.
+
+        Raises: `RunNotFound` for what they may not see; `GateClosed`; `NotConfigured` where the rules of
+        packs need what this process lacks.
+        """
+        row = self._look(run_id)
+        if not gate_id:
+            return self._ask(action, _make_run_subject(row))
+        decision = decision or Decision.approve(by=self.person.id)
+        with self._database.connection() as connection:
+            gate = open_gate(connection, row, gate_id)
+            flow = self._flows.flow_of(connection, row) if row["governed"] else None
+            return may(
+                self.person, action, make_gate_subject(row, gate, decision), policy=self._policy,
+                rules=(make_requester_rule(connection, row, gate), make_role_rule(flow, row, gate)),
+            )  # fmt: skip
+
+    amay = in_thread(may)
+
+    def _ask(self, action: Action, subject: ActionSubject) -> Verdict:
+        return may(self.person, action, subject, policy=self._policy)
+
+    def _look(self, run_id: str, tenant: str | None = None, action: Action = "see") -> Row:
+        """The run's row, where the person may do this to it."""
+        with self._database.connection() as connection:
+            row = load_row(connection, run_id, tenant)
+        self._require(action, _make_run_subject(row))
+        return row
+
+    def _see(self, run_id: str, tenant: str | None = None) -> None:
+        """As `_look`, before a method that keeps to the tenant itself and that needs no row."""
+        if self._policy is not None or self.person.tenant not in (None, tenant):
+            self._look(run_id, tenant)
+
+    def _require(self, action: Action, subject: ActionSubject) -> None:
+        said = self._ask(action, subject)
+        if said.allowed:
+            return
+        if said.code == POLICY_FAILED:
+            raise NotConfigured(said.reason, hint="mend may in its HostParts")
+        if subject.kind != "flow":
+            run = replace(subject, kind="run", name="", risk="", decision="")
+            if action == "see" or not self._ask("see", run).allowed:
+                raise RunNotFound(f"there is no run '{subject.run_id}'", hint="see oasflow runs")
+        raise NotAllowed(said.reason, hint=said.hint, code=said.code)
+
+    def _name(self, by: str) -> str:
+        """Nobody acts in the name of somebody else."""
+        own = person_name(self.person.id)
+        if by and person_name(by) != own:
+            raise NotAllowed(f"{own} acts in no other name", hint="leave the name out")
+        return own
+
+    def _tenant(self, asked: str | None) -> str | None:
+        """The tenant to which a list keeps; None: every tenant's."""
+        own = self.person.tenant
+        if own is None or asked is None or asked == own:
+            return asked if own is None else own
+        raise NotAllowed(f"{self.person.id} is of another tenant", code=OTHER_TENANT)
+
+    def _sees(self, item: Any) -> bool:
+        """Whether the person may see the run of an item of a list, which keeps to the tenant already."""
+        if self._policy is None:
+            return True
+        with self._database.connection() as connection:
+            named = item.id if isinstance(item, Run) else item.run_id
+            subject = _make_run_subject(load_row(connection, named))
+        try:
+            self._require("see", subject)
+        except RunNotFound:
+            return False
+        return True
+
+    # ------------------------------------------------------------------ acting
+
+    def create(
+        self,
+        flow: DurableFlow,
+        params: Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        **about: Unpack[NewRun],
+    ) -> Run:
+        """As the store's; `by` is the person.  Raises: `NotAllowed`, too."""
+        return super().create(flow, params, run_id, **self._begin(flow, about))
+
+    def start(
+        self,
+        flow: DurableFlow,
+        params: Mapping[str, Any] | None = None,
+        run_id: str | None = None,
+        *,
+        on_event: OnEvent | None = None,
+        **about: Unpack[NewRun],
+    ) -> Run:
+        """As the store's; `by` is the person.  Raises: `NotAllowed`, too."""
+        told = self._begin(flow, about)
+        return super().start(flow, params, run_id, on_event=on_event, **told)
+
+    def _begin(self, flow: DurableFlow, about: NewRun) -> NewRun:
+        """What is said of the new run, where the person may start it."""
+        refuse_other_names(about, NewRun, "PersonStore.start()")
+        by = self._name(about.get("by", ""))
+        tenant = self._tenant(about.get("tenant") or None) or ""
+        _, whose = name_run(about.get("context"), None, tenant)
+        owner = about.get("owner", "")
+        subject = ActionSubject(
+            kind="flow", tenant=whose, flow=flow.name, started_by=by, owner=owner
+        )
+        self._require("start", subject)
+        if about.get("parent"):
+            self._look(about["parent"], whose)
+        told: NewRun = {**about, "by": by, "tenant": tenant}
+        return told
+
+    def decide(
+        self,
+        run_id: str,
+        gate_id: Named | Decisions,
+        decision: Decision | None = None,
+        *,
+        flow: DurableFlow | None = None,
+        tenant: str | None = None,
+        context: HostContext | None = None,
+    ) -> Run:
+        """As the store's; each decision is the person's.  Raises: `NotAllowed`, too."""
+        if isinstance(gate_id, Mapping):
+            list_decisions(gate_id, None)  # refuses what is no decision
+            signed = {one: self._sign(run_id, one, said, tenant) for one, said in gate_id.items()}
+            return super().decide(run_id, signed, flow=flow, tenant=tenant, context=context)
+        said = self._sign(run_id, gate_id, decision, tenant)
+        return super().decide(run_id, gate_id, said, flow=flow, tenant=tenant, context=context)
+
+    def answer(
+        self,
+        run_id: str,
+        gate_id: Named,
+        decision: Decision,
+        *,
+        flow: DurableFlow | None = None,
+        tenant: str | None = None,
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+        wait: float = WAIT_SECONDS,
+    ) -> Run:
+        """As the store's; the decision is the person's.  Raises: `NotAllowed`, too."""
+        signed = self._sign(run_id, gate_id, decision, tenant)
+        return super().answer(
+            run_id, gate_id, signed, flow=flow, tenant=tenant, context=context, on_event=on_event,
+            wait=wait,
+        )  # fmt: skip
+
+    def _sign(
+        self, run_id: str, named: Named, decision: Decision | None, tenant: str | None
+    ) -> Decision:
+        """The decision with the person's name, where they may answer the gate so."""
+        ((gate_id, said),) = list_decisions(named, decision).items()
+        row = self._look(run_id, tenant)
+        signed = replace(said, by=self._name(said.by))
+        with self._database.connection() as connection:
+            gate = open_gate(connection, row, gate_id)
+        self._require("answer", make_gate_subject(row, gate, signed))
+        return signed
+
+    def work(
+        self,
+        run_id: str,
+        *,
+        flow: DurableFlow | None = None,
+        tenant: str | None = None,
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+        wait: float = WAIT_SECONDS,
+    ) -> Run:
+        """As the store's: it carries out what somebody was allowed to start or answer, so whoever may see
+        the run may call it.
+        """
+        self._see(run_id, tenant)
+        return super().work(
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
+        )
+
+    def resume(
+        self,
+        run_id: str,
+        *,
+        flow: DurableFlow | None = None,
+        tenant: str | None = None,
+        context: HostContext | None = None,
+        on_event: OnEvent | None = None,
+        wait: float = WAIT_SECONDS,
+        by: str = "",
+    ) -> Run:
+        """As the store's, for whoever may `start`.  Raises: `NotAllowed`, too."""
+        self._look(run_id, tenant, "start")
+        return super().resume(
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait,
+            by=self._name(by),
+        )  # fmt: skip
+
+    def sweep(self, **_told: Unpack[SweepOptions]) -> SweptRuns:
+        """Raises: `NotAllowed`: the host sweeps, and no person."""
+        raise NotAllowed("a sweep is the work of the host", hint="sweep with the host's own store")
+
+    def settle(
+        self,
+        run_id: str,
+        key: str,
+        *,
+        happened: bool,
+        value: Mapping[str, Any] | None = None,
+        by: str = "",
+        reason: str = "",
+        tenant: str | None = None,
+    ) -> Run:
+        """As the store's; the word is the person's.  Raises: `NotAllowed`, too."""
+        subject = _make_run_subject(self._look(run_id, tenant))
+        self._require("settle", replace(subject, kind="call", name=key))
+        return super().settle(
+            run_id, key, happened=happened, value=value, by=self._name(by), reason=reason,
+            tenant=tenant,
+        )  # fmt: skip
+
+    def stop(
+        self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
+    ) -> Run:
+        """As the store's; the person stops it.  Raises: `NotAllowed`, too."""
+        self._look(run_id, tenant, "stop")
+        return super().stop(run_id, by=self._name(by), reason=reason, tenant=tenant)
+
+    def archive(
+        self,
+        run_id: str | None = None,
+        *,
+        older_than: timedelta | None = None,
+        tenant: str | None = None,
+        by: str = "",
+        dead_letters: bool = False,
+        limit: int | None = None,
+        dry_run: bool = False,
+    ) -> Archived:
+        """As the store's; of many runs those that the person may not archive are left.
+
+        Raises: `NotAllowed`, too.
+        """
+        if run_id is not None:
+            self._look(run_id, tenant, "archive")
+        return super().archive(
+            run_id, older_than=older_than, tenant=self._tenant(tenant), by=self._name(by),
+            dead_letters=dead_letters, limit=limit, dry_run=dry_run,
+        )  # fmt: skip
+
+    def _allows_archiving(self, run_id: str) -> bool:
+        try:
+            self._look(run_id, action="archive")
+        except (NotAllowed, RunNotFound):
+            return False
+        return True
+
+    # ------------------------------------------------------------------ seeing
+
+    def get(self, run_id: str, *, tenant: str | None = None) -> Run:
+        self._see(run_id, tenant)
+        return super().get(run_id, tenant=tenant)
+
+    def list(self, **wanted: Unpack[RunFilter]) -> Runs:
+        refuse_other_names(wanted, RunFilter, "PersonStore.list()")
+        return [*self.page(**wanted).items]
+
+    def page(self, **wanted: Unpack[RunFilter]) -> Page[Run]:
+        """As the store's; where the host has a policy, a page may have fewer items than `limit`, and none
+        though a next one follows.
+        """
+        wanted["tenant"] = self._tenant(wanted.get("tenant"))
+        page = super().page(**wanted)
+        return replace(page, items=[one for one in page.items if self._sees(one)])
+
+    def gates(self, **wanted: Unpack[GateFilter]) -> GatePage:
+        """As the store's; see `page`."""
+        wanted["tenant"] = self._tenant(wanted.get("tenant"))
+        page = super().gates(**wanted)
+        return replace(
+            page,
+            items=[one for one in page.items if self._sees(one)],
+            unreadable=[one for one in page.unreadable if self._sees(one)],
+        )
+
+    def needs(self, **wanted: Unpack[NeedFilter]) -> NeedPage:
+        """As the store's; see `page`."""
+        wanted["tenant"] = self._tenant(wanted.get("tenant"))
+        page = super().needs(**wanted)
+        return replace(
+            page,
+            items=[one for one in page.items if self._sees(one)],
+            unreadable=[one for one in page.unreadable if self._sees(one)],
+        )
+
+    def flow_names(
+        self, *, tenant: str | None = None, limit: int | None = None, after: str = ""
+    ) -> Names:
+        """As the store's: names of flows are those of the tenant, and no policy is asked."""
+        return super().flow_names(tenant=self._tenant(tenant), limit=limit, after=after)
+
+    def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
+        try:
+            found = super().find(prefix, tenant=self._tenant(tenant), to_act=to_act)
+        except RunNotFound:
+            if self._policy is None:
+                raise
+            # The store's own text may name runs that the person may not see.
+            raise RunNotFound(f"no run is '{prefix}'", hint="see oasflow runs") from None
+        self._see(found)
+        return found
+
+    def questions(self, run_id: str, *, tenant: str | None = None) -> Questions:
+        self._see(run_id, tenant)
+        return super().questions(run_id, tenant=tenant)
+
+    def decisions(self, run_id: str, *, tenant: str | None = None) -> GateDecisions:
+        self._see(run_id, tenant)
+        return super().decisions(run_id, tenant=tenant)
+
+    def decisions_page(
+        self, run_id: str, *, limit: int = PAGE, after: str = "", tenant: str | None = None
+    ) -> Page[GateDecision]:
+        self._see(run_id, tenant)
+        return super().decisions_page(run_id, limit=limit, after=after, tenant=tenant)
+
+    def effects(
+        self,
+        run_id: str,
+        *,
+        status: EffectStatus | None = None,
+        limit: int = PAGE,
+        after: str = "",
+        tenant: str | None = None,
+    ) -> Page[EffectRecord]:
+        self._see(run_id, tenant)
+        return super().effects(run_id, status=status, limit=limit, after=after, tenant=tenant)
+
+    def usage(self, run_id: str, *, tenant: str | None = None) -> tuple[ModelUsage, ...]:
+        self._see(run_id, tenant)
+        return super().usage(run_id, tenant=tenant)
+
+    def flow(
+        self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
+    ) -> DurableFlow:
+        self._see(run_id, tenant)
+        return super().flow(run_id, tenant=tenant, to_reject=to_reject)
+
+    def source(self, run_id: str, *, tenant: str | None = None) -> bytes:
+        self._see(run_id, tenant)
+        return super().source(run_id, tenant=tenant)
+
+    def answer_rules(self, run_id: str, *, tenant: str | None = None) -> tuple[AnswerRule, ...]:
+        self._see(run_id, tenant)
+        return super().answer_rules(run_id, tenant=tenant)
+
+    def events(
+        self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
+    ) -> Iterator[RunEvent]:
+        """As the store's; asked once, when the person begins to follow."""
+        self._see(run_id, tenant)
+        return super().events(run_id, after=after, follow=follow, tenant=tenant)
+
+    async def aevents(
+        self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
+    ) -> AsyncIterator[RunEvent]:
+        """As `events`."""
+        await asyncio.to_thread(self._see, run_id, tenant)
+        told = super().aevents(run_id, after=after, follow=follow, tenant=tenant)
+        async with aclosing(told) as events:  # type: ignore[type-var]  # an async generator, which closes
+            async for event in events:
+                yield event
+
+    def told(self, run_id: str, *, after: int = 0, tenant: str | None = None) -> Events:
+        self._see(run_id, tenant)
+        return super().told(run_id, after=after, tenant=tenant)
+
+    def unknown(self, run_id: str, *, tenant: str | None = None) -> UnknownEffects:
+        self._see(run_id, tenant)
+        return super().unknown(run_id, tenant=tenant)
+
+    def settlements(self, run_id: str, *, tenant: str | None = None) -> Settlements:
+        self._see(run_id, tenant)
+        return super().settlements(run_id, tenant=tenant)
+
+
+def _make_run_subject(row: Row) -> ActionSubject:
+    return ActionSubject(
+        kind="run",
+        tenant=row["tenant"],
+        flow=row["flow_name"],
+        run_id=row["run_id"],
+        started_by=row["started_by"] or "",
+        owner=row["owner"] or "",
+    )

@@ -109,6 +109,10 @@ def run(
     del components, unblock_component  # their callbacks have told cli/host/resources.py
     if yes and not simulate:
         raise Halt("--yes approves without looking: it goes with --simulate only")
+    if yes and detach:
+        raise Halt(
+            "--yes approves every gate, and --detach stops at the first: leave one of them out"
+        )
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     chosen = resources.PlatformOptions(
         simulate=simulate,
@@ -205,7 +209,8 @@ def resume(
     if everything:
         if run or flow:
             raise Halt("--all is every run: leave out RUN and --flow")
-
+        if by:
+            raise Halt("--all asks nobody: leave out --as")
         return resume_all(given, watch=watch, limit=limit, as_json=as_json)
     if watch is not None:
         raise Halt("--watch goes with --all")

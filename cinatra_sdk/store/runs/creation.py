@@ -17,6 +17,7 @@ from psycopg.types.json import Json
 from cinatra_sdk.data.text.person_texts import MAX_NAME, describe_fault, person_name
 from cinatra_sdk.engine.host_context import DERIVED, HostContext
 from cinatra_sdk.errors import InputInvalid, RunEnded, StoreError
+from cinatra_sdk.flow.plan.caller_inputs import refuse_unknown
 from cinatra_sdk.flow.plan.plan import walk_plan
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
 from cinatra_sdk.host_parts.host_parts import RunIdentity
@@ -70,6 +71,7 @@ def create_run(
 
     Raises: as `RunStore.create`.
     """
+    _refuse_unknown_inputs(flow, params, about)
     given = flow.input(params)
     unfit = describe_fault({"name of the flow": flow.name})
     if unfit:
@@ -110,6 +112,22 @@ def create_run(
         flows.stored.keep(flow.digest, True)
     flows.remember(name, flow)
     return name, host
+
+
+def _refuse_unknown_inputs(
+    flow: DurableFlow, params: Mapping[str, Any] | None, about: NewRun
+) -> None:
+    """Raises: `InputInvalid`.  A run that another begins is left alone: its parent sends what it has,
+    and of that the flow takes what it declares.
+    """
+    plan = getattr(flow, "plan", None)
+    known = (
+        getattr(flow, "inputs", None)  # of a hand-written graph, which may take everything
+        if plan is None
+        else {port.title: port for port in plan.inputs}
+    )
+    if known is not None and isinstance(params, Mapping) and not about.get("parent"):
+        refuse_unknown(params, known)
 
 
 def _insert_of_stored_flow(database: Database, flows: KnownFlows, row: Row) -> bool:

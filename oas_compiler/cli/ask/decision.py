@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
+from cinatra_sdk.data.text.plurals import say_number
 from cinatra_sdk.errors import AnswerInvalid, GateChanged, HostRefused
 from cinatra_sdk.gates.decisions import SHORT, Decision
 from oas_compiler.cli.host import options, resources
@@ -62,15 +64,22 @@ def lend_signer(terminal: Terminal, store: RunStore, option: str) -> None:
         terminal.note(_NO_SIGNER)
 
 
-def tell_unsigned(terminal: Terminal, store: RunStore, run_id: str) -> None:
-    """Say that a run's last record has no signature; a run that no pack governs has no record."""
+def tell_unsigned(terminal: Terminal, store: RunStore, run_id: str, option: str) -> None:
+    """Say that a run's last record has no signature; a run that no pack governs has no record.
+
+    option: `--host` of the command.
+    """
+    from cinatra_sdk.host_parts.factory import HOST_VARIABLE
     from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 
     last = DecisionRecords(store.database).page(run_id=run_id, limit=1).items
     if last and last[0].record.signature is None:
+        way = "--host MODULE:FACTORY (or OASFLOW_HOST) lends a signer"
+        if option or os.environ.get(HOST_VARIABLE):
+            way = "the host of this command lent no signer for it"
         terminal.note(
             f"the decision record {clean(last[0].record.record_id)} is not signed, and verifying it "
-            "with keys names it: --host MODULE:FACTORY (or OASFLOW_HOST) lends a signer"
+            f"with keys names it: {way}"
         )
 
 
@@ -156,6 +165,8 @@ def answer_gate(
             lend_signer(terminal, store, about.given.own.host)
         found = find_gate(store, target, about.given, command)
         decision = decide_found(store, found, decide, about, command=command, complete=complete)
+        # What the run calls is told only for a decision that can be about what the gate shows.
+        found.refuse_other(decision.shown)
         drive = prepare(store, found, terminal, about, command=command, decision=decision)
         if drive is not None:
             return drive.go(call_answer(store, found, decision, drive.flow, about.given))
@@ -164,7 +175,7 @@ def answer_gate(
         if about.given.own.host:
             terminal.note("a rejection needs no flow: of the host it uses the signer alone")
         done = tell_rejection(terminal, about.given, lambda: reject(None, context))
-        tell_unsigned(terminal, store, found.run.id)
+        tell_unsigned(terminal, store, found.run.id, about.given.own.host)
         return done
 
 
@@ -381,6 +392,9 @@ def _find_only_gate(store: RunStore, run: Run, given: GivenOptions) -> Gate:
         )
     if not run.waiting:
         whole = options_of_run(store, run, given)
+        calls = store.unknown(run.id) if run.status == "waiting" else ()
+        if calls:
+            raise _build_call_to_settle(run, [call.key for call in calls], whole)
         message = _describe_idle(run, store.questions(run.id).last, whole)
         raise Halt(message, exit=Exit.CONFLICT, code="gate_closed")
     names = ", ".join(f"{run.id}/{gate.id}" for gate in run.waiting)
@@ -389,6 +403,21 @@ def _find_only_gate(store: RunStore, run: Run, given: GivenOptions) -> Gate:
         f"{len(run.waiting)} gates of run '{run.id}' wait; name one: {names}",
         then=_list_commands(run, whole),
         more={"waiting": _describe_waiting(run, whole)},
+    )
+
+
+def _build_call_to_settle(run: Run, keys: list[str], given: GivenOptions) -> Halt:
+    """What a run waits for that no gate asks: somebody's word on its calls."""
+    from oas_compiler.cli.view.run_view import command_line, settle_commands
+
+    many = f"{say_number(len(keys), 'call')}, of which nobody knows whether {'it' if len(keys) == 1 else 'they'} happened"
+    lines = [line for key in keys for line in settle_commands(run.id, key, given)]
+    return Halt(
+        f"no gate of run '{run.id}' waits: it waits for a person's word on {many}; settle with:",
+        exit=Exit.CONFLICT,
+        code="gate_closed",
+        then=[command_line(line) for line in lines],
+        more={"settle": lines},
     )
 
 

@@ -170,7 +170,11 @@ def _warn_of_simulation(flow: DurableFlow) -> None:
     """Say that calls are made up, where the flow makes any."""
     plan = getattr(flow, "plan", None)
     if plan is None:  # nobody knows what the functions of a hand-written graph call
-        log.warning("graph '%s' was given no platform: what it asks of one is simulated", flow.name)
+        log.warning(
+            "graph '%s' was given no platform: its own code acts as it is written, and only what it "
+            "asks of a platform is simulated",
+            flow.name,
+        )
     elif any(node.work.asks_platform for node in walk_plan(plan)):
         log.warning(
             "flow '%s' was compiled without a platform: its HTTP calls are simulated", flow.name

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
@@ -76,7 +79,7 @@ def tell_unsigned(terminal: Terminal, store: RunStore, run_id: str, option: str)
     if last and last[0].record.signature is None:
         way = "--host MODULE:FACTORY (or OASFLOW_HOST) lends a signer"
         if option or os.environ.get(HOST_VARIABLE):
-            way = "the host of this command lent no signer for it"
+            way = "the host of this command did not sign it"
         terminal.note(
             f"the decision record {clean(last[0].record.record_id)} is not signed, and verifying it "
             f"with keys names it: {way}"
@@ -164,19 +167,63 @@ def answer_gate(
         if command == "reject":
             lend_signer(terminal, store, about.given.own.host)
         found = find_gate(store, target, about.given, command)
-        decision = decide_found(store, found, decide, about, command=command, complete=complete)
-        # What the run calls is told only for a decision that can be about what the gate shows.
-        found.refuse_other(decision.shown)
-        drive = prepare(store, found, terminal, about, command=command, decision=decision)
-        if drive is not None:
-            return drive.go(call_answer(store, found, decision, drive.flow, about.given))
-        reject = call_answer(store, found, decision, None, about.given)
-        context = resources.host(about.given.tenant)
-        if about.given.own.host:
-            terminal.note("a rejection needs no flow: of the host it uses the signer alone")
-        done = tell_rejection(terminal, about.given, lambda: reject(None, context))
-        tell_unsigned(terminal, store, found.run.id, about.given.own.host)
-        return done
+        try:
+            return _carry_out(
+                store, terminal, found, decide, about, command=command, complete=complete
+            )
+        except AnswerInvalid as error:
+            error.hint = _complete_hint(error.hint, store, found, about.given)
+            raise
+
+
+def _carry_out(
+    store: RunStore,
+    terminal: Terminal,
+    found: MeantGate,
+    decide: Decide,
+    about: Decider,
+    *,
+    command: str,
+    complete: Complete | None,
+) -> Exit:
+    """Make the decision, and drive the run on with it."""
+    decision = decide_found(store, found, decide, about, command=command, complete=complete)
+    # What the run calls is told only for a decision that can be about what the gate shows.
+    found.refuse_other(decision.shown)
+    drive = prepare(store, found, terminal, about, command=command, decision=decision)
+    if drive is not None:
+        return drive.go(call_answer(store, found, decision, drive.flow, about.given))
+    reject = call_answer(store, found, decision, None, about.given)
+    context = resources.host(about.given.tenant)
+    if about.given.own.host:
+        terminal.note("a rejection needs no flow: of the host it uses the signer alone")
+    done = tell_rejection(terminal, about.given, lambda: reject(None, context))
+    tell_unsigned(terminal, store, found.run.id, about.given.own.host)
+    return done
+
+
+_PLACE: Final = re.compile(r'oasflow (approve|reject) RUN/GATE(?: --shown HASH)?(?: --reason "…")?')
+"""The commands that the hint of a refused answer names, which knows no run."""
+_PLAIN_ANSWER: Final = 'an answer that fits: {"approved": true}'
+
+
+def _complete_hint(hint: str, store: RunStore, found: MeantGate, given: GivenOptions) -> str:
+    """The hint of a refused answer in commands that can be typed: run, gate and what it shows are
+    known here, and a whole answer is nothing that `--value` takes.
+    """
+    from oas_compiler.cli.view.run_view import seen_of
+
+    gate, whole = found.gate, options_of_run(store, found.run, given)
+
+    def write(name: str) -> str:
+        why = ("--reason", "…") if name == "reject" else ()
+        return whole.command(name, f"{found.run.id}/{gate.id}", *seen_of(gate), *why)
+
+    fitting = write("approve")
+    if gate.is_editable:
+        arguments = json.dumps(gate.values.get("arguments"), ensure_ascii=False)
+        fitting = f"an edit gives all arguments; as they are shown: --value {shlex.quote(arguments)}; to approve them so: {fitting}"
+    return _PLACE.sub(lambda named: write(named[1]), hint).replace(_PLAIN_ANSWER, fitting)
 
 
 def decide_found(

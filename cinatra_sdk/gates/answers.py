@@ -186,8 +186,13 @@ class NoWords(AnswerInvalid):
     """An answer says nothing where a text is asked."""
 
 
-_NOTHING: Final = frozenset({"null", "None", "undefined"})
-"""Words of programs for nothing."""
+_NOTHING: Final = frozenset({"null", "undefined", "nil"})
+"""Words of programs for nothing, in any case."""
+_NOTHING_AS_WRITTEN: Final = frozenset({"None", "NoneType", "NaN"})
+"""The same in the one spelling of their programs: `none` is a person's word, and Nan a name."""
+_OBJECT: Final = re.compile(r"\[object\s+\w+\]", re.IGNORECASE)
+"""What JavaScript makes of an object that is joined to a text."""
+_BETWEEN_WORDS: Final = re.compile(r"[\W_]+")
 _SPEAKING: Final = frozenset({"L", "N", "So", "Sc"})
 """Categories of Unicode that say something alone: letters, numbers, symbols (emoji among them) and
 currencies.
@@ -196,8 +201,13 @@ _EMOJI: Final = frozenset("\u203c\u2049\u2194\u2934\u2935\u3030\u20e3")
 """Emoji of other categories, and the key around `#` and `*`."""
 _FILLING: Final = re.compile("[\u2500-\u259f\ufffd]")
 """Symbols that lines and bars are made of, and the mark of a letter that was lost."""
-_LONGEST_PLACEHOLDER: Final = 200
-_PLACEHOLDER: Final = re.compile(r"\W*\[\s*approved\s+by\s+operator\s*\W*\]\W*")
+_LONGEST_PLACEHOLDER: Final = 1_000
+_PLACEHOLDER: Final = re.compile(r"(?:approvedbyoperator)+")
+_LOOK_ALIKES: Final = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0443\u0442\u0432\u0433\u0475\u0501\u03b1\u03b5\u03bf\u03c1\u03c5\u03c4\u03bd\u03b2",
+    "aeopytbrvdaeopytvb",
+)
+"""Cyrillic and Greek letters that a person reads as those of `approved by operator`."""
 
 
 def has_words(value: object) -> bool:
@@ -206,12 +216,28 @@ def has_words(value: object) -> bool:
     word of a program for nothing.
     """
     if isinstance(value, str):
-        return value.strip() not in _NOTHING and any(map(_speaks, value))
+        return any(map(_speaks, value)) and not _is_word_for_nothing(value)
     if isinstance(value, Mapping):
         return any(map(has_words, value.values()))
     if isinstance(value, (list, tuple)):
         return any(map(has_words, value))
     return value is not None
+
+
+def _is_word_for_nothing(text: str) -> bool:
+    """Whether a text holds no other word than those of programs for nothing, whatever signs stand
+    around them: `"null"`, `'None'`, `null.`, `[object Object]`.
+    """
+    if len(text) > _LONGEST_PLACEHOLDER:
+        return False
+    rest = _OBJECT.sub("null", text)
+    words = [word for word in _BETWEEN_WORDS.split(rest) if word]
+    signs = _BETWEEN_WORDS.findall(rest)
+    return (
+        bool(words)
+        and all(one.casefold() in _NOTHING or one in _NOTHING_AS_WRITTEN for one in words)
+        and not any(_speaks(letter) for sign in signs for letter in sign)
+    )
 
 
 def _speaks(letter: str) -> bool:
@@ -225,15 +251,15 @@ def _speaks(letter: str) -> bool:
 
 
 def is_placeholder(value: object) -> bool:
-    """Whether a text is the one that stands for a yes without words, in whatever spelling."""
+    """Whether a text is the one that stands for a yes without words, in whatever spelling, once or
+    repeated: in brackets of any kind, since without them a person may mean it.
+    """
     if not isinstance(value, str) or len(value) > _LONGEST_PLACEHOLDER:
         return False
-    seen = "".join(
-        one
-        for one in unicodedata.normalize("NFKC", value)
-        if one not in INVISIBLE and unicodedata.category(one) != "Cf"
-    )
-    return _PLACEHOLDER.fullmatch(seen.casefold()) is not None
+    seen = unicodedata.normalize("NFKD", value).casefold().translate(_LOOK_ALIKES)
+    in_brackets = any(unicodedata.category(one) in {"Ps", "Pe"} or one in "<>" for one in seen)
+    letters = "".join(one for one in seen if one.isalnum() and one not in INVISIBLE)
+    return in_brackets and _PLACEHOLDER.fullmatch(letters) is not None
 
 
 def answers_question(value: object, schema: Mapping[str, Any] | None = None) -> bool:

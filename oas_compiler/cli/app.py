@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from oas_compiler.cli.host import options
 from oas_compiler.cli.terminal.exits import (
@@ -32,6 +32,45 @@ from oas_compiler.cli.terminal.streams import Terminal, clean
 
 _CODES = "\b\nExit codes:\n" + "\n".join(f"  {int(code):>3}  {MEANINGS[code]}" for code in Exit)
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
+
+
+class Command(TyperCommand):
+    """A command that drops nothing that was typed: of an option that says one thing, given twice, the
+    parser would keep the last, and an empty name would mean that none was given.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not ctx.resilient_parsing:
+            values, _, given = self.make_parser(ctx).parse_args(args=list(args))
+            for option in self.params:
+                _refuse_repeated(ctx, option, given.count(option))
+                _refuse_empty(ctx, option, values.get(option.name))
+        return super().parse_args(ctx, args)
+
+
+_MAY_BE_EMPTY: Final = frozenset({"--reason", "--text", "--after", "--host"})
+"""Options whose empty text hides nothing: no reason, no words (which a gate refuses), the first page,
+OASFLOW_HOST.
+"""
+
+
+def _refuse_repeated(ctx: Any, option: Any, number: int) -> None:
+    if number < 2 or option.param_type_name != "option" or option.multiple:
+        return
+    sides = [option.opts[0], *option.secondary_opts]
+    if option.secondary_opts:
+        ctx.fail(f"{' and '.join(sides)} contradict each other: give one of them, once")
+    if not option.is_flag:
+        ctx.fail(
+            f"{'/'.join(option.opts)} is given {number} times, and takes one value: give it once"
+        )
+
+
+def _refuse_empty(ctx: Any, option: Any, value: object) -> None:
+    if option.param_type_name != "option" or not _MAY_BE_EMPTY.isdisjoint(option.opts):
+        return
+    if value == "" and option.default == "":
+        ctx.fail(f"{'/'.join(option.opts)} is empty: give a value, or leave it out")
 
 
 class Commands(TyperGroup):
@@ -172,14 +211,16 @@ def _build_app(names: Sequence[str]) -> typer.Typer:
     for name in names:
         if name in _COMMANDS:
             found = _load_command(_COMMANDS[name], name)
-            made.command(name, short_help=_read_first_paragraph(found))(bounded(found))
+            made.command(name, cls=Command, short_help=_read_first_paragraph(found))(bounded(found))
             continue
         module, about, commands = _GROUPS[name]
         group = _make_group(name, about)
         for command in commands:
             function = _LISTS[name] if command == "list" else command
             found = _load_command(module, function)
-            group.command(command, short_help=_read_first_paragraph(found))(bounded(found))
+            group.command(command, cls=Command, short_help=_read_first_paragraph(found))(
+                bounded(found)
+            )
         made.add_typer(group, short_help=about)
     return made
 

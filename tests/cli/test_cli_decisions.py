@@ -14,6 +14,7 @@ from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.gates.gate import Gate
 from oas_compiler import compile_flow
 from oas_compiler.cli.ask import decision
+from oas_compiler.cli.ask.batch import _say_in_cell
 from oas_compiler.cli.terminal.streams import console_for
 from oas_compiler.cli.view.gate_group import find_common, has_plain_view, own_view, shared_view
 from tests.flows import api, end, flow_of, gate, node, port, start, tool
@@ -105,7 +106,15 @@ def test_no_text_and_no_value_approves_where_nothing_reads_it(
 ) -> None:
     refused = waiting("answer", "r1/review", *words)
     assert refused.exit_code == 2
-    assert why in " ".join(refused.stderr.split())
+    told = " ".join(refused.stderr.split())
+    assert why in told
+    # What is advised can be typed: run, gate and what it shows are known.
+    with RunStore.open(fresh_database) as store:
+        seen = store.get("r1").waiting[0].shown[:16]
+    assert f"oasflow approve r1/review --shown {seen}" in told
+    assert "RUN/GATE" not in told
+    assert "HASH" not in told
+    assert "that fits" not in told
     assert deciders(fresh_database, "r1") == []
 
 
@@ -157,6 +166,33 @@ def test_a_run_alone_can_be_rejected_whichever_gate_waits(
     waiting("approve", "r1", "--as", "ann")
     assert waiting("reject", "r1", "--as", "ben").exit_code == 5
     assert deciders(fresh_database, "r1") == [("review", "ann"), ("send", "ben")]
+
+
+def test_what_would_be_called_is_told_of_no_decision_that_comes_too_late(
+    waiting: Any, fresh_database: str
+) -> None:
+    for command in ("reject", "approve", "deny"):
+        late = waiting(command, "r1/review", "--shown", "0" * 16)
+        assert late.exit_code == 4
+        assert "calls" not in late.stderr
+        assert "rejected" not in late.stderr
+    assert deciders(fresh_database, "r1") == []
+
+
+@pytest.mark.parametrize(
+    ("problem", "cell"),
+    [
+        ({"message": "it moved; what waits now:", "waiting": [{"gate": "send"}, {"gate": "b"}]},
+         "it moved; what waits now: send, b"),
+        ({"message": "it moved; what waits now:"}, "it moved"),
+        ({"message": "settle with:"}, "settle with"),
+        ({"message": "the gate is closed"}, "the gate is closed"),
+    ],
+)  # fmt: skip
+def test_the_cell_of_a_refused_target_announces_nothing_that_stands_elsewhere(
+    problem: Any, cell: str
+) -> None:
+    assert _say_in_cell(problem) == cell
 
 
 def test_a_run_alone_that_has_ended_says_what_was_decided_last(waiting: Any) -> None:
@@ -220,6 +256,10 @@ def test_several_gates_that_nobody_confirms_wait_as_before(
         seen.press("D")
     else:
         seen.type(key)
+    if key == "no":  # it may be meant as a rejection
+        seen.wait_for("Two keys are known here")
+        seen.wait_for("leave them waiting [q]: ")
+        seen.type("q")
     assert seen.ended() == code
     assert deciders(fresh_database, "r1") == deciders(fresh_database, "r2") == []
 

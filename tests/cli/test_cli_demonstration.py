@@ -73,6 +73,8 @@ def test_a_question_takes_words_and_no_letter(
     seen.wait_for("required): ")
     assert oasflow("show", "q1", "--json").json["decisions"] == []
     seen.type("the hive on the roof")
+    seen.wait_for("approve with this [Enter], change it [1], back [<]: ")
+    seen.type("")
     seen.wait_for("run q1")
     seen.ended()
     show_screen(seen, "a question", columns)

@@ -77,6 +77,12 @@ def test_a_command_edits_and_show_prints_before_and_after(cli: Any, flow_file: A
     run = cli("run", flow_file(FLOW), "--simulate", "--detach", "--run-id", "r1")
     assert run.exit_code == 3, run.output
     refused = cli("answer", "r1/mail", "--value", '{"to": 5}')
+    told = " ".join(refused.stderr.split())
+    assert (
+        """as they are shown: --value '{"to": "ada"}'; to approve them so: oasflow approve r1/mail --shown """
+        in told
+    )
+    assert "that fits" not in told
     assert refused.exit_code != 0
     done = cli("answer", "r1/mail", "--value", '{"to": "bob"}')
     assert done.exit_code == 0, done.output

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from oasflow_process import Oasflow
 
 from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.gate import Gate
-from oas_compiler.cli.ask.input_form import SKIPPED, assembled, fields_of
+from oas_compiler.cli.ask.gate_dialogue import Asker
+from oas_compiler.cli.ask.input_form import SKIPPED, Form, assembled, fields_of
+from oas_compiler.cli.terminal.argument_values import NOT_JSON
 from oas_compiler.cli.view.values import NotFitting, as_typed, proposed, read_field
 from tests.flows import Json, end, flow_of, gate, node, port, start
 
@@ -156,6 +159,63 @@ def test_leaving_the_form_of_inputs_begins_nothing(
     seen.wait_for("nothing was begun")
     assert seen.ended() == 130
     assert oasflow("show", "r1", "--json").code == 2
+
+
+class Typed:
+    """A keyboard on which these lines are typed, one at each question."""
+
+    def __init__(self, *lines: str) -> None:
+        self.lines = [*lines]
+        self.seen: list[str] = []
+        self.terminal = self
+
+    def say(self, *shown: Any) -> None:
+        self.seen += [str(getattr(one, "text", getattr(one, "cell", one))) for one in shown]
+
+    def line(self, question: str, **_kind: Any) -> str:
+        self.seen.append(question)
+        return self.lines.pop(0)
+
+    def refuse(self, problem: str, **_kind: Any) -> None:
+        self.seen.append(problem)
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (("q", "1", "red", ""), "red"),
+        (("q", "<", "blue", ""), "blue"),
+        (("q", "q", "2", "<", "<"), None),  # neither is a way to decide
+        (("red", ""), "red"),
+    ],
+)
+def test_a_form_of_one_field_decides_on_no_first_enter(
+    lines: tuple[str, ...], found: str | None
+) -> None:
+    fields = fields_of({"type": "string"}, name="colour")
+    keyboard: Any = Typed(*lines)
+    filled = Form(fields, keyboard).filled()
+    assert filled == (None if found is None else {(): found})
+    assert keyboard.lines == []
+    assert "Ctrl-C leaves" in keyboard.seen[0]
+    assert "approve with this [Enter], change it [1], back [<]: " in keyboard.seen
+    assert ("type 1, <, or nothing" in keyboard.seen) == (found is None)
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [(("q", "<"), None), (("Quit", "a", ""), "Quit"), (("r", "<"), None), (("red",), "red"), (("",), None)],
+)  # fmt: skip
+def test_a_letter_of_a_command_is_no_answer_in_words_unseen(
+    lines: tuple[str, ...], found: str | None
+) -> None:
+    keyboard: Any = Typed(*lines)
+    asker = Asker(keyboard, "ann")
+    object.__setattr__(asker, "keyboard", keyboard)
+    waiting: Any = SimpleNamespace(form=SimpleNamespace(text_field=None))
+    value = asker._ask_text(waiting, "")
+    assert value is NOT_JSON if found is None else value == found
+    assert keyboard.lines == []
 
 
 def wanting() -> Json:

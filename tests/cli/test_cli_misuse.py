@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import typer.main
 from oasflow_process import Oasflow
 
+from oas_compiler.cli.app import app
+from oas_compiler.cli.terminal.exits import is_misuse
 from tests.flows import end, flow_of, port, start
 
 
@@ -63,6 +67,72 @@ def test_an_id_that_no_run_can_have_is_refused_before_anything_is_printed(
     assert refused.stderr == (
         "error: --run-id: the run id is not usable (up to 200 printable characters, no slash)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("settle", "r", "--happened", "--did-not-happen"), "--happened and --did-not-happen contradict each other: give one of them, once"),
+        (("settle", "r", "--did-not-happen", "--reason", "seen", "--happened"), "contradict each other"),
+        (("settle", "r", "--did-not-happen", "--value", "{}"), "--value goes with --happened"),
+        (("run", "x", "--simulate", "--yes", "--detach"), "leave one of them out"),
+        (("resume", "--all", "--as", "ann"), "leave out --as"),
+        (("approve", "n/a", "--as=ann", "--as", "bob"), "--as is given 2 times, and takes one value: give it once"),
+        (("stop", "r", "--as", "ann", "--by", "bob"), "--as/--by is given 2 times"),
+        (("answer", "n/a", "--shown", "a", "--shown", "b"), "--shown is given 2 times"),
+        (("answer", "n/a", "--text", "a", "--text", "a"), "--text is given 2 times"),
+        (("deny", "n/a", "--reason", "a", "--reason", ""), "--reason is given 2 times"),
+        (("runs", "--limit", "1", "--limit", "2", "--limit", "3"), "--limit is given 3 times"),
+        (("memory", "promote", "1", "--as", "a", "--as", "b"), "--as/--by is given 2 times"),
+        (("approve", "n/a", "--as", ""), "--as is empty: give a value, or leave it out"),
+        (("packs", "publish", "x", "--by="), "--as/--by is empty"),
+        (("db", "archive", "--older-than", "1d", "--as", ""), "--as is empty"),
+        (("settle", "r", "--tenant", ""), "--tenant is empty"),
+        (("run", "x", "--run-id", ""), "--run-id is empty"),
+    ],
+)  # fmt: skip
+def test_what_contradicts_itself_is_refused_and_nothing_of_it_is_taken(
+    offline: Any, words: tuple[str, ...], said: str
+) -> None:
+    """The last of two would win silently, and an empty name would be the account's."""
+    refused = offline(*words)
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+
+
+def test_every_option_of_every_command_says_one_thing_once() -> None:
+    """Whichever command is added: no option but a repeatable one is taken twice."""
+
+    def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, tuple[str, ...]]]:
+        for name, one in getattr(command, "commands", {}).items():
+            yield from walk(one, (*path, name))
+        if not getattr(command, "commands", {}):
+            yield command, path
+
+    main = typer.main.get_command(app)
+    tried = 0
+    for command, path in walk(main, ()):
+        for option in command.params:
+            if option.param_type_name != "option" or option.multiple or option.is_flag:
+                continue
+            for name in option.opts:
+                with pytest.raises(Exception, match="is given 2 times") as refused:
+                    command.make_context(" ".join(path), [name, "1", option.opts[0], "2"])
+                assert is_misuse(refused.value)
+                tried += 1
+    assert tried > 100
+
+
+def test_words_that_stand_twice_by_right_are_taken(offline: Any) -> None:
+    """Repeatable options, flags, and a value that looks like an option."""
+    for words in (
+        ("gates", "--json", "--json"), ("approve", "a/b", "c/d", "--shown", "1", "--shown", "2"),
+        ("runs", "--after", ""), ("settle", "r", "--happened", "--reason", "--did-not-happen"),
+    ):  # fmt: skip
+        refused = offline(*words)
+        assert "given" not in refused.stderr
+        assert "contradict" not in refused.stderr
+        assert "empty" not in refused.stderr
 
 
 @pytest.mark.parametrize("option", [("--limit", "x"), ("--limit", "0"), ("--limit",)])

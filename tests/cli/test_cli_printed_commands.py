@@ -215,7 +215,17 @@ def test_a_call_without_its_key_is_never_guessed(everything: Any, fresh_database
     late = everything("settle", "call", "--happened", "--json")
     assert late.exit_code == 4
     assert json.loads(late.stdout)["error"]["code"] == "call_unnamed"
-    assert "was settled by ben" in late.stderr
+    assert (
+        f"call '{call.key}' of run 'call' was settled before (ben: it did not happen)"
+        in late.stderr
+    )
+    assert "more than one call" not in late.stderr
+    idle = everything("approve", "call", "--json")
+    assert idle.exit_code == 4
+    settling = json.loads(idle.stdout)["error"]
+    assert "1 call, of which nobody knows whether it happened" in settling["message"]
+    assert settling["settle"][0] in late.stderr
+    assert settling["settle"][0] in idle.stderr
 
 
 def test_a_run_of_tools_is_not_told_to_be_simulated(everything: Any) -> None:

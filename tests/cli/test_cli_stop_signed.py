@@ -111,6 +111,9 @@ def test_no_host_prevents_a_stop_and_a_record_without_signature_is_named(
     assert stopped.exit_code == Exit.OK
     assert f"the decision record {last(store, 'r1').record_id} is not signed" in said
     assert words in said
+    # Who lends a host needs no advice to lend one.
+    assert ("lends a signer" in said) is (host == "")
+    assert ("the host of this command did not sign it" in said) is (host != "")
     assert ("the host has no signer (GovernancePorts(signer=…))" in said) is (
         host == "stop_host:make_nothing_signed"
     )
@@ -133,6 +136,9 @@ def test_a_rejection_without_the_flow_is_signed_too_and_no_host_prevents_it(
     # The host may have the flow: what lends it is not asked for, and is not told to be lacking.
     assert "HostParts(graphs" not in rejected.stderr
     assert "the host has no signer" not in rejected.stderr
+    shown = " ".join(cli("show", "r2").stdout.split())
+    assert "it is a graph of the host, and that code really acts" in shown
+    assert "simulated" not in shown
     plain = cli("reject", "r2/gate", "--host", "stop_host:fail", "--as", FINANCE)
     said = " ".join(plain.stderr.split())
     assert plain.exit_code == Exit.REJECTED

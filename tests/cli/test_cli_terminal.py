@@ -40,6 +40,8 @@ def test_a_person_fills_in_inputs_and_fields_and_approves_to_the_end(
     seen = screen("run", flow_file(form_flow()), "--run-id", "r1", "--as", "ann")
     seen.wait_for("topic (text, required): ")
     seen.type("five 5")
+    assert "1  topic  five 5" in seen.wait_for("start the run [Enter], change it [1], back [<]: ")
+    seen.type("")
     seen.wait_for("fill in and approve [a], paste JSON [j], reject [r], leave waiting [q]: ")
     seen.type("approve")
     seen.wait_for("count (whole number, required): ")

@@ -14,7 +14,7 @@ from cinatra_sdk import Decision, GovernedState, HostContext, build_hitl_gate, h
 from cinatra_sdk.activations import stop_of
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.gates.answers import has_words
+from cinatra_sdk.gates.answers import has_words, is_placeholder
 from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.testing import drive
@@ -217,7 +217,11 @@ def test_a_reason_is_a_text_or_left_out(reason: Any) -> None:
         Decision.approve(by="ann", reason=reason)
 
 
-@pytest.mark.parametrize("words", ["…", " ... ", "null"])
+@pytest.mark.parametrize(
+    "words",
+    ["…", " ... ", "null", '"null"', "'None'", "NULL", "nil", "null.", "Undefined.", "NaN", "(null)",
+     "[object Object]", "null, null", "\u201cnull\u201d", "_null_"],
+)  # fmt: skip
 def test_the_place_of_the_words_in_a_printed_command_is_no_answer(words: str) -> None:
     assert not has_words(words)
     assert has_words(f"{words} and more")
@@ -229,3 +233,25 @@ def test_a_decision_that_says_an_empty_hash_is_refused(make: Any, empty: Any) ->
     with pytest.raises(AnswerInvalid, match="'shown' is"):
         make(by="ann", shown=empty)
     assert make(by="ann").shown == ""
+
+
+@pytest.mark.parametrize(
+    "words", ["none", "None of these", "Nan", "Null and void", "null \U0001f44d"]
+)
+def test_a_word_of_a_person_is_one_however_near_it_is(words: str) -> None:
+    assert has_words(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "stands_for_a_yes"),
+    [
+        ("[approved_by_operator]", True), ("\u3010Approved by operator\u3011", True),
+        ("[ApprovedByOperator]", True), ("<approved-by-operator>", True),
+        ("[Approved by operator] [approved by operator]", True),
+        ("[\u0410pproved by \u043eperator]", True), ("(\uff21pproved by operator)", True),
+        ("approved by operator", False), ("[Approved by operator] with one change", False),
+        ("[Approved by Ann]", False), ("[]", False),
+    ],
+)  # fmt: skip
+def test_a_programs_yes_is_known_in_every_spelling(text: str, stands_for_a_yes: bool) -> None:
+    assert is_placeholder(text) is stands_for_a_yes

@@ -258,6 +258,12 @@ def test_parameters_and_policies_that_do_not_fit_store_nothing(store: RunStore) 
     flow = compiled()
     with pytest.raises(InputInvalid):
         store.start(flow, {"topic": 3}, run_id="r1")
+    # A name that the flow has no input for is a slip; what only the host sets is dropped (R-01).
+    for begin in (store.start, store.create):
+        with pytest.raises(InputInvalid, match=r'input topik: .*did you mean "topic"'):
+            begin(flow, {"topik": "B"}, run_id="r1")
+        with pytest.raises(InputInvalid, match=r"input inputs: not an input of this flow"):
+            begin(flow, {"inputs": {"topic": "B"}}, run_id="r1")
     with pytest.raises(PolicyInvalid):
         store.start(flow, run_id="r1", context=flow.context(approval_policy={"steps": [{}]}))
     sending = compile_flow(
@@ -270,6 +276,11 @@ def test_parameters_and_policies_that_do_not_fit_store_nothing(store: RunStore) 
     with pytest.raises(InputInvalid, match="run id"):
         store.start(flow, run_id="a/b")
     assert store.list() == []
+    hosts_own = {"topic": "B", "bearer_token": "x", "agent_run_id": "r9"}
+    assert store.create(flow, hosts_own).input == {"topic": "B"}
+    above = store.create(flow, {"topic": "B"})
+    child = store.create(flow, {"topic": "C", "of_the_parent": 1}, parent=above.id)
+    assert child.input == {"topic": "C"}
 
 
 class _Unmade:

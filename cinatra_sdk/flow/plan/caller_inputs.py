@@ -109,6 +109,23 @@ def require_no_stray(accepted: Accepted) -> Accepted:
     return accepted
 
 
+def refuse_unknown(params: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Refuse what the flow has no input for, as a slip of the caller; what only the host sets, and the
+    ids of the run, are left for those who drop them.
+
+    known: the flow's inputs by name.  Raises: `InputInvalid`, which names the first.
+    """
+    for title in params:
+        if title in known or title in ENGINE_OWNED or title in RUN_ID_INPUTS:
+            continue
+        near = did_you_mean(str(title), known)
+        raise InputInvalid(
+            f"input {title}: not an input of this flow" + (f", {near}" if near else ""),
+            hint="give the declared inputs only"
+            + (f": {', '.join(known)}" if 0 < len(known) <= _MOST_HINTS else ""),
+        )
+
+
 def require_hidden(setup: SetupInputs, values: Mapping[str, Any]) -> None:
     """Raise `InputInvalid` for a required input that no person is asked for and nobody supplied."""
     defaults = {port.title for port in setup.inputs if port.default is not None}

@@ -17,6 +17,7 @@ from psycopg.types.json import Json
 from cinatra_sdk.data.text.person_texts import MAX_NAME, describe_fault, person_name
 from cinatra_sdk.engine.host_context import DERIVED, HostContext
 from cinatra_sdk.errors import InputInvalid, RunEnded, StoreError
+from cinatra_sdk.flow.plan.caller_inputs import refuse_unknown
 from cinatra_sdk.flow.plan.plan import walk_plan
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
 from cinatra_sdk.host_parts.host_parts import RunIdentity
@@ -70,6 +71,7 @@ def create_run(
 
     Raises: as `RunStore.create`.
     """
+    _refuse_unknown_inputs(flow, params, about)
     given = flow.input(params)
     unfit = describe_fault({"name of the flow": flow.name})
     if unfit:
@@ -112,6 +114,22 @@ def create_run(
     return name, host
 
 
+def _refuse_unknown_inputs(
+    flow: DurableFlow, params: Mapping[str, Any] | None, about: NewRun
+) -> None:
+    """Raises: `InputInvalid`.  A run that another begins is left alone: its parent sends what it has,
+    and of that the flow takes what it declares.
+    """
+    plan = getattr(flow, "plan", None)
+    known = (
+        getattr(flow, "inputs", None)  # of a hand-written graph, which may take everything
+        if plan is None
+        else {port.title: port for port in plan.inputs}
+    )
+    if known is not None and isinstance(params, Mapping) and not about.get("parent"):
+        refuse_unknown(params, known)
+
+
 def _insert_of_stored_flow(database: Database, flows: KnownFlows, row: Row) -> bool:
     """Insert a run of a flow that this process has stored before; False where that is not so."""
     if not flows.stored.get(row["digest"]):
@@ -152,7 +170,11 @@ def _warn_of_simulation(flow: DurableFlow) -> None:
     """Say that calls are made up, where the flow makes any."""
     plan = getattr(flow, "plan", None)
     if plan is None:  # nobody knows what the functions of a hand-written graph call
-        log.warning("graph '%s' was given no platform: what it asks of one is simulated", flow.name)
+        log.warning(
+            "graph '%s' was given no platform: its own code acts as it is written, and only what it "
+            "asks of a platform is simulated",
+            flow.name,
+        )
     elif any(node.work.asks_platform for node in walk_plan(plan)):
         log.warning(
             "flow '%s' was compiled without a platform: its HTTP calls are simulated", flow.name

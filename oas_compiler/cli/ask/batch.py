@@ -50,7 +50,10 @@ WORST: Final = (
 )  # fmt: skip
 """Exit codes of one target, the worst last: a refusal is worse than any end of a run."""
 _YES: Final = frozenset({"", "y", "yes"})
-_NO: Final = frozenset({"q", "quit", "n", "no"})
+_NO: Final = frozenset({"q", "quit"})
+"""The keys that the question names leave everything waiting; `no` is asked again, since it may be meant
+as a rejection.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +201,7 @@ def confirm(terminal: Terminal, question: str) -> bool:
             return False
         if typed in _YES | _NO:
             return typed in _YES
-        terminal.say("Press Enter, or type q and press Enter.")
+        terminal.say("Two keys are known here: Enter does it, and q and Enter leaves all as it is.")
 
 
 def tell_outcomes(terminal: Terminal, outcomes: Sequence[TargetOutcome]) -> Exit:
@@ -209,6 +212,15 @@ def tell_outcomes(terminal: Terminal, outcomes: Sequence[TargetOutcome]) -> Exit
     return worst
 
 
+def _say_in_cell(problem: dict[str, Any]) -> str:
+    """The message of a refusal without its announcement of commands, which stand above the table."""
+    message = str(problem["message"])
+    if not message.endswith(":"):
+        return message
+    waiting = ", ".join(str(one["gate"]) for one in problem.get("waiting", ()))
+    return f"{message} {waiting}" if waiting else message.rpartition("; ")[0] or message[:-1]
+
+
 def _rank(code: Exit) -> int:
     return WORST.index(code) if code in WORST else len(WORST)
 
@@ -217,7 +229,7 @@ def _cells(outcome: TargetOutcome) -> list[Text]:
     now = ""
     if outcome.problem is not None:
         lacks = [str(one["option"] or one["export"]) for one in outcome.problem.get("lacking", ())]
-        now = f"needs {', '.join(lacks)}" if lacks else outcome.problem["message"]
+        now = f"needs {', '.join(lacks)}" if lacks else _say_in_cell(outcome.problem)
     elif outcome.run is not None:
         gates = ", ".join(gate.id for gate in outcome.run.waiting)
         now = f"{outcome.run.status}{f' at {gates}' if gates else ''}"
@@ -341,7 +353,7 @@ class _Round:
             answer = call_answer(store, found, decision, flow, given)
             if drive is None:
                 run = answer(None, resources.host(given.tenant))
-                tell_unsigned(self.terminal, store, run.id)
+                tell_unsigned(self.terminal, store, run.id, given.own.host)
             else:
                 run = replace(drive, is_quiet=True).carry_out(answer)
         except Exception as error:  # noqa: BLE001 - as above

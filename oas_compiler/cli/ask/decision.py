@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
+from cinatra_sdk.data.text.plurals import say_number
 from cinatra_sdk.errors import AnswerInvalid, GateChanged, HostRefused
 from cinatra_sdk.gates.decisions import SHORT, Decision
 from oas_compiler.cli.host import options, resources
@@ -64,15 +69,22 @@ def lend_signer(terminal: Terminal, store: RunStore, option: str) -> HostParts |
     return parts
 
 
-def tell_unsigned(terminal: Terminal, store: RunStore, run_id: str) -> None:
-    """Say that a run's last record has no signature; a run that no pack governs has no record."""
+def tell_unsigned(terminal: Terminal, store: RunStore, run_id: str, option: str) -> None:
+    """Say that a run's last record has no signature; a run that no pack governs has no record.
+
+    option: `--host` of the command.
+    """
+    from cinatra_sdk.host_parts.factory import HOST_VARIABLE
     from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 
     last = DecisionRecords(store.database).page(run_id=run_id, limit=1).items
     if last and last[0].record.signature is None:
+        way = "--host MODULE:FACTORY (or OASFLOW_HOST) lends a signer"
+        if option or os.environ.get(HOST_VARIABLE):
+            way = "the host of this command did not sign it"
         terminal.note(
             f"the decision record {clean(last[0].record.record_id)} is not signed, and verifying it "
-            "with keys names it: --host MODULE:FACTORY (or OASFLOW_HOST) lends a signer"
+            f"with keys names it: {way}"
         )
 
 
@@ -163,17 +175,63 @@ def answer_gate(
         if command == "reject":
             lend_signer(terminal, store, about.given.own.host)
         found = find_gate(store, target, about.given, command)
-        decision = decide_found(store, found, decide, about, command=command, complete=complete)
-        drive = prepare(store, found, terminal, about, command=command, decision=decision)
-        if drive is not None:
-            return drive.go(call_answer(store, found, decision, drive.flow, about.given))
-        reject = call_answer(store, found, decision, None, about.given)
-        context = resources.host(about.given.tenant)
-        if about.given.own.host:
-            terminal.note("a rejection needs no flow: of the host it uses the signer alone")
-        done = tell_rejection(terminal, about.given, lambda: reject(None, context))
-        tell_unsigned(terminal, store, found.run.id)
-        return done
+        try:
+            return _carry_out(
+                store, terminal, found, decide, about, command=command, complete=complete
+            )
+        except AnswerInvalid as error:
+            error.hint = _complete_hint(error.hint, store, found, about.given)
+            raise
+
+
+def _carry_out(
+    store: RunStore,
+    terminal: Terminal,
+    found: MeantGate,
+    decide: Decide,
+    about: Decider,
+    *,
+    command: str,
+    complete: Complete | None,
+) -> Exit:
+    """Make the decision, and drive the run on with it."""
+    decision = decide_found(store, found, decide, about, command=command, complete=complete)
+    # What the run calls is told only for a decision that can be about what the gate shows.
+    found.refuse_other(decision.shown)
+    drive = prepare(store, found, terminal, about, command=command, decision=decision)
+    if drive is not None:
+        return drive.go(call_answer(store, found, decision, drive.flow, about.given))
+    reject = call_answer(store, found, decision, None, about.given)
+    context = resources.host(about.given.tenant)
+    if about.given.own.host:
+        terminal.note("a rejection needs no flow: of the host it uses the signer alone")
+    done = tell_rejection(terminal, about.given, lambda: reject(None, context))
+    tell_unsigned(terminal, store, found.run.id, about.given.own.host)
+    return done
+
+
+_PLACE: Final = re.compile(r'oasflow (approve|reject) RUN/GATE(?: --shown HASH)?(?: --reason "…")?')
+"""The commands that the hint of a refused answer names, which knows no run."""
+_PLAIN_ANSWER: Final = 'an answer that fits: {"approved": true}'
+
+
+def _complete_hint(hint: str, store: RunStore, found: MeantGate, given: GivenOptions) -> str:
+    """The hint of a refused answer in commands that can be typed: run, gate and what it shows are
+    known here, and a whole answer is nothing that `--value` takes.
+    """
+    from oas_compiler.cli.view.run_view import seen_of
+
+    gate, whole = found.gate, options_of_run(store, found.run, given)
+
+    def write(name: str) -> str:
+        why = ("--reason", "…") if name == "reject" else ()
+        return whole.command(name, f"{found.run.id}/{gate.id}", *seen_of(gate), *why)
+
+    fitting = write("approve")
+    if gate.is_editable:
+        arguments = json.dumps(gate.values.get("arguments"), ensure_ascii=False)
+        fitting = f"an edit gives all arguments; as they are shown: --value {shlex.quote(arguments)}; to approve them so: {fitting}"
+    return _PLACE.sub(lambda named: write(named[1]), hint).replace(_PLAIN_ANSWER, fitting)
 
 
 def decide_found(
@@ -389,6 +447,9 @@ def _find_only_gate(store: RunStore, run: Run, given: GivenOptions) -> Gate:
         )
     if not run.waiting:
         whole = options_of_run(store, run, given)
+        calls = store.unknown(run.id) if run.status == "waiting" else ()
+        if calls:
+            raise _build_call_to_settle(run, [call.key for call in calls], whole)
         message = _describe_idle(run, store.questions(run.id).last, whole)
         raise Halt(message, exit=Exit.CONFLICT, code="gate_closed")
     names = ", ".join(f"{run.id}/{gate.id}" for gate in run.waiting)
@@ -397,6 +458,21 @@ def _find_only_gate(store: RunStore, run: Run, given: GivenOptions) -> Gate:
         f"{len(run.waiting)} gates of run '{run.id}' wait; name one: {names}",
         then=_list_commands(run, whole),
         more={"waiting": _describe_waiting(run, whole)},
+    )
+
+
+def _build_call_to_settle(run: Run, keys: list[str], given: GivenOptions) -> Halt:
+    """What a run waits for that no gate asks: somebody's word on its calls."""
+    from oas_compiler.cli.view.run_view import command_line, settle_commands
+
+    many = f"{say_number(len(keys), 'call')}, of which nobody knows whether {'it' if len(keys) == 1 else 'they'} happened"
+    lines = [line for key in keys for line in settle_commands(run.id, key, given)]
+    return Halt(
+        f"no gate of run '{run.id}' waits: it waits for a person's word on {many}; settle with:",
+        exit=Exit.CONFLICT,
+        code="gate_closed",
+        then=[command_line(line) for line in lines],
+        more={"settle": lines},
     )
 
 

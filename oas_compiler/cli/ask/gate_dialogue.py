@@ -223,12 +223,24 @@ class Asker:
         if not words:
             self.terminal.say(Words(Text(HOW_TO_TYPE, style="dim")))
             words = self.keyboard.line("your words: ", words=True).strip()
+            if words.lower() in _COMMAND_WORDS and not self._is_meant_as_text(words):
+                return NOT_JSON
         if not words:
             self.keyboard.refuse("no words were typed, and nothing was decided", is_error=False)
         if words in {"", "<"}:
             return NOT_JSON
         name = gate.form.text_field
         return {name: words} if name else words
+
+    def _is_meant_as_text(self, words: str) -> bool:
+        """Whether a letter that was a command one line before is meant as the answer here."""
+        while True:
+            typed = self.keyboard.line(
+                f'answer with the text "{words}" [Enter], back [<]: '
+            ).strip()
+            if typed in {"", "<"}:
+                return not typed
+            self.keyboard.refuse("press Enter to answer with this, or type < to go back")
 
     def _edit_value(self, gate: Gate) -> Any:
         """The value after editing and review; `NOT_JSON` to ask again."""
@@ -279,6 +291,7 @@ class Asker:
 _LETTERS: Final = {
     "a": "a", "approve": "a", "j": "j", "json": "j", "w": "w", "words": "w", "e": "e", "edit": "e",
 }  # fmt: skip
+_COMMAND_WORDS: Final = frozenset({*_LETTERS, "q", "quit", "v", "view", "r", "reject", "d", "deny"})
 
 
 def needs_words(form: AnswerForm) -> bool:

@@ -148,7 +148,7 @@ class Form:
                 if value is not _BACK:
                     values[field.path] = value
                 continue
-            number = self._looked_over(values) if len(self.fields) > 1 else 0
+            number = self._looked_over(values)
             if number == 0:
                 return values
             if number < 0:
@@ -177,15 +177,15 @@ class Form:
         terminal = self.keyboard.terminal
         terminal.say(*self.overview(values))
         most = len(self.fields)
+        change = f"change a field [1-{most}]" if most > 1 else "change it [1]"
         while True:
-            typed = self.keyboard.line(
-                f"{self.send} [Enter], change a field [1-{most}], back [<]: "
-            ).strip()
+            typed = self.keyboard.line(f"{self.send} [Enter], {change}, back [<]: ").strip()
             if typed in {"", "<"}:
                 return -1 if typed else 0
             if typed.isascii() and typed.isdecimal() and len(typed) < 5 and 1 <= int(typed) <= most:
                 return int(typed)
-            self.keyboard.refuse(f"type a number from 1 to {most}, <, or nothing")
+            numbers = f"a number from 1 to {most}" if most > 1 else "1"
+            self.keyboard.refuse(f"type {numbers}, <, or nothing")
 
     def _takes_empty_text(self, field: FormField) -> bool:
         return takes_text(field.schema) and not self.needs_words and not fits(field.schema, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.runs.retries import SweptRun
+    from cinatra_sdk.store.runs.settlement import Settlement
     from oas_compiler.cli.ask.run_dialogue import Answers
     from oas_compiler.cli.host.local_services import Context, Models
     from oas_compiler.lower.flow import Flow
@@ -109,6 +110,10 @@ def run(
     del components, unblock_component  # their callbacks have told cli/host/resources.py
     if yes and not simulate:
         raise Halt("--yes approves without looking: it goes with --simulate only")
+    if yes and detach:
+        raise Halt(
+            "--yes approves every gate, and --detach stops at the first: leave one of them out"
+        )
     given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     chosen = resources.PlatformOptions(
         simulate=simulate,
@@ -205,7 +210,8 @@ def resume(
     if everything:
         if run or flow:
             raise Halt("--all is every run: leave out RUN and --flow")
-
+        if by:
+            raise Halt("--all asks nobody: leave out --as")
         return resume_all(given, watch=watch, limit=limit, as_json=as_json)
     if watch is not None:
         raise Halt("--watch goes with --all")
@@ -494,15 +500,29 @@ def _find_only_key(store: RunStore, run: Run, given: GivenOptions) -> str:
         )
     before = store.settlements(run.id)
     if before:
-        last = before[-1]
         raise Halt(
-            f"run '{run.id}' has had more than one call to settle, and the command does not say which "
-            f"it is for; '{last.key}' was settled by {last.by}; what has to be settled now:",
+            f"{_describe_settled(run, keys[0], before)}; what has to be settled now:",
             exit=Exit.CONFLICT,
             code="call_unnamed",
             then=_list_settling(store, run, keys, given),
         )
     return keys[0]
+
+
+def _describe_settled(run: Run, key: str, before: Sequence[Settlement]) -> str:
+    """Why a call is not guessed; before: what people said of calls of the run, the last word last."""
+    same = next((one for one in reversed(before) if one.key == key), None)
+    if same is None:
+        return (
+            f"run '{run.id}' has had more than one call to settle, and the command does not say "
+            f"which it is for; '{before[-1].key}' was settled by {before[-1].by}"
+        )
+    said = "happened" if same.happened else "did not happen"
+    return (
+        f"call '{key}' of run '{run.id}' was settled before ({same.by}: it {said}), it was made once "
+        "more, and again nobody knows whether it happened; the command does not say which of the "
+        "two it is about"
+    )
 
 
 def _list_settling(
@@ -571,7 +591,7 @@ def stop(
 
         def end(found: str) -> Run:
             ended = store.stop(found, by=who, reason=reason, tenant=whose)
-            tell_unsigned(terminal, store, found)
+            tell_unsigned(terminal, store, found, host)
             return ended
 
         if len(runs) > 1:

@@ -106,7 +106,11 @@ def show(
     from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
     from oas_compiler.cli.host.resources import artifact_names
     from oas_compiler.cli.host.run_requirements import find_lacking
-    from oas_compiler.cli.host.run_resources import is_simulated_for_nothing, list_asked_by_looking
+    from oas_compiler.cli.host.run_resources import (
+        is_code_of_host,
+        is_simulated_for_nothing,
+        list_asked_by_looking,
+    )
     from oas_compiler.cli.view.run_view import run_view
     from oas_compiler.cli.view.values import Extent
 
@@ -142,6 +146,7 @@ def show(
         found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown,
         settled=settled, usage=usage, asked=list_asked_by_looking(found, source),
         makes_calls=not is_simulated_for_nothing(found, whole_source),
+        acts=is_code_of_host(whole_source),
     )  # fmt: skip
     terminal.show(view)
     broken = [(one.gate_id, problem) for one in decisions for problem in one.unreadable]

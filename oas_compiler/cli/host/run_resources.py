@@ -190,7 +190,7 @@ def what_is_used(run: Run, own: Own, manner: Manner, source: bytes) -> list[list
     whose = [f"run {clean(run.id)}:", *named, tenant, *starter, f"sha256 {run.digest[:12]}"]
     services = list_asked(run, source, own)
     asks = _prefix_verb(_ASKS[manner], _join_services(services)) if services else []
-    calls = _describe_calls(run, own, manner)
+    calls = _describe_calls(run, own, manner, acts=is_code_of_host(source))
     if own.platform is None and is_simulated_for_nothing(run, source):
         functions = _describe_functions(own)
         calls = _prefix_verb(_CALLS[manner], functions) if functions else []
@@ -230,6 +230,20 @@ def tell_services(terminal: Terminal, flow: Flow, own: Own) -> None:
         terminal.say(Pieces([Text(piece) for piece in pieces], between=" "))
 
 
+def is_code_of_host(source: bytes) -> bool:
+    """Whether a stored flow is a hand-written graph, of whose functions nobody here knows what they
+    call; source: as in `tell_what_is_used`.
+    """
+    from cinatra_sdk.errors import StoreError
+    from cinatra_sdk.store.flows.flow_kind import OAS, split_source
+
+    try:
+        kind, header = split_source(source)
+    except StoreError:
+        return True
+    return kind != OAS and "plan" not in header
+
+
 def is_simulated_for_nothing(run: Run, source: bytes) -> bool:
     """Whether the platform of a run is simulated and its flow makes no call that this could matter
     to; source: as in `tell_what_is_used`.
@@ -248,25 +262,31 @@ def _is_simulated(platform: Mapping[str, Any]) -> bool:
     return part.get("kind") == "simulated"
 
 
-def _describe_calls(run: Run, own: Own, manner: Manner) -> list[str]:
+def _describe_calls(run: Run, own: Own, manner: Manner, *, acts: bool) -> list[str]:
+    """acts: whether the run's graph is code of its host."""
     verb = _CALLS[manner]
     if manner == "rejected":
         return [f"  {verb} nothing: the run is rejected"]
-    functions = [f"and {lent}" for lent in _describe_functions(own)]
-    return [*_describe_platform(run, own, manner), *functions]
+    lent = _describe_functions(own)
+    told = _describe_platform(run, own, manner, acts=acts)
+    if not lent:
+        return told
+    if told == [f"  {verb} nothing"]:
+        return _prefix_verb(verb, lent)
+    return [*told[:-1], f"{told[-1]},", *(f"and {one}" for one in lent)]
 
 
 def _describe_functions(own: Own) -> list[str]:
     return ["the functions that --host lends"] if own.parts and own.parts.tools else []
 
 
-def _describe_platform(run: Run, own: Own, manner: Manner) -> list[str]:
+def _describe_platform(run: Run, own: Own, manner: Manner, *, acts: bool) -> list[str]:
     verb = _CALLS[manner]
     if own.platform is not None:
         return _prefix_verb(verb, _describe_own_platform(own.platform.describe()))
     platform = run.platform
     if platform.get("kind") != "local":
-        return _prefix_verb(verb, addresses(platform, own, manner))
+        return _prefix_verb(verb, addresses(platform, own, manner, acts=acts))
     fills, beyond = "  fills context slots from this database", platform.get("beyond")
     if not isinstance(beyond, Mapping):
         return [fills]
@@ -305,8 +325,15 @@ def _describe_models(platform: Mapping[str, Any]) -> str:
     )
 
 
-def addresses(platform: Mapping[str, Any], own: Own, manner: Manner) -> list[str]:
-    """The addresses that a platform calls, in pieces of a line; `platform` is its description."""
+def addresses(
+    platform: Mapping[str, Any], own: Own, manner: Manner, *, acts: bool = False
+) -> list[str]:
+    """The addresses that a platform calls, in pieces of a line; `platform` is its description.
+
+    acts: whether the run's graph is code of its host, which acts whatever platform there is.
+    """
+    if acts and _is_simulated(platform):
+        return ["what its own code calls:", "it is a graph of the host, and that code really acts"]
     kind = platform.get("kind")
     if kind == "local":
         beyond = platform.get("beyond")

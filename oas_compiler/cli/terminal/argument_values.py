@@ -217,11 +217,16 @@ def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dic
     """The parameters of a run: the object in `file`, overridden by the settings.
 
     `schema` is the flow's input schema.
+
+    Raises: `Halt`; `InputInvalid` for a name in the file that the flow has no input for.
     """
+    from cinatra_sdk.flow.plan.caller_inputs import refuse_unknown
+
     given: Any = json_value(text_of(file, "--input"), "--input") if file else {}
     if not isinstance(given, dict):
         raise Halt("--input is not a JSON object of input names and values")
     known: Mapping[str, Any] = schema["properties"]
+    refuse_unknown(given, known)
     _require_values(settings, known)
     for key, text in pairs("--set", settings).items():
         if key not in known:

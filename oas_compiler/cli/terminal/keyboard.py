@@ -250,7 +250,9 @@ def installed_command(line: str) -> list[str]:
 
 _TYPED: Final = 16
 """Columns that are left for the typed text after a question."""
-HOW_TO_TYPE: Final = "Alt+Enter begins a new line, Ctrl-X Ctrl-E opens your editor, < goes back"
+HOW_TO_TYPE: Final = (
+    "Alt+Enter begins a new line, Ctrl-X Ctrl-E opens your editor, < goes back, Ctrl-C leaves"
+)
 IGNORED: Final = "keys typed before this question were ignored"
 _YES: Final = frozenset({"y", "yes"})
 

@@ -346,17 +346,18 @@ def run_view(
     usage: Sequence[ModelUsage] = (),
     asked: Sequence[str] = (),
     makes_calls: bool = True,
+    acts: bool = False,
 ) -> RenderableType:
     """Everything about a run.
 
     needed: options for a command that continues the run; `names` as in `outcome_view`.  extent: how
     much of its values is shown.  unknown: calls that a person has to settle.  settled: what people said of others.
     usage: what its models used up.  asked: models, servers and agents that it asks.
-    makes_calls: False leaves out whom it calls.
+    makes_calls: False leaves out whom it calls.  acts: its graph is code of the host.
     """
     extent = extent or Extent()
     parts: list[RenderableType] = [
-        Indented(_format_run_facts(run, now, asked, makes_calls, extent))
+        Indented(_format_run_facts(run, now, asked, makes_calls, extent, acts=acts))
     ]
     if run.input:
         parts += [_format_title("inputs"), Indented(values_view(run.input, extent))]
@@ -399,9 +400,9 @@ def run_view(
 
 
 def _format_run_facts(
-    run: Run, now: datetime, asked: Sequence[str], makes_calls: bool, extent: Extent
+    run: Run, now: datetime, asked: Sequence[str], makes_calls: bool, extent: Extent, *, acts: bool
 ) -> RenderableType:
-    calls = " ".join(addresses(run.platform, Own(), "refused")) if makes_calls else ""
+    calls = " ".join(addresses(run.platform, Own(), "refused", acts=acts)) if makes_calls else ""
     about = {
         "flow": run.flow,
         "file": run.file,

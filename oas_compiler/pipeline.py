@@ -14,12 +14,11 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cinatra_sdk.data.templates.environment_names import fill_environment
 from oas_compiler.build import build
 from oas_compiler.checks.compile_rules import STRUCTURE, run_rules
-from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.checks.subject import Subject
 from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy
 from oas_compiler.document.field_corrections import respelled
@@ -36,9 +35,12 @@ from oas_compiler.document.wayflow_nodes import read_extended
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.findings.rule import CheckRule
 from oas_compiler.ir import FlowIR, JsonValue
-from oas_compiler.package.package import Package, find_package
 from oas_compiler.report.diagnostics import CompileError, Diagnostics, in_yaml, star_messages
 from oas_compiler.text.source import Source, SourceInput, file_name, read_source
+
+if TYPE_CHECKING:
+    from oas_compiler.checks.credential_cover import Labels
+    from oas_compiler.package.package import Package
 
 _MOST_ALIKE: Final = 3
 """Findings with the same text that are listed one by one."""
@@ -220,6 +222,9 @@ def _build_subject(
 def _load_package(
     flow_file: str, findings: Findings, unsaved: Mapping[str, bytes]
 ) -> Package | None:
+    # Compiling looks at the flow file alone: only `check` loads the readers of skills and scripts.
+    from oas_compiler.package.package import find_package
+
     saved = Findings()
     package = find_package(flow_file, saved)
     if package is None or package.manifest_file not in unsaved:

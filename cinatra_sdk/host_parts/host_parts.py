@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypedDi
 
 from cinatra_sdk.engine.host_context import HostContext, context_of, host_context
 from cinatra_sdk.errors import FlowError, NotConfigured
-from cinatra_sdk.first_turn import FirstTurn, first_turn_text
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
 from cinatra_sdk.outside.effects.door import Door
 from cinatra_sdk.outside.platform.protocol import Credentials
-from cinatra_sdk.outside.remote.foreign_answer import USUAL, RemoteBounds
+from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from cinatra_sdk.attachments import AsyncAttachmentPorts, AttachmentPorts
+    from cinatra_sdk.first_turn import FirstTurn
     from cinatra_sdk.outside.effects.door import Verdict
     from cinatra_sdk.outside.effects.effect import Effect, Usage
     from cinatra_sdk.outside.effects.ledger import Ledger
@@ -331,6 +331,9 @@ def find_reader(readers: FirstTurnReaders, workspace: object) -> FirstTurnReader
 
 def read_text(reader: FirstTurnReader, image_id: str) -> tuple[str, str]:
     """The text for an image, and what went wrong in its place; names no folder of the host."""
+    # Imported late: only a host that lends a reader gets here.
+    from cinatra_sdk.first_turn import FirstTurn, first_turn_text
+
     try:
         turn: object = reader(image_id)
     except FlowError as error:

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cinatra_sdk.contract import BASE_URL_MARK
 from oas_compiler.component.component import with_article
@@ -25,8 +25,10 @@ from oas_compiler.control.context_slots import SlotFlow, read_slots
 from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy
 from oas_compiler.document.scope import Document, Unread, read_cinatra
 from oas_compiler.ir import FlowIR, JsonValue, Place
-from oas_compiler.package.package import Package
 from oas_compiler.text.marks import child
+
+if TYPE_CHECKING:
+    from oas_compiler.package.package import Package
 
 _FLOW_NAMES: Final = frozenset(
     f"{stem}{suffix}" for stem in ("oas", "agent") for suffix in (".json", ".yaml", ".yml")

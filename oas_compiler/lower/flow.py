@@ -23,8 +23,6 @@ from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS, PlannedFlow
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedFeed, PlannedRoute
 from cinatra_sdk.host_parts.host_parts import FlowParts, HostParts, join_parts
-from cinatra_sdk.outside.models.clients import Models
-from cinatra_sdk.outside.models.config import read_model_config
 from cinatra_sdk.outside.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.compile_rules import RUNNING
 from oas_compiler.control.approval import Approval, acting_nodes, derive_approval
@@ -32,7 +30,6 @@ from oas_compiler.control.gates import GateSpec, find_heard_gates
 from oas_compiler.control.simulation_answers import autonomous_slots, steering
 from oas_compiler.document.component_types import LoaderPolicy
 from oas_compiler.document.outside_components import ComponentsInput
-from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.ir import (
     AT_MOST_ONCE,
     FlowIR,
@@ -54,6 +51,7 @@ from oas_compiler.text.safe_text import safe
 if TYPE_CHECKING:
     from cinatra_sdk.governance.contracts.context_pack import ContextPack
     from cinatra_sdk.governance.governance import Governance
+    from cinatra_sdk.outside.models.clients import Models
 
 
 # ----------------------------------------------------------------------------
@@ -193,6 +191,9 @@ class Flow(PlannedFlow):
 
     def mermaid(self) -> str:
         """The flow as Mermaid text: OAS names, gates, branches, loops, subflows as boxes."""
+        # Imported late: few who compile a flow look at its picture.
+        from oas_compiler.draw.mermaid import mermaid_text
+
         return mermaid_text(self.ir)
 
 
@@ -223,6 +224,9 @@ def require_known_models(flow: FlowIR, models: Models) -> None:
 
 def _list_names(flow: FlowIR) -> list[str]:
     """Ids, names and models of the flow's configs, each once."""
+    # Imported late: only a host that lends models by their names gets here.
+    from cinatra_sdk.outside.models.config import read_model_config
+
     found: dict[str, None] = {}
     for _, node in walk(flow):
         config = getattr(node, "llm_config", None)

@@ -36,7 +36,8 @@ from cinatra_sdk.outside.mcp.calls import ConnectionLost, RequestFailed, ServerL
 from cinatra_sdk.outside.mcp.server import McpServer, McpWay
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, Platform, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.outside.remote.foreign_answer import USUAL, RemoteBounds, plain_text, tell_problem
+from cinatra_sdk.outside.remote.foreign_answer import plain_text, tell_problem
+from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
 
 # ----------------------------------------------------------------------------
 # What an MCP server gave for a call, as the outputs of a node.

@@ -21,7 +21,7 @@ from cinatra_sdk.governance.run.evidence import EvidenceReader
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.records.record_maker import Signer
-    from cinatra_sdk.host_parts.host_parts import FirstTurnReaders
+    from cinatra_sdk.host_parts.first_turn_reader import FirstTurnReaders
 
 
 # ----------------------------------------------------------------------------

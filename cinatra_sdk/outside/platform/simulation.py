@@ -24,6 +24,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import check_value
+from cinatra_sdk.data.schema.samples import sample
 from cinatra_sdk.data.text.author_files import shown_name
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governed.host_keys import without_governed
@@ -319,9 +320,6 @@ def _build_sample_response(
     call: PlatformCall, stub: Mapping[str, JsonValue]
 ) -> dict[str, JsonValue]:
     """A sample of each declared output that the stub does not give, then the stub."""
-    # Imported late: every flow without a platform has a simulation, and few of them make up an answer.
-    from cinatra_sdk.data.schema.samples import sample
-
     answer: dict[str, JsonValue] = {}
     for output in call.outputs:
         if output.title in stub:

@@ -20,6 +20,7 @@ from cinatra_sdk.data.templates.environment_names import fill_environment
 from oas_compiler.build import build
 from oas_compiler.checks.compile_rules import STRUCTURE, run_rules
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy
 from oas_compiler.document.field_corrections import respelled
 from oas_compiler.document.flow_loader import load
@@ -72,6 +73,8 @@ class Compiled:
     file: str
     """The given name (for a folder: the file found in it); empty for bytes and mappings."""
     warnings: tuple[Finding, ...]
+    control: FlowControl = field(repr=False, compare=False)
+    """What is derived from the flow, each value once."""
     secrets: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     """Values of sensitive fields that stand in the components, by `<id>.<field>`."""
 
@@ -111,10 +114,17 @@ def compile_ir(
             subject, findings = _cover_secrets(read, subject, findings, conceal)
         run_rules(subject, findings, rules)
         findings = star_messages(_in_order(findings, subject.document.source), subject)
-    if findings.errors or read is None or subject is None or subject.flow is None:
+    if (
+        findings.errors
+        or read is None
+        or subject is None
+        or subject.flow is None
+        or subject.control is None
+    ):
         raise CompileError(findings)
     return Compiled(
         ir=subject.flow,
+        control=subject.control,
         digest=hashlib.sha256(read.raw).hexdigest(),
         source_bytes=read.raw,
         file=read.file,

@@ -25,9 +25,9 @@ from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
 from oas_compiler import ir
 from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.control.approval import Approval, visible_required
+from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.graph import ControlGraph
-from oas_compiler.control.openings import Guarding
 from oas_compiler.document.scope import Document
 from oas_compiler.explain.explanation import (
     Derived,
@@ -89,7 +89,7 @@ class _Guarded:
     sometimes: tuple[Path, ...]
 
 
-def sends_of(guarding: Guarding) -> tuple[_Guarded, ...]:
+def sends_of(guarding: FlowControl) -> tuple[_Guarded, ...]:
     """Every node of a send class, with the gates before it."""
     graph, asking = guarding.graph, guarding.asking
     found: list[_Guarded] = []
@@ -126,7 +126,7 @@ def send_records(found: Sequence[_Guarded]) -> tuple[Send, ...]:
 
 
 def gate_records(
-    guarding: Guarding, wirings: dict[Path, FlowWiring], sends: Sequence[_Guarded]
+    guarding: FlowControl, wirings: dict[Path, FlowWiring], sends: Sequence[_Guarded]
 ) -> dict[Path, GateFacts]:
     """Every gate, by path, in the order of the policy's steps."""
     guards: dict[Path, list[Path]] = {}
@@ -364,7 +364,7 @@ class _Explaining:
 
     def __init__(self, flow: FlowIR) -> None:
         self.flow = flow
-        self.guarding = Guarding(flow=flow)
+        self.guarding = FlowControl(flow=flow)
         self.approval = self.guarding.approval
         self.sends = sends_of(self.guarding)
         self.wirings: dict[Path, FlowWiring] = dict(wirings_of(flow, self.guarding.graph))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import is_send_class
 from cinatra_sdk.data.sensitive_fields import lend_secrets
 from cinatra_sdk.data.text.nearest_name import did_you_mean
 from cinatra_sdk.errors import NotConfigured
@@ -25,9 +24,8 @@ from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedFeed, PlannedR
 from cinatra_sdk.host_parts.host_parts import FlowParts, HostParts, join_parts
 from cinatra_sdk.outside.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.compile_rules import RUNNING
-from oas_compiler.control.approval import Approval, acting_nodes, derive_approval
+from oas_compiler.control.approval import Approval
 from oas_compiler.control.gates import GateSpec, find_heard_gates
-from oas_compiler.control.simulation_answers import autonomous_slots, steering
 from oas_compiler.document.component_types import LoaderPolicy
 from oas_compiler.document.outside_components import ComponentsInput
 from oas_compiler.ir import (
@@ -153,12 +151,9 @@ class Flow(PlannedFlow):
         """The file as the caller named it; empty for bytes and dicts."""
         return self.compiled.file
 
-    @cached_property
+    @property
     def approval(self) -> Approval:
-        sends = frozenset(
-            path for path, node in acting_nodes(self.ir) if is_send_class(node.risk_class)
-        )
-        return derive_approval(self.ir, send_class=sends)
+        return self.compiled.control.approval
 
     @property
     def approval_policy(self) -> dict[str, JsonValue]:
@@ -184,10 +179,10 @@ class Flow(PlannedFlow):
         """JSON Schema of the outputs."""
         return output_schema(self.ir)
 
-    @cached_property
+    @property
     def steering(self) -> dict[str, JsonValue]:
         """Stubs that lead a simulation past the flow's gates; see `oas_compiler.control.simulation_answers`."""
-        return steering(self.ir)
+        return self.compiled.control.steering
 
     def mermaid(self) -> str:
         """The flow as Mermaid text: OAS names, gates, branches, loops, subflows as boxes."""
@@ -352,7 +347,7 @@ def compile_flow(
         parts = parts.with_parts(governance=_read_governance(governance))
     simulated = parts.platform is None
     if simulated:
-        fallback = autonomous_slots(compiled.ir)
+        fallback = compiled.control.autonomous_slots
         parts = parts.with_parts(platform=SimulatedPlatform(fallback=fallback))
     return Flow(
         compiled=compiled,

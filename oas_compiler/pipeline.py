@@ -4,8 +4,9 @@
         -> Compiled(ir=FlowIR(…), digest="5f0c…", warnings=(…))
 
 The steps, in order: read_source, respelled, fill_environment, Document, survey, load, build,
-run_rules.  Each adds its findings; only reading stops the ones after it.  `compile_ir` applies the
-rules that a flow must pass to run, `check` applies all rules.
+run_rules.  Each adds its findings; only reading stops the ones after it.  `prepare` takes all steps
+before the rules, once for each file: `compile_ir` applies the rules that a flow must pass to run,
+`check` applies all rules.
 """
 
 from __future__ import annotations
@@ -79,6 +80,28 @@ class Compiled:
     """Values of sensitive fields that stand in the components, by `<id>.<field>`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PreparedFile:
+    """One flow file, read and built once for all that a command asks about it.
+
+    Compiling, checking and explaining begin with it, and change nothing of it.
+    """
+
+    found: Diagnostics
+    """The findings of reading and building; of a readable document not sorted yet."""
+    written: Source | None = None
+    """The file as its author wrote it; `None` when it could not be read, like the next two."""
+    source: Source | None = None
+    """The same with the components that it leads to and does not define."""
+    subject: Subject | None = None
+    """The subject of the rules, without its package."""
+    loading: Loading = USUAL_LOADING
+
+    def list_findings(self) -> Diagnostics:
+        """The findings, fresh: rules add theirs to them."""
+        return self.found.copy()
+
+
 def compile_ir(
     source: SourceInput,
     *,
@@ -106,21 +129,31 @@ def compile_ir(
         CompileError: with every finding of the run, for any fault of the input.
 
     """
-    findings, read, subject = _read_subject(
-        source, env, tools, env_names=env_names, loading=loading
-    )
+    prepared = prepare(source, env=env, tools=tools, env_names=env_names, loading=loading)
+    return compile_prepared(prepared, rules=rules, conceal=conceal)
+
+
+def compile_prepared(
+    prepared: PreparedFile,
+    *,
+    rules: Collection[CheckRule] = STRUCTURE,
+    conceal: Labels | None = None,
+) -> Compiled:
+    """As `compile_ir`, of a file that was read already.
+
+    Raises:
+        CompileError: with every finding of the run, for any fault of the input.
+
+    """
+    findings, subject, read = prepared.list_findings(), prepared.subject, prepared.source
     if read is not None and subject is not None:
         if conceal is not None:
             subject, findings = _cover_secrets(read, subject, findings, conceal)
         run_rules(subject, findings, rules)
         findings = star_messages(_in_order(findings, subject.document.source), subject)
-    if (
-        findings.errors
-        or read is None
-        or subject is None
-        or subject.flow is None
-        or subject.control is None
-    ):
+    if read is None or subject is None or subject.flow is None or subject.control is None:
+        raise CompileError(findings)
+    if findings.errors:
         raise CompileError(findings)
     return Compiled(
         ir=subject.flow,
@@ -129,7 +162,7 @@ def compile_ir(
         source_bytes=read.raw,
         file=read.file,
         warnings=tuple(findings.warnings),
-        secrets=read_secrets(loading.components, read.value),
+        secrets=read_secrets(prepared.loading.components, read.value),
     )
 
 
@@ -152,12 +185,25 @@ def check(
     folder) and its package.json; the names are those in findings.  `within` is the folder below which
     the path was found: no link out of it is followed.
     """
+    prepared = prepare(
+        source,
+        tools=tools,
+        unsaved=unsaved,
+        env_names=tuple(env or ()),
+        loading=loading,
+        within=within,
+    )
+    return check_prepared(prepared, unsaved=unsaved)
+
+
+def check_prepared(
+    prepared: PreparedFile, *, unsaved: Mapping[str, bytes] = _ALL_SAVED
+) -> Diagnostics:
+    """As `check`, of a file that was read already; unsaved: of its package.json."""
     # Compiling applies few rules, and does not load the others.
     from oas_compiler.catalog.installed_rules import list_applied_rules, load_rule_packs
 
-    findings, read, subject = _read_subject(
-        source, None, tools, unsaved, env_names=tuple(env or ()), loading=loading, within=within
-    )
+    findings, subject, read = prepared.list_findings(), prepared.subject, prepared.source
     if read is not None and subject is not None:
         if read.file:
             subject = replace(subject, package=_load_package(read.file, findings, unsaved))
@@ -168,29 +214,29 @@ def check(
     return findings
 
 
-def _read_subject(
+def prepare(
     source: SourceInput,
-    env: Mapping[str, str] | None,
-    tools: Collection[str] | None,
-    unsaved: Mapping[str, bytes] = _ALL_SAVED,
     *,
+    env: Mapping[str, str] | None = None,
+    tools: Collection[str] | None = None,
+    unsaved: Mapping[str, bytes] = _ALL_SAVED,
     env_names: Collection[str] = (),
     loading: Loading = USUAL_LOADING,
     within: str = "",
-) -> tuple[Diagnostics, Source | None, Subject | None]:
-    """All stages before the rules; findings of a readable document are not sorted yet."""
+) -> PreparedFile:
+    """All stages before the rules; the arguments are those of `compile_ir` and `check`."""
     findings = Diagnostics()
     name = file_name(source)
-    read = read_source(unsaved.get(name, source), findings, within=within)
-    if read is not None:
-        name = read.file or name
-        read = replace(read, file=name)
-    if read is None:
-        return _in_file_order(findings, name), None, None
-    read = join(read, read_registry(loading.components, findings), findings)
+    written = read_source(unsaved.get(name, source), findings, within=within)
+    if written is None:
+        return PreparedFile(found=_in_file_order(findings, name), loading=loading)
+    written = replace(written, file=written.file or name)
+    read = join(written, read_registry(loading.components, findings), findings)
     subject = subject_of(read, findings, env, tools)
-    names = frozenset(env_names)
-    return findings, read, replace(subject, env_names=names, policy=loading.policy)
+    subject = replace(subject, env_names=frozenset(env_names), policy=loading.policy)
+    return PreparedFile(
+        found=findings, written=written, source=read, subject=subject, loading=loading
+    )
 
 
 def _cover_secrets(

@@ -18,7 +18,7 @@ from oas_compiler.control.openings import asks_a_person, find_open_sends
 from oas_compiler.explain import explain, explainer
 from oas_compiler.ir import ApiNode, FlowIR, InputMessageNode, Path, walk
 from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
-from oas_compiler.pipeline import compile_ir
+from oas_compiler.pipeline import compile_ir, compile_prepared
 from tests.effort import tries
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
 
@@ -115,7 +115,7 @@ def open_by_rules(flow: FlowIR) -> set[str]:
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Flows with nodes that do not run yet are explained, too."""
-    monkeypatch.setattr(explainer, "compile_ir", partial(compile_ir, rules=READING))
+    monkeypatch.setattr(explainer, "compile_prepared", partial(compile_prepared, rules=READING))
 
 
 @pytest.mark.usefixtures("shown")

@@ -7,9 +7,9 @@ gates.py               one gate; gates that ask a question, to which a yes is no
                        whose outputs a gate shows; gates that a later node hears
 approval.py            the approval policy of a flow, and its gates; one step; gates before sends
 openings.py            nodes that control reaches without a gate; sends among these nodes; calls
-                       of a container before its gate; loops without a gate; sends that can run
-                       before any gate
+                       of a container before its gate; loops without a gate
 context_slots.py       context slots: declared, selected, used
 simulation_answers.py  answers that lead a simulated run past its gates; models, servers and
                        agents
+flow_control.py        one flow with all of this, each derived once
 """

@@ -4,8 +4,9 @@
         -> Compiled(ir=FlowIR(…), digest="5f0c…", warnings=(…))
 
 The steps, in order: read_source, respelled, fill_environment, Document, survey, load, build,
-run_rules.  Each step adds its findings, and only an unreadable text stops the later steps.  `compile_ir`
-applies the rules that a flow must pass to run, `check` applies all rules.
+run_rules.  Each step adds its findings, and only an unreadable text stops the later steps.  `prepare`
+takes all steps before the rules, once for each file: `compile_ir` applies the rules that a flow must
+pass to run, `check` applies all rules.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cinatra_sdk.data.templates.environment_names import fill_environment
 from oas_compiler.build import build
 from oas_compiler.checks.compile_rules import STRUCTURE, run_rules
-from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.checks.subject import Subject
+from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy
 from oas_compiler.document.field_corrections import respelled
 from oas_compiler.document.flow_loader import load
@@ -36,9 +37,12 @@ from oas_compiler.document.wayflow_nodes import read_extended
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.findings.rule import CheckRule
 from oas_compiler.ir import FlowIR, JsonValue
-from oas_compiler.package.package import Package, find_package
 from oas_compiler.report.diagnostics import CompileError, Diagnostics, in_yaml, star_messages
 from oas_compiler.text.source import Source, SourceInput, file_name, read_source
+
+if TYPE_CHECKING:
+    from oas_compiler.checks.credential_cover import Labels
+    from oas_compiler.package.package import Package
 
 _MOST_ALIKE: Final = 3
 """Findings with the same text that are listed one by one."""
@@ -70,8 +74,32 @@ class Compiled:
     file: str
     """The given name (for a folder: the file found in it); empty for bytes and mappings."""
     warnings: tuple[Finding, ...]
+    control: FlowControl = field(repr=False, compare=False)
+    """What is derived from the flow, each value once."""
     secrets: Mapping[str, JsonValue] = field(default_factory=dict, repr=False)
     """Values of sensitive fields that stand in the components, by `<id>.<field>`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PreparedFile:
+    """One flow file, read and built once for all that a command asks about it.
+
+    Compiling, checking and explaining begin with it, and change nothing of it.
+    """
+
+    found: Diagnostics
+    """The findings of reading and building; of a readable document not sorted yet."""
+    written: Source | None = None
+    """The file as its author wrote it; `None` when it could not be read, like the next two."""
+    source: Source | None = None
+    """The same with the components that it leads to and does not define."""
+    subject: Subject | None = None
+    """The subject of the rules, without its package."""
+    loading: Loading = USUAL_LOADING
+
+    def list_findings(self) -> Diagnostics:
+        """The findings, fresh: rules add theirs to them."""
+        return self.found.copy()
 
 
 def compile_ir(
@@ -101,23 +129,40 @@ def compile_ir(
         CompileError: with every finding of the run, for any fault of the input.
 
     """
-    findings, read, subject = _read_subject(
-        source, env, tools, env_names=env_names, loading=loading
-    )
+    prepared = prepare(source, env=env, tools=tools, env_names=env_names, loading=loading)
+    return compile_prepared(prepared, rules=rules, conceal=conceal)
+
+
+def compile_prepared(
+    prepared: PreparedFile,
+    *,
+    rules: Collection[CheckRule] = STRUCTURE,
+    conceal: Labels | None = None,
+) -> Compiled:
+    """As `compile_ir`, of a file that was read already.
+
+    Raises:
+        CompileError: with every finding of the run, for any fault of the input.
+
+    """
+    findings, subject, read = prepared.list_findings(), prepared.subject, prepared.source
     if read is not None and subject is not None:
         if conceal is not None:
             subject, findings = _cover_secrets(read, subject, findings, conceal)
         run_rules(subject, findings, rules)
         findings = star_messages(_in_order(findings, subject.document.source), subject)
-    if findings.errors or read is None or subject is None or subject.flow is None:
+    if read is None or subject is None or subject.flow is None or subject.control is None:
+        raise CompileError(findings)
+    if findings.errors:
         raise CompileError(findings)
     return Compiled(
         ir=subject.flow,
+        control=subject.control,
         digest=hashlib.sha256(read.raw).hexdigest(),
         source_bytes=read.raw,
         file=read.file,
         warnings=tuple(findings.warnings),
-        secrets=read_secrets(loading.components, read.value),
+        secrets=read_secrets(prepared.loading.components, read.value),
     )
 
 
@@ -140,12 +185,25 @@ def check(
     folder) and its package.json; the names are those in findings.  `within` is the folder below which
     the path was found: no link out of it is followed.
     """
+    prepared = prepare(
+        source,
+        tools=tools,
+        unsaved=unsaved,
+        env_names=tuple(env or ()),
+        loading=loading,
+        within=within,
+    )
+    return check_prepared(prepared, unsaved=unsaved)
+
+
+def check_prepared(
+    prepared: PreparedFile, *, unsaved: Mapping[str, bytes] = _ALL_SAVED
+) -> Diagnostics:
+    """As `check`, of a file that was read already; unsaved: of its package.json."""
     # Compiling applies few rules, and does not load the others.
     from oas_compiler.catalog.installed_rules import list_applied_rules, load_rule_packs
 
-    findings, read, subject = _read_subject(
-        source, None, tools, unsaved, env_names=tuple(env or ()), loading=loading, within=within
-    )
+    findings, subject, read = prepared.list_findings(), prepared.subject, prepared.source
     if read is not None and subject is not None:
         if read.file:
             subject = replace(subject, package=_load_package(read.file, findings, unsaved))
@@ -156,29 +214,29 @@ def check(
     return findings
 
 
-def _read_subject(
+def prepare(
     source: SourceInput,
-    env: Mapping[str, str] | None,
-    tools: Collection[str] | None,
-    unsaved: Mapping[str, bytes] = _ALL_SAVED,
     *,
+    env: Mapping[str, str] | None = None,
+    tools: Collection[str] | None = None,
+    unsaved: Mapping[str, bytes] = _ALL_SAVED,
     env_names: Collection[str] = (),
     loading: Loading = USUAL_LOADING,
     within: str = "",
-) -> tuple[Diagnostics, Source | None, Subject | None]:
-    """All stages before the rules; findings of a readable document are not sorted yet."""
+) -> PreparedFile:
+    """All stages before the rules; the arguments are those of `compile_ir` and `check`."""
     findings = Diagnostics()
     name = file_name(source)
-    read = read_source(unsaved.get(name, source), findings, within=within)
-    if read is not None:
-        name = read.file or name
-        read = replace(read, file=name)
-    if read is None:
-        return _in_file_order(findings, name), None, None
-    read = join(read, read_registry(loading.components, findings), findings)
+    written = read_source(unsaved.get(name, source), findings, within=within)
+    if written is None:
+        return PreparedFile(found=_in_file_order(findings, name), loading=loading)
+    written = replace(written, file=written.file or name)
+    read = join(written, read_registry(loading.components, findings), findings)
     subject = subject_of(read, findings, env, tools)
-    names = frozenset(env_names)
-    return findings, read, replace(subject, env_names=names, policy=loading.policy)
+    subject = replace(subject, env_names=frozenset(env_names), policy=loading.policy)
+    return PreparedFile(
+        found=findings, written=written, source=read, subject=subject, loading=loading
+    )
 
 
 def _cover_secrets(
@@ -220,6 +278,9 @@ def _build_subject(
 def _load_package(
     flow_file: str, findings: Findings, unsaved: Mapping[str, bytes]
 ) -> Package | None:
+    # Compiling looks at the flow file alone: only `check` loads the readers of skills and scripts.
+    from oas_compiler.package.package import find_package
+
     saved = Findings()
     package = find_package(flow_file, saved)
     if package is None or package.manifest_file not in unsaved:

@@ -85,8 +85,54 @@ def test_compiling_loads_only_the_rules_that_it_applies() -> None:
         "print(*sorted(loaded - applied))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    # What is shown of a flow covers the credentials that these two rules find.
-    assert set(shown.stdout.split()) == {"OAS204", "OAS212"}
+    assert shown.stdout.split() == []
+
+
+SELDOM = (
+    "cinatra_sdk.first_turn",
+    "cinatra_sdk.governance",
+    "cinatra_sdk.outside.remote.foreign_answer",
+    "cinatra_sdk.outside.models.clients",
+    "cinatra_sdk.data.text.yaml_reader",
+    "oas_compiler.checks.credential_cover",
+    "oas_compiler.checks.lookup.credentials",
+    "oas_compiler.component.agent_flows",
+    "oas_compiler.component.agent_loop",
+    "oas_compiler.document.agent_loader",
+    "oas_compiler.draw",
+    "oas_compiler.package.package",
+    "oas_compiler.text.yaml_text",
+)
+"""What a flow of JSON without models, agents, packs and pictures does not need."""
+PLAIN = Path(__file__).parent / "golden" / "kind_start_and_end.json"
+RUN_ONCE = (
+    f"flow = compile_flow({str(PLAIN)!r})\n"
+    "config, context = flow.config(run_id='r'), flow.context(run_id='r')\n"
+    "assert '__interrupt__' not in flow.graph().invoke(flow.input({'topic': 'x'}), config, context=context)\n"
+)
+
+
+def modules_of(code: str) -> set[str]:
+    """Every module of a fresh interpreter after running `code`."""
+    program = f"from oas_compiler import compile_flow\n{code}import sys\nprint(*sys.modules)"
+    shown = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(shown.stdout.split())
+
+
+@pytest.mark.parametrize("code", ["", RUN_ONCE], ids=["imported", "run once"])
+def test_compile_flow_loads_nothing_that_a_plain_flow_does_not_need(code: str) -> None:
+    loaded = modules_of(code)
+    assert "cinatra_sdk.flow.visit.visit" in loaded, "the control: what runs a flow is there"
+    assert [name for name in SELDOM if name in loaded] == []
+    assert {"yaml", "jinja2", "psycopg"} & loaded == set()
+
+
+def test_a_run_loads_only_the_nodes_that_its_flow_has() -> None:
+    loaded = modules_of(RUN_ONCE)
+    nodes = {name for name in loaded if name.startswith("cinatra_sdk.flow.nodes.")}
+    assert nodes == {"cinatra_sdk.flow.nodes.start_and_end"}
 
 
 def test_nothing_of_a_model_is_loaded_before_one_is_asked() -> None:

@@ -19,18 +19,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypedDict
 
 from cinatra_sdk.engine.host_context import HostContext, context_of, host_context
-from cinatra_sdk.errors import FlowError, NotConfigured
-from cinatra_sdk.first_turn import FirstTurn, first_turn_text
+from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
 from cinatra_sdk.outside.effects.door import Door
 from cinatra_sdk.outside.platform.protocol import Credentials
-from cinatra_sdk.outside.remote.foreign_answer import USUAL, RemoteBounds
+from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from cinatra_sdk.api.permission import MayPolicy
     from cinatra_sdk.attachments import AsyncAttachmentPorts, AttachmentPorts
+    from cinatra_sdk.host_parts.first_turn_reader import FirstTurnReaders
     from cinatra_sdk.outside.effects.door import Verdict
     from cinatra_sdk.outside.effects.effect import Effect, Usage
     from cinatra_sdk.outside.effects.ledger import Ledger
@@ -69,9 +69,6 @@ def _make_function(tool: BaseTool) -> Callable[..., Any]:
     return acall if is_async_only else call
 
 
-FirstTurnReader: TypeAlias = "Callable[[str], FirstTurn]"
-"""From an image's id to the context of a first turn, such as `read_context` with its workspace."""
-FirstTurnReaders: TypeAlias = "FirstTurnReader | Mapping[str, FirstTurnReader]"
 AttachmentsFor: TypeAlias = (
     "Callable[[RunIdentity, ModelConfig], AttachmentPorts | AsyncAttachmentPorts | None]"
 )
@@ -314,37 +311,6 @@ def join_parts(host: HostParts | None, given: Mapping[str, Any], of: str) -> Hos
         if host.gives(name):
             raise TypeError(f"{of} got '{name}' twice: in host=… and by itself; leave out one")
     return host.with_parts(**named) if named else host
-
-
-# ----------------------------------------------------------------------------
-# What a host lends to read the context of a first turn: one reader, or readers by workspace.
-#
-# find_reader({"photos": read_photo, "*": read_any}, "photos")   ->  read_photo
-# read_text(read_photo, "img-7")                                 ->  ("# Context of the first turn …", "")
-
-
-ANY_WORKSPACE: Final = "*"
-
-
-def find_reader(readers: FirstTurnReaders, workspace: object) -> FirstTurnReader | None:
-    """The reader for a workspace; None where the host lends none for it."""
-    if callable(readers):
-        return readers
-    found = readers.get(workspace) if isinstance(workspace, str) else None
-    return found or readers.get(ANY_WORKSPACE)
-
-
-def read_text(reader: FirstTurnReader, image_id: str) -> tuple[str, str]:
-    """The text for an image, and what went wrong in its place; names no folder of the host."""
-    try:
-        turn: object = reader(image_id)
-    except FlowError as error:
-        return "", str(error)
-    except Exception as error:  # noqa: BLE001 - a function of the host raises anything
-        return "", f"its reader raised {type(error).__name__}"
-    if not isinstance(turn, FirstTurn):
-        return "", f"its reader gave a {type(turn).__name__}, and no FirstTurn"
-    return first_turn_text(turn), ""
 
 
 # ----------------------------------------------------------------------------

@@ -17,16 +17,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cinatra_sdk.contract import BASE_URL_MARK
 from oas_compiler.component.component import with_article
-from oas_compiler.control.context_slots import SlotFlow, read_slots
+from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy
 from oas_compiler.document.scope import Document, Unread, read_cinatra
 from oas_compiler.ir import FlowIR, JsonValue, Place
-from oas_compiler.package.package import Package
 from oas_compiler.text.marks import child
+
+if TYPE_CHECKING:
+    from oas_compiler.control.context_slots import SlotFlow
+    from oas_compiler.package.package import Package
 
 _FLOW_NAMES: Final = frozenset(
     f"{stem}{suffix}" for stem in ("oas", "agent") for suffix in (".json", ".yaml", ".yml")
@@ -176,17 +179,14 @@ class Subject:
         return collect_texts(source.value) if source is not None else ()
 
     @cached_property
+    def control(self) -> FlowControl | None:
+        """What is derived from the root flow; `None` when it could not be built."""
+        return None if self.flow is None else FlowControl(flow=self.flow)
+
+    @property
     def flows(self) -> tuple[FlowIR, ...]:
         """The root flow, then every subflow, also of nodes that do not run yet; each once."""
-        if self.flow is None:
-            return ()
-        found, seen = [self.flow], {id(self.flow)}
-        for current in found:
-            for subflow in (inner for node in current.nodes for inner in node.subflows):
-                if id(subflow) not in seen:
-                    seen.add(id(subflow))
-                    found.append(subflow)
-        return tuple(found)
+        return () if self.control is None else self.control.flows
 
     @cached_property
     def root(self) -> Written | None:
@@ -196,10 +196,10 @@ class Subject:
             return None
         return next((found for found in self.components if found.pointer == root.pointer), None)
 
-    @cached_property
+    @property
     def slot_flows(self) -> tuple[SlotFlow, ...]:
         """The flows that declare context slots."""
-        return read_slots(self.flows)
+        return () if self.control is None else self.control.slot_flows
 
     @cached_property
     def selecting(self) -> frozenset[str]:

@@ -7,4 +7,5 @@ approval.py            the approval policy of a flow, and the step of each gate
 openings.py            sends, calls and loops that control can reach without a gate
 context_slots.py       the context slots of a flow, with their selecting nodes and consumers
 simulation_answers.py  answers that lead a simulated run past its gates
+flow_control.py        one flow with all of this, each derived once
 """

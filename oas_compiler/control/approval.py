@@ -29,7 +29,7 @@ for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -238,7 +238,7 @@ class Approval:
 def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) -> Approval:
     """The approval part of `flow`; `send_class` are the nodes that act on the world outside.
 
-    See `acting_nodes` for the possible nodes.
+    See `list_acting` for the possible nodes.
     """
     steps, gates = _steps_and_gates(flow)
     return Approval(
@@ -248,27 +248,17 @@ def derive_approval(flow: FlowIR, *, send_class: frozenset[Path] | None = None) 
     )
 
 
-def waived_gates(flow: FlowIR) -> frozenset[Path]:
-    """The gates that never ask: their `gateSteps` entry says `requiresApproval: false`."""
-    nodes = [node for node in flow.nodes if isinstance(node, FlowNode)]
-    if not any(step.requires_approval is False for node in nodes for step in node.gate_steps):
-        return frozenset()
-    steps, gates = _steps_and_gates(flow)
-    waived = {step.number for step in steps if not step.requires_approval}
-    return frozenset(gate.path for gate in gates if gate.step in waived)
-
-
 def visible_required(start: StartNode) -> tuple[str, ...]:
     """Inputs that a person is asked for before the run, in order."""
     return tuple(title for title in start.required if title not in start.hidden)
 
 
-def acting_nodes(flow: FlowIR) -> Iterator[tuple[Path, Node]]:
+def list_acting(flow: FlowIR, gates: Iterable[GateSpec]) -> Iterator[tuple[Path, Node]]:
     """The nodes whose risk class matters: calls, sends, and gates.
 
-    A gate comes with the risk class that it has in this flow: `gateSteps` may override its own.
+    gates: those of the flow; each comes with the risk class that it has in this flow, because
+    `gateSteps` may override its own.
     """
-    _steps, gates = _steps_and_gates(flow)
     risk = {gate.path: gate.risk_class for gate in gates}
     for path, node in walk(flow):
         if isinstance(node, InputMessageNode):

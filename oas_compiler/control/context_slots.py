@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from oas_compiler.ir import ApiNode, DataEdge, EndNode, FlowIR, FlowNode, JsonValue, StartNode
-from oas_compiler.package.package import Package, range_of
+
+if TYPE_CHECKING:
+    from oas_compiler.package.package import Package
 
 SELECTION_AGENT: Final = "@cinatra-ai/context-selection-agent"
 KEY: Final = "contextSlots"
@@ -141,6 +143,9 @@ def dependency_pointers(package: Package) -> Iterator[tuple[str, JsonValue]]:
 
     Both forms count: the map `cinatra.agentDependencies` and the list `cinatra.dependencies`.
     """
+    # Imported late: whoever gives a package has loaded its readers, and compiling needs none of them.
+    from oas_compiler.package.package import range_of
+
     declared = package.cinatra.get("agentDependencies")
     if isinstance(declared, dict) and SELECTION_AGENT in declared:
         name = SELECTION_AGENT.replace("/", "~1")

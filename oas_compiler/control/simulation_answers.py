@@ -18,9 +18,9 @@ Which gates lie behind a node is worked out once per flow, for all its nodes.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from oas_compiler.control.context_slots import modes_of, read_slots, resolving
+from oas_compiler.control.context_slots import SlotFlow, modes_of, resolving
 from oas_compiler.control.graph import link_level
 from oas_compiler.ir import (
     ApiNode,
@@ -40,8 +40,11 @@ from oas_compiler.ir import (
 from oas_compiler.kinds.registry import kind_of
 
 
-def steering(flow: FlowIR) -> dict[str, JsonValue]:
-    """Stubs by node path; only what the sampled answers would not do by themselves."""
+def steering(flow: FlowIR, autonomous: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Stubs by node path; only what the sampled answers would not do by themselves.
+
+    autonomous: the stubs of `autonomous_slots`, which stay as they are.
+    """
     stubs: dict[str, JsonValue] = {}
     for around, inner in _iterate_flows(flow, ()):
         behind: _Behind | None = None
@@ -49,18 +52,20 @@ def steering(flow: FlowIR) -> dict[str, JsonValue]:
             if isinstance(node, BranchingNode):
                 behind = behind or _Behind(inner)
                 stubs |= _steer_branch(inner, node, around, behind)
-    return stubs | autonomous_slots(flow)
+    return {**stubs, **autonomous}
 
 
-def autonomous_slots(flow: FlowIR) -> dict[str, JsonValue]:
-    """Stubs by node path: the answer of context-resolve for each slot whose gate asks no person."""
+def autonomous_slots(flow: FlowIR, slot_flows: Iterable[SlotFlow]) -> dict[str, JsonValue]:
+    """Stubs by node path: the answer of context-resolve for each slot whose gate asks no person.
+
+    slot_flows: those of the flow and its subflows.
+    """
+    by_flow = {id(found.flow): found for found in slot_flows}
     paths: dict[int, list[Path]] = {}
-    flows: dict[int, FlowIR] = {}  # a flow that is run in many places is looked at once
-    for around, inner in _iterate_flows(flow, ()):
+    for around, inner in _iterate_flows(flow, ()) if by_flow else ():
         paths.setdefault(id(inner), []).append(around)
-        flows[id(inner)] = inner
     stubs: dict[str, JsonValue] = {}
-    for found in read_slots(flows.values()):
+    for found in (by_flow[own] for own in paths if own in by_flow):
         declared = modes_of(found.flow)
         for slot in found.slots:
             if slot.node is None or not (slot.from_parent or declared.get(slot.id) == "autonomous"):

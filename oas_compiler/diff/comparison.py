@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.control.gates import GateSpec
-from oas_compiler.control.openings import Guarding
 from oas_compiler.control.risk_classes import weight
 from oas_compiler.diff.changes import called, plain_changes
 from oas_compiler.diff.difference import (
@@ -38,7 +38,7 @@ from oas_compiler.kinds.registry import kind_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ComparedFlow(Guarding):
+class ComparedFlow(FlowControl):
     """One flow: its gates, its acting nodes, and the ways between them."""
 
     nodes: dict[Path, Node]

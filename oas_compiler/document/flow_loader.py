@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from oas_compiler.component.component import Component, Loaded, with_article
-from oas_compiler.document.agent_loader import AgentReader
 from oas_compiler.document.component_types import (
     can_be_node,
     can_stand_alone,
@@ -36,6 +37,9 @@ from oas_compiler.findings.finding import describe
 from oas_compiler.ir import Behind, Gap
 from oas_compiler.kinds.registry import AGENT_TYPES, AGENTS, find_kind
 from oas_compiler.text.input_bounds import MAX_DEPTH, MAX_NODES
+
+if TYPE_CHECKING:
+    from oas_compiler.document.agent_loader import AgentReader
 
 # ----------------------------------------------------------------------------
 # The wire model of a flow: its nodes and edges, with their references resolved.
@@ -136,8 +140,14 @@ class _Loader:
         self._components = ComponentReader(document)
         self._flows: dict[str, LoadedFlow] = {}
         self._behind = BehindReader(document, self._components)
-        self._agents = AgentReader(
-            document, self._components, self._behind, lambda target: self.flow(target, ())
+
+    @cached_property
+    def _agents(self) -> AgentReader:
+        # Imported late: most files have no agent.
+        from oas_compiler.document.agent_loader import AgentReader
+
+        return AgentReader(
+            self._document, self._components, self._behind, lambda target: self.flow(target, ())
         )
 
     # ------------------------------------------------------------------ flows

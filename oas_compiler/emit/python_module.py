@@ -28,7 +28,6 @@ from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedRoute
 from oas_compiler.checks.credential_cover import find_places
 from oas_compiler.checks.lookup.written_credentials import is_written_name
 from oas_compiler.checks.subject import Subject, spell_number
-from oas_compiler.control.simulation_answers import autonomous_slots
 from oas_compiler.emit.expressions import (
     FILES_OF_KEYS,
     CallText,
@@ -504,7 +503,7 @@ def _write_flow_call(flow: Flow, variable: str) -> str:
         arguments.append(("guards", ListText(guards)))
     if flow.steering:
         arguments.append(("steering", write_json(flow.steering)))
-    answers = autonomous_slots(flow.ir)
+    answers = flow.compiled.control.autonomous_slots
     if answers:
         arguments.append(("answers", write_json(answers)))
     declared = collect_declared_slots(flow.ir)

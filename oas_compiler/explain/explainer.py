@@ -25,9 +25,9 @@ from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
 from oas_compiler import ir
 from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.control.approval import Approval, visible_required
+from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.graph import ControlGraph
-from oas_compiler.control.openings import Guarding
 from oas_compiler.document.scope import Document
 from oas_compiler.explain.explanation import (
     Derived,
@@ -59,11 +59,11 @@ from oas_compiler.ir.printout import shown
 from oas_compiler.kinds.registry import kind_of
 from oas_compiler.package.dependencies import wanted
 from oas_compiler.package.package import Package, find_package
-from oas_compiler.pipeline import USUAL_LOADING, Loading, compile_ir
+from oas_compiler.pipeline import USUAL_LOADING, Loading, PreparedFile, compile_prepared, prepare
 from oas_compiler.schema.flow_schemas import end_schema, input_schema
 from oas_compiler.templates import strings
 from oas_compiler.text.file_access import first_of
-from oas_compiler.text.source import Source, SourceInput, read_below, read_source
+from oas_compiler.text.source import Source, SourceInput, read_below
 
 # ----------------------------------------------------------------------------
 # Records of gates and of the sends that they guard: no way reaches a guarded send without its
@@ -89,7 +89,7 @@ class _Guarded:
     sometimes: tuple[Path, ...]
 
 
-def sends_of(guarding: Guarding) -> tuple[_Guarded, ...]:
+def sends_of(guarding: FlowControl) -> tuple[_Guarded, ...]:
     """Every node of a send class, with the gates before it."""
     graph, asking = guarding.graph, guarding.asking
     found: list[_Guarded] = []
@@ -126,7 +126,7 @@ def send_records(found: Sequence[_Guarded]) -> tuple[Send, ...]:
 
 
 def gate_records(
-    guarding: Guarding, wirings: dict[Path, FlowWiring], sends: Sequence[_Guarded]
+    guarding: FlowControl, wirings: dict[Path, FlowWiring], sends: Sequence[_Guarded]
 ) -> dict[Path, GateFacts]:
     """Every gate, by path, in the order of the policy's steps."""
     guards: dict[Path, list[Path]] = {}
@@ -313,15 +313,25 @@ def explain(
         CompileError: the flow has errors.
 
     """
-    labels = Labels()
-    compiled = compile_ir(
-        source, tools=tools, env_names=tuple(env or ()), conceal=labels, loading=loading
-    )
+    prepared = prepare(source, tools=tools, env_names=tuple(env or ()), loading=loading)
+    return explain_prepared(prepared, env=env)
+
+
+def explain_prepared(
+    prepared: PreparedFile, *, env: Mapping[str, str] | None = None
+) -> Explanation:
+    """As `explain`, of a file that was read already.
+
+    Raises:
+        CompileError: the flow has errors.
+
+    """
+    compiled = compile_prepared(prepared, conceal=Labels())
     findings = Findings()
-    written = read_source(source, Findings())
+    written = prepared.written
     document = None if written is None else Document(written, written.value, Findings())
     package = find_package(compiled.file, findings) if compiled.file else None
-    placed = _Explaining(compiled.ir)
+    placed = _Explaining(compiled.control)
     about = placed.flow.cinatra.mapping()
     return Explanation(
         id=placed.flow.id,
@@ -362,9 +372,9 @@ def _as_warnings(findings: Findings) -> Iterator[Finding]:
 class _Explaining:
     """One flow, with facts that are computed once for all its nodes."""
 
-    def __init__(self, flow: FlowIR) -> None:
-        self.flow = flow
-        self.guarding = Guarding(flow=flow)
+    def __init__(self, guarding: FlowControl) -> None:
+        self.flow = flow = guarding.flow
+        self.guarding = guarding
         self.approval = self.guarding.approval
         self.sends = sends_of(self.guarding)
         self.wirings: dict[Path, FlowWiring] = dict(wirings_of(flow, self.guarding.graph))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Self
 
 from cinatra_sdk.data.text.nearest_name import did_you_mean
 from oas_compiler.ir import Json, JsonValue, Place
@@ -95,6 +95,11 @@ class Findings:
 
     def __len__(self) -> int:
         return len(self.findings)
+
+    def copy(self) -> Self:
+        """The same findings, to which others can be added."""
+        places = {code: set(found) for code, found in self._places.items()}
+        return type(self)(list(self.findings), dict(self._counts), places)
 
     @property
     def errors(self) -> list[Finding]:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component.agent_flows import build_agent_flow
-from oas_compiler.component.agent_loop import requires_approval
 from oas_compiler.component.component import (
     NODE_FIELDS,
     Field,
@@ -49,6 +47,9 @@ def make_agent(
     """The node over the agent; results, asks: as of `build_agent_flow`."""
     agent = site.agent
     if agent is not None:
+        # Imported late, as below: most flows have no agent, and its loop is much to load.
+        from oas_compiler.component.agent_flows import build_agent_flow
+
         flow = build_agent_flow(site, agent, build_tool, results=results, asks=asks)
     elif site.subflows_are_whole:
         flow = site.subflows[0]
@@ -83,9 +84,11 @@ def _check_told(site: Site, inputs: tuple[ir.Port, ...]) -> None:
 def _read_facts(site: Site) -> ir.Behind:
     """What the file says of the agent, and of the agent that it is made of."""
     agent = site.agent
-    inside = isinstance(agent, LoadedAgent) and agent.component is not agent.shown
-    if inside and isinstance(agent, LoadedAgent) and requires_approval(agent.component):
-        return replace(site.facts_behind, asks_person=True)
+    if isinstance(agent, LoadedAgent) and agent.component is not agent.shown:
+        from oas_compiler.component.agent_loop import requires_approval
+
+        if requires_approval(agent.component):
+            return replace(site.facts_behind, asks_person=True)
     return site.facts_behind
 
 

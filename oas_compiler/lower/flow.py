@@ -16,23 +16,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import is_send_class
 from cinatra_sdk.data.sensitive_fields import lend_secrets
 from cinatra_sdk.data.text.nearest_name import did_you_mean
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS, PlannedFlow
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedFeed, PlannedRoute
 from cinatra_sdk.host_parts.host_parts import FlowParts, HostParts, join_parts
-from cinatra_sdk.outside.models.clients import Models
-from cinatra_sdk.outside.models.config import read_model_config
 from cinatra_sdk.outside.platform import Platform, SimulatedPlatform
 from oas_compiler.checks.compile_rules import RUNNING
-from oas_compiler.control.approval import Approval, acting_nodes, derive_approval
+from oas_compiler.control.approval import Approval
 from oas_compiler.control.gates import GateSpec, find_heard_gates
-from oas_compiler.control.simulation_answers import autonomous_slots, steering
 from oas_compiler.document.component_types import LoaderPolicy
 from oas_compiler.document.outside_components import ComponentsInput
-from oas_compiler.draw.mermaid import mermaid_text
 from oas_compiler.ir import (
     AT_MOST_ONCE,
     FlowIR,
@@ -54,6 +49,7 @@ from oas_compiler.text.safe_text import safe
 if TYPE_CHECKING:
     from cinatra_sdk.governance.contracts.context_pack import ContextPack
     from cinatra_sdk.governance.governance import Governance
+    from cinatra_sdk.outside.models.clients import Models
 
 
 # ----------------------------------------------------------------------------
@@ -155,12 +151,9 @@ class Flow(PlannedFlow):
         """The file as the caller named it; empty for bytes and dicts."""
         return self.compiled.file
 
-    @cached_property
+    @property
     def approval(self) -> Approval:
-        sends = frozenset(
-            path for path, node in acting_nodes(self.ir) if is_send_class(node.risk_class)
-        )
-        return derive_approval(self.ir, send_class=sends)
+        return self.compiled.control.approval
 
     @property
     def approval_policy(self) -> dict[str, JsonValue]:
@@ -186,13 +179,16 @@ class Flow(PlannedFlow):
         """JSON Schema of the outputs."""
         return output_schema(self.ir)
 
-    @cached_property
+    @property
     def steering(self) -> dict[str, JsonValue]:
         """Stubs that lead a simulation past the flow's gates; see `oas_compiler.control.simulation_answers`."""
-        return steering(self.ir)
+        return self.compiled.control.steering
 
     def mermaid(self) -> str:
         """The flow as Mermaid text: OAS names, gates, branches, loops, subflows as boxes."""
+        # Imported late: few who compile a flow look at its picture.
+        from oas_compiler.draw.mermaid import mermaid_text
+
         return mermaid_text(self.ir)
 
 
@@ -223,6 +219,9 @@ def require_known_models(flow: FlowIR, models: Models) -> None:
 
 def _list_names(flow: FlowIR) -> list[str]:
     """Ids, names and models of the flow's configs, each once."""
+    # Imported late: only a host that lends models by their names gets here.
+    from cinatra_sdk.outside.models.config import read_model_config
+
     found: dict[str, None] = {}
     for _, node in walk(flow):
         config = getattr(node, "llm_config", None)
@@ -348,7 +347,7 @@ def compile_flow(
         parts = parts.with_parts(governance=_read_governance(governance))
     simulated = parts.platform is None
     if simulated:
-        fallback = autonomous_slots(compiled.ir)
+        fallback = compiled.control.autonomous_slots
         parts = parts.with_parts(platform=SimulatedPlatform(fallback=fallback))
     return Flow(
         compiled=compiled,

@@ -1,31 +1,14 @@
-"""Lowers nodes that compute, gates, maps, subflows, and requests through the platform."""
+"""Lowers nodes that compute, gates, maps, subflows, and requests through the platform.
+
+The module of a node's function is imported where it is made: a flow loads those that it uses, and one
+without templates, calls and schemas loads no Jinja and no JSON Schema library.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cinatra_sdk.flow.nodes.api_node import ApiCall, RemoteToolCall
-from cinatra_sdk.flow.nodes.failure_nodes import Catch, CatchNamed
-from cinatra_sdk.flow.nodes.gate_node import HumanGate, Message, MessageWithOutput
-from cinatra_sdk.flow.nodes.map_node import (
-    ITERATED,
-    Map,
-    ParallelFlows,
-    ParallelMap,
-    UnpackedMap,
-    UnpackedParallelMap,
-)
 from cinatra_sdk.flow.nodes.start_and_end import End, Start
-from cinatra_sdk.flow.nodes.subflow_node import Repeat, Subflow
-from cinatra_sdk.flow.nodes.value_nodes import (
-    Branching,
-    ChatHistory,
-    Constants,
-    JsonExtraction,
-    Regex,
-    TextTemplate,
-    Variables,
-)
 from oas_compiler import ir
 from oas_compiler.control.gates import asks_question, is_read, is_selector, shown_at
 from oas_compiler.ir import (
@@ -49,6 +32,22 @@ from oas_compiler.kinds.plugin_variable import PluginVariableNode
 from oas_compiler.lower.node_functions import PlanSite, leading_back_to, way_back
 from oas_compiler.port_types import castable
 
+if TYPE_CHECKING:
+    from cinatra_sdk.flow.nodes.api_node import ApiCall, RemoteToolCall
+    from cinatra_sdk.flow.nodes.failure_nodes import Catch, CatchNamed
+    from cinatra_sdk.flow.nodes.gate_node import HumanGate, Message
+    from cinatra_sdk.flow.nodes.map_node import Map, ParallelFlows, UnpackedMap
+    from cinatra_sdk.flow.nodes.subflow_node import Repeat, Subflow
+    from cinatra_sdk.flow.nodes.value_nodes import (
+        Branching,
+        ChatHistory,
+        Constants,
+        JsonExtraction,
+        Regex,
+        TextTemplate,
+        Variables,
+    )
+
 
 def lower_start(site: PlanSite) -> Start:
     node = site.node
@@ -69,12 +68,16 @@ def lower_end(site: PlanSite) -> End:
 
 
 def lower_branching(site: PlanSite) -> Branching:
+    from cinatra_sdk.flow.nodes.value_nodes import Branching
+
     node = site.node
     assert isinstance(node, ir.BranchingNode)
     return Branching(mapping=dict(node.mapping))
 
 
 def lower_message(site: PlanSite) -> Message:
+    from cinatra_sdk.flow.nodes.gate_node import Message, MessageWithOutput
+
     node = site.node
     assert isinstance(node, ir.OutputMessageNode)
     with_output = isinstance(node, ir.PluginOutputMessageNode)
@@ -82,18 +85,24 @@ def lower_message(site: PlanSite) -> Message:
 
 
 def lower_regex(site: PlanSite) -> Regex:
+    from cinatra_sdk.flow.nodes.value_nodes import Regex
+
     node = site.node
     assert isinstance(node, ir.PluginRegexNode)
     return Regex(pattern=node.pattern, first_only=node.first_only, takes_last=node.takes_last)
 
 
 def lower_extract(site: PlanSite) -> JsonExtraction:
+    from cinatra_sdk.flow.nodes.value_nodes import JsonExtraction
+
     node = site.node
     assert isinstance(node, PluginExtractNode)
     return JsonExtraction(ways=dict(node.ways))
 
 
 def lower_history(site: PlanSite) -> ChatHistory:
+    from cinatra_sdk.flow.nodes.value_nodes import ChatHistory
+
     node = site.node
     assert isinstance(node, PluginGetChatHistoryNode)
     return ChatHistory(
@@ -106,18 +115,24 @@ def lower_history(site: PlanSite) -> ChatHistory:
 
 
 def lower_variable(site: PlanSite) -> Variables:
+    from cinatra_sdk.flow.nodes.value_nodes import Variables
+
     node = site.node
     assert isinstance(node, PluginVariableNode)
     return Variables(writes=dict(node.writes), reads=node.reads)
 
 
 def lower_template(site: PlanSite) -> TextTemplate:
+    from cinatra_sdk.flow.nodes.value_nodes import TextTemplate
+
     node = site.node
     assert isinstance(node, ir.PluginTemplateNode)
     return TextTemplate(template=node.template)
 
 
 def lower_constant_values(site: PlanSite) -> Constants:
+    from cinatra_sdk.flow.nodes.value_nodes import Constants
+
     node = site.node
     assert isinstance(node, PluginConstantValuesNode)
     return Constants(
@@ -126,20 +141,28 @@ def lower_constant_values(site: PlanSite) -> Constants:
 
 
 def lower_flow_node(site: PlanSite) -> Subflow:
+    from cinatra_sdk.flow.nodes.subflow_node import Subflow
+
     return Subflow(flow=site.inside[0])
 
 
 def lower_parallel_flow(site: PlanSite) -> ParallelFlows:
+    from cinatra_sdk.flow.nodes.map_node import ParallelFlows
+
     return ParallelFlows(flows=site.inside)
 
 
 def lower_catch_exception(site: PlanSite) -> Catch:
+    from cinatra_sdk.flow.nodes.failure_nodes import Catch
+
     node = site.node
     assert isinstance(node, ir.CatchExceptionNode)
     return Catch(flow=site.inside[0], tells_message=node.tells_message)
 
 
 def lower_plugin_catch(site: PlanSite) -> CatchNamed:
+    from cinatra_sdk.flow.nodes.failure_nodes import CatchNamed
+
     node = site.node
     assert isinstance(node, ir.PluginCatchExceptionNode)
     return CatchNamed(
@@ -148,6 +171,8 @@ def lower_plugin_catch(site: PlanSite) -> CatchNamed:
 
 
 def lower_retry(site: PlanSite) -> Repeat:
+    from cinatra_sdk.flow.nodes.subflow_node import Repeat
+
     node = site.node
     assert isinstance(node, ir.PluginRetryNode)
     return Repeat(flow=site.inside[0], success=node.success, trials=node.trials)
@@ -161,6 +186,8 @@ def lower_retry(site: PlanSite) -> Repeat:
 
 
 def lower_gate(site: PlanSite) -> HumanGate:
+    from cinatra_sdk.flow.nodes.gate_node import HumanGate
+
     node = site.node
     assert isinstance(node, InputMessageNode)
     spec = site.approval.gate(site.path)
@@ -202,6 +229,8 @@ def _find_document_schema(node: InputMessageNode) -> Json | None:
 
 
 def lower_map(site: PlanSite) -> Map:
+    from cinatra_sdk.flow.nodes.map_node import ITERATED, Map, ParallelMap
+
     node = site.node
     assert isinstance(node, MapNode)
     inner = {port.title: port for port in node.subflow.inputs}
@@ -219,6 +248,8 @@ def lower_map(site: PlanSite) -> Map:
 
 
 def lower_extended_map(site: PlanSite) -> UnpackedMap:
+    from cinatra_sdk.flow.nodes.map_node import UnpackedMap, UnpackedParallelMap
+
     node = site.node
     assert isinstance(node, ir.ExtendedMapNode)
     always = isinstance(node, ir.ExtendedParallelMapNode)
@@ -258,12 +289,16 @@ def _is_gone_through(source: Type, inner: Type) -> bool | None:
 
 
 def lower_api(site: PlanSite) -> ApiCall:
+    from cinatra_sdk.flow.nodes.api_node import ApiCall
+
     node = site.node
     assert isinstance(node, ApiNode)
     return ApiCall(**_read_request(site, node))
 
 
 def lower_remote_tool(site: PlanSite, node: RemoteToolNode) -> RemoteToolCall:
+    from cinatra_sdk.flow.nodes.api_node import RemoteToolCall
+
     request = _read_request(site, node)
     return RemoteToolCall(**request, tool=node.tool_name, confirmed=node.behind.asks_person)
 

@@ -32,7 +32,7 @@ from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alis
 from cinatra_sdk.outside.mcp.server import McpServer
 from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.outside.remote import foreign_answer, transport
-from cinatra_sdk.outside.remote.foreign_answer import RemoteBounds
+from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
 from cinatra_sdk.outside.remote.transport import Exchange
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow

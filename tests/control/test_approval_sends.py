@@ -8,7 +8,7 @@ import pytest
 
 from cinatra_sdk.errors import PolicyInvalid
 from oas_compiler import check, compile_flow
-from oas_compiler.control.approval import acting_nodes
+from oas_compiler.control.approval import derive_approval, list_acting
 from tests.flows import api, end, flow_node, flow_of, gate, start
 
 
@@ -44,7 +44,12 @@ def test_a_run_needs_an_entry_for_the_gate_before_it() -> None:
 
 def test_nodes_of_a_send_class_act_and_others_do_only_when_they_call() -> None:
     flow = compile_flow(flow_of(start(), gate("ask"), mailing(), api("x"), end())).ir
-    assert [path for path, _ in acting_nodes(flow)] == [("ask",), ("mail",), ("mail", "go"), ("x",)]
+    assert [path for path, _ in list_acting(flow, derive_approval(flow).gates)] == [
+        ("ask",),
+        ("mail",),
+        ("mail", "go"),
+        ("x",),
+    ]
 
 
 def test_rules_and_runtime_mean_the_same_nodes() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from oas_compiler.checks.compile_rules import READING
-from oas_compiler.control.approval import derive_approval, waived_gates
+from oas_compiler.control.approval import derive_approval
 from oas_compiler.control.context_slots import read_slots
-from oas_compiler.control.openings import Guarding, asks_a_person, find_open_sends
+from oas_compiler.control.flow_control import FlowControl
+from oas_compiler.control.openings import asks_a_person, find_open_sends
 from oas_compiler.control.risk_classes import sends
-from oas_compiler.control.simulation_answers import steering
 from oas_compiler.ir import FlowIR, open_flows, walk
 from oas_compiler.pipeline import compile_ir
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
@@ -47,7 +47,7 @@ def guards(flow: FlowIR) -> tuple[tuple[int, str, str], ...]:
 
 def always(flow: FlowIR) -> dict[str, set[str]]:
     """Send → the gates that come before it on every way."""
-    guarding = Guarding(flow=flow)
+    guarding = FlowControl(flow=flow)
     return {
         "/".join(send): {
             "/".join(path) for path in guarding.graph.always_before(send) if path in guarding.asking
@@ -138,7 +138,7 @@ def test_the_entries_of_gate_steps_are_for_the_gates_right_inside_the_flow_node(
     flow = read(flow_of(start(), sub, end()))
     shown = {gate.id: gate.name for gate in derive_approval(flow).gates}
     assert shown == {"sub/own": "Own", "sub/each/item": "The item"}
-    assert waived_gates(flow) == {("sub", "own"), ("sub", "each", "item")}
+    assert FlowControl(flow=flow).waived == {("sub", "own"), ("sub", "each", "item")}
 
 
 def test_a_gate_that_its_outermost_step_waives_guards_nothing_in_flows_beside_each_other() -> None:
@@ -147,9 +147,9 @@ def test_a_gate_that_its_outermost_step_waives_guards_nothing_in_flows_beside_ea
         both = parallel("both", inner("x", gate("g"), send), inner("y", gate("g"), send))
         sub = flow_node("sub", inner("deep", both), gateSteps=list(entries))
         flow = read(flow_of(start(), sub, end()))
-        guarding = Guarding(flow=flow)
+        guarding = FlowControl(flow=flow)
         is_open = {send for send in guarding.sends if guarding.is_open(send)}
-        found = find_open_sends(flow, waived_gates(flow), asks_a_person)
+        found = find_open_sends(flow, FlowControl(flow=flow).waived, asks_a_person)
         nodes = {node.place.pointer: path for path, node in walk(flow)}
         assert {nodes[one.node.place.pointer] for one in found} == is_open
         return ["/".join(path) for path in sorted(is_open)]
@@ -191,7 +191,7 @@ def test_a_simulation_is_led_to_the_gates_inside_flows_beside_each_other() -> No
         edges=[("ask", "x", "b", "x")],
     )  # fmt: skip
     flow = read(flow_of(start(), parallel("both", inner("x"), asks), end()))
-    assert steering(flow) == {"both/[1]/ask": [{"x": "y"}]}
+    assert FlowControl(flow=flow).steering == {"both/[1]/ask": [{"x": "y"}]}
 
 
 def test_a_slot_counts_as_filled_only_if_a_map_over_the_same_flow_agrees_too() -> None:

@@ -12,12 +12,13 @@ import pytest
 
 from oas_compiler import CompileError
 from oas_compiler.checks.compile_rules import READING
-from oas_compiler.control.approval import derive_approval, waived_gates
-from oas_compiler.control.openings import Guarding, asks_a_person, find_open_sends
+from oas_compiler.control.approval import derive_approval
+from oas_compiler.control.flow_control import FlowControl
+from oas_compiler.control.openings import asks_a_person, find_open_sends
 from oas_compiler.explain import explain, explainer
 from oas_compiler.ir import ApiNode, FlowIR, InputMessageNode, Path, walk
 from oas_compiler.kinds.catch_exception import CAUGHT_BRANCH
-from oas_compiler.pipeline import compile_ir
+from oas_compiler.pipeline import compile_ir, compile_prepared
 from tests.effort import tries
 from tests.flows import api, branching, end, flow_node, flow_of, gate, node, port, start
 
@@ -107,14 +108,14 @@ def sends_in(flow: FlowIR) -> dict[Path, str]:
 
 
 def open_by_rules(flow: FlowIR) -> set[str]:
-    found = find_open_sends(flow, waived_gates(flow), asks_a_person)
+    found = find_open_sends(flow, FlowControl(flow=flow).waived, asks_a_person)
     return {opened.node.place.pointer for opened in found}
 
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Flows with nodes that do not run yet are explained, too."""
-    monkeypatch.setattr(explainer, "compile_ir", partial(compile_ir, rules=READING))
+    monkeypatch.setattr(explainer, "compile_prepared", partial(compile_prepared, rules=READING))
 
 
 @pytest.mark.usefixtures("shown")
@@ -126,7 +127,7 @@ def test_a_rule_an_explanation_and_the_control_graph_find_the_same_sends_open(
     for made, flow in flows:
         kinds.update(type(node) for _, node in walk(flow) if node.subflows)
         sends = sends_in(flow)
-        guarding = Guarding(flow=flow)
+        guarding = FlowControl(flow=flow)
         is_open = {path for path in sends if guarding.is_open(path)}
         assert open_by_rules(flow) == {sends[path] for path in is_open}
         told = {send.path: send for send in explain(made).sends}
@@ -147,7 +148,7 @@ def test_every_gate_that_can_come_before_a_send_has_a_policy_step_that_guards(
     compared = 0
     for _made, flow in flows:
         sends = frozenset(sends_in(flow))
-        graph = Guarding(flow=flow).graph
+        graph = FlowControl(flow=flow).graph
         approval = derive_approval(flow, send_class=sends)
         gates = [path for path, node in walk(flow) if isinstance(node, InputMessageNode)]
         before = {g for send in sends for g in gates if g in graph.sometimes_before(send)}

@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.control import simulation_answers as steering_module
-from oas_compiler.control.simulation_answers import steering
+from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.ir import ApiNode as Api
 from oas_compiler.ir import BranchingNode as Branching
 from oas_compiler.ir import DataEdge as Edge
@@ -161,7 +161,7 @@ def searched(flow: FlowIR) -> Iterator[tuple[str, Any]]:
 @pytest.mark.parametrize("seed", range(200))
 def test_the_stubs_of_a_random_flow_are_those_of_a_search_from_each_branch(seed: int) -> None:
     flow = random_flow(random.Random(seed))
-    assert steering(flow) == dict(searched(flow))
+    assert FlowControl(flow=flow).steering == dict(searched(flow))
 
 
 def test_some_random_flows_need_stubs_and_loops() -> None:
@@ -176,7 +176,7 @@ def test_some_random_flows_need_stubs_and_loops() -> None:
 def test_what_a_flow_has_arranged_for_lookup_does_not_change_what_it_is() -> None:
     used, fresh = random_flow(random.Random(1)), random_flow(random.Random(1))
     shown = repr(fresh)
-    steering(used)
+    assert FlowControl(flow=used).steering is not None
     list(used.in_order())
     assert (used, hash(used), repr(used)) == (fresh, hash(fresh), shown)
     for copied in (copy.deepcopy(used), copy.copy(used), pickle.loads(pickle.dumps(used))):
@@ -237,5 +237,5 @@ def test_a_flow_that_is_run_in_many_places_is_looked_at_once(
     steps = [flow_node(f"step{number}", {"$component_ref": "child"}) for number in range(5)]
     flow = nested("flow", *steps, packageName="@x/outer")
     flow["$referenced_components"]["child"] = child
-    steering_module.autonomous_slots(compile_ir(json.dumps(flow).encode()).ir)
+    assert FlowControl(flow=compile_ir(json.dumps(flow).encode()).ir).autonomous_slots is not None
     assert len(seen) == 1

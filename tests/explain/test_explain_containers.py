@@ -15,7 +15,7 @@ from oas_compiler.checks.compile_rules import READING
 from oas_compiler.cli.ask.run_dialogue import names_of
 from oas_compiler.cli.view.explanation_view import nodes_view
 from oas_compiler.explain import Explanation, explain, explainer
-from oas_compiler.pipeline import compile_ir
+from oas_compiler.pipeline import compile_prepared
 from tests.flows import end, flow_of, gate, node, port, start
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parents[1] / "golden"
 @pytest.fixture(autouse=True)
 def shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Flows with nodes that do not run yet are explained, too."""
-    monkeypatch.setattr(explainer, "compile_ir", partial(compile_ir, rules=READING))
+    monkeypatch.setattr(explainer, "compile_prepared", partial(compile_prepared, rules=READING))
 
 
 def golden(name: str) -> Explanation:

@@ -15,7 +15,7 @@ import pytest
 import oas_compiler
 from oas_compiler import compile_flow
 from oas_compiler.control.approval import derive_approval
-from oas_compiler.control.simulation_answers import steering
+from oas_compiler.control.flow_control import FlowControl
 from tests.flows import api, branching, end, flow_node, flow_of, gate, port, start
 
 T = TypeVar("T")
@@ -137,4 +137,4 @@ def test_a_gate_count_of_any_size_costs_nothing() -> None:
 def test_the_measure_of_work_fails_when_there_is_too_much_of_it() -> None:
     flow = compile_flow(chain(3))
     with pytest.raises(AssertionError, match="more than 50 lines"):
-        within(50, lambda: steering(flow.ir))
+        within(50, lambda: FlowControl(flow=flow.ir).steering)

@@ -15,13 +15,13 @@ from cinatra_sdk.outside.mcp.server import McpServer
 from cinatra_sdk.outside.remote.foreign_answer import (
     BrokenOff,
     EventJudge,
-    RemoteBounds,
     count_values,
     is_foreign,
     is_json,
     judge_answer,
     plain_text,
 )
+from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
 from cinatra_sdk.outside.remote.transport import Exchange, bound_transport
 
 SECRET = "s3cret-of-the-file-5519"

@@ -14,7 +14,8 @@ from cinatra_sdk.gates.answers import has_words, said_name
 from cinatra_sdk.host.host_settings import ActorSettings
 from cinatra_sdk.outside.mcp.client import require_bounded
 from cinatra_sdk.outside.platform import SimulatedPlatform
-from cinatra_sdk.outside.remote.foreign_answer import BrokenOff, RemoteBounds
+from cinatra_sdk.outside.remote.foreign_answer import BrokenOff
+from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
 from cinatra_sdk.postgres.connection import clock, run
 from cinatra_sdk.store.runs.decision_rows import decision_row
 from cinatra_sdk.store.runs.run_rows import checked_run_id, load_row

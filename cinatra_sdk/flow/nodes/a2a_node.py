@@ -44,7 +44,8 @@ from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
 from cinatra_sdk.outside.effects.effect import NotMade
 from cinatra_sdk.outside.platform.protocol import Platform
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.outside.remote.foreign_answer import USUAL, RemoteBounds, tell_problem
+from cinatra_sdk.outside.remote.foreign_answer import tell_problem
+from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
 
 State = Mapping[str, Any]
 ASK: Final = "ask"

@@ -42,7 +42,8 @@ from cinatra_sdk.outside.mcp.calls import (
 from cinatra_sdk.outside.mcp.server import McpServer, McpWay
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, Platform, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.outside.remote.foreign_answer import USUAL, RemoteBounds, plain_text, tell_problem
+from cinatra_sdk.outside.remote.foreign_answer import plain_text, tell_problem
+from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
 
 # ----------------------------------------------------------------------------
 # The result of an MCP server's call -> the outputs of the node.

@@ -38,7 +38,8 @@ from cinatra_sdk.outside.models.clients import (
 )
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, Platform, PlatformCall
-from cinatra_sdk.outside.remote.foreign_answer import USUAL, RemoteBounds, tell_problem
+from cinatra_sdk.outside.remote.foreign_answer import tell_problem
+from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
 
 if TYPE_CHECKING:
     from cinatra_sdk.outside.models.question import Live

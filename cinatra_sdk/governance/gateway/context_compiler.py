@@ -39,7 +39,7 @@ from cinatra_sdk.governance.gateway.pack_policy import judge_condition, list_met
 from cinatra_sdk.governance.packs.rulebook import Rulebook
 from cinatra_sdk.governance.run.evidence import Evidence
 from cinatra_sdk.governance.run.host_ports import GovernancePorts
-from cinatra_sdk.host_parts.host_parts import ANY_WORKSPACE, find_reader, read_text
+from cinatra_sdk.host_parts.first_turn_reader import ANY_WORKSPACE, find_reader, read_text
 
 BUCKETS: Final[tuple[Bucket, ...]] = (
     "business",

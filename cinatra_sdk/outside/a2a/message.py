@@ -26,7 +26,8 @@ from cinatra_sdk.governed.secret_values import cut_out
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
 from cinatra_sdk.outside.effects.effect import NotMade, surely_refused
 from cinatra_sdk.outside.models.attempts import is_lost
-from cinatra_sdk.outside.remote.foreign_answer import USUAL, RemoteBounds, tell_problem
+from cinatra_sdk.outside.remote.foreign_answer import tell_problem
+from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
 from cinatra_sdk.outside.remote.transport import (
     Exchange,
     bound_transport,

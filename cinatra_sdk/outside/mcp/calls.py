@@ -23,7 +23,8 @@ from cinatra_sdk.outside.effects.effect import NotMade, surely_refused
 from cinatra_sdk.outside.mcp.client import connect, read_list
 from cinatra_sdk.outside.mcp.server import McpServer
 from cinatra_sdk.outside.models.attempts import aask_again, is_lost
-from cinatra_sdk.outside.remote.foreign_answer import USUAL, BrokenOff, RemoteBounds, tell_problem
+from cinatra_sdk.outside.remote.foreign_answer import BrokenOff, tell_problem
+from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
 from cinatra_sdk.outside.remote.transport import Exchange, read_origin, unlogged
 
 KEY: Final = "oasflow/idempotency-key"

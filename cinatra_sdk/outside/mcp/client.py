@@ -22,7 +22,8 @@ from cinatra_sdk.data.text.person_texts import find_hidden
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.outside.mcp.processes import run_program
 from cinatra_sdk.outside.mcp.server import McpServer, make_login
-from cinatra_sdk.outside.remote.foreign_answer import BrokenOff, RemoteBounds, plain_value
+from cinatra_sdk.outside.remote.foreign_answer import BrokenOff, plain_value
+from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
 from cinatra_sdk.outside.remote.transport import Exchange, bound_transport, hide_logs
 
 _CONNECT_SECONDS: Final = 30.0

@@ -26,7 +26,6 @@ from pydantic import JsonValue
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.schema.samples import sample
 from cinatra_sdk.data.text.author_files import shown_name
-from cinatra_sdk.data.text.documents import DocumentRefused, read_document
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out
@@ -120,6 +119,9 @@ def read_stubs(path: str | os.PathLike[str]) -> dict[str, JsonValue]:
 
     Raises: `StubError`, which quotes only the wrong key of the file.
     """
+    # Imported late: most simulations have no file, and reading YAML is much to load.
+    from cinatra_sdk.data.text.documents import DocumentRefused, read_document
+
     problem = ""
     try:
         loaded = read_document(path, what="stubs file", most=MAX_BYTES)

@@ -20,10 +20,8 @@ from urllib.parse import urlsplit
 from cinatra_sdk.data.text.header_names import IDENTITY
 from cinatra_sdk.outside.platform.http_exchange import filter_loggers, unrecorded
 from cinatra_sdk.outside.remote.foreign_answer import (
-    USUAL,
     BrokenOff,
     EventJudge,
-    RemoteBounds,
     RequestId,
     count_values,
     is_foreign,
@@ -32,6 +30,7 @@ from cinatra_sdk.outside.remote.foreign_answer import (
     judge_refusal,
     list_header_secrets,
 )
+from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
 
 # ----------------------------------------------------------------------------
 # One connection to a server or agent: what it counts, and why it was broken off.

@@ -20,7 +20,6 @@ from typing import Final
 
 from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED
 from oas_compiler.checks.subject import Subject, Text, Written
-from oas_compiler.control.approval import derive_approval
 from oas_compiler.document.scope import DEFINITIONS
 from oas_compiler.ir import JsonValue, StartNode, walk
 from oas_compiler.kinds.registry import find_kind
@@ -94,12 +93,12 @@ def _shown_by_gates(subject: Subject) -> dict[str, set[str]]:
 
     An entry of gateSteps wins over the gate's own renderer.
     """
-    flow = subject.flow
-    if flow is None or not isinstance(flow.by_id.get(flow.start), StartNode):
+    control, flow = subject.control, subject.flow
+    if control is None or flow is None or not isinstance(flow.by_id.get(flow.start), StartNode):
         return {}
     nodes = dict(walk(flow))
     found: dict[str, set[str]] = {}
-    for gate in derive_approval(flow).gates:
+    for gate in control.approval.gates:
         for depth in range(1, len(gate.path) + 1):
             around = nodes.get(gate.path[:depth])  # none: the place of one flow of several
             if around is not None:

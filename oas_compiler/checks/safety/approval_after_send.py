@@ -15,16 +15,15 @@ from collections.abc import Iterator
 
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.approval import (
-    derive_approval,
     find_gates_before,
     find_targets_ahead,
-    waived_gates,
 )
+from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.openings import asks_a_person, find_open_sends
 from oas_compiler.control.risk_classes import APPROVAL, WRITE, is_send, means_send, weight
 from oas_compiler.findings.rule import Report, rule
-from oas_compiler.ir import FlowIR, InputMessageNode, Node, Path, StartNode, walk
+from oas_compiler.ir import InputMessageNode, Node, Path, StartNode, walk
 
 
 @rule(
@@ -39,10 +38,10 @@ from oas_compiler.ir import FlowIR, InputMessageNode, Node, Path, StartNode, wal
     good="start → look → sign → send → end",
 )
 def approval_after_send(subject: Subject, report: Report) -> None:
-    flow = subject.flow
-    if flow is None or not isinstance(flow.by_id.get(flow.start), StartNode):
+    control, flow = subject.control, subject.flow
+    if control is None or flow is None or not isinstance(flow.by_id.get(flow.start), StartNode):
         return
-    late = list(_find_late_gates(flow, *_find_gated_sends(flow)))
+    late = list(_find_late_gates(control, *_find_gated_sends(control)))
     nodes = dict(walk(flow)) if late else {}
     for gate, send, comes_first in late:
         node = nodes[gate.path]
@@ -56,9 +55,9 @@ def approval_after_send(subject: Subject, report: Report) -> None:
         )
 
 
-def _find_gated_sends(flow: FlowIR) -> tuple[frozenset[Path], frozenset[Path]]:
+def _find_gated_sends(control: FlowControl) -> tuple[frozenset[Path], frozenset[Path]]:
     """The sends after any gate, and those of them without an approving gate before."""
-    waived = waived_gates(flow)
+    flow, waived = control.flow, control.waived
     ungated = {found.node.place.pointer for found in find_open_sends(flow, waived, asks_a_person)}
     unapproved = {
         found.node.place.pointer for found in find_open_sends(flow, waived, _is_approval_gate)
@@ -80,16 +79,17 @@ def _is_approval(risk_class: str) -> bool:
 
 
 def _find_late_gates(
-    flow: FlowIR, sends: frozenset[Path], unapproved: frozenset[Path]
+    control: FlowControl, sends: frozenset[Path], unapproved: frozenset[Path]
 ) -> Iterator[tuple[GateSpec, Path, bool]]:
     """Gates that guard no send, each with a send that it should guard, and whether that runs first."""
     if not sends:
         return
+    flow = control.flow
     guarding = find_gates_before(flow, sends)
     gates = {
-        gate.path: gate
-        for gate in derive_approval(flow).gates
-        if _is_approval(gate.risk_class) and gate.path not in guarding
+        path: gate
+        for path, gate in control.gates.items()
+        if _is_approval(gate.risk_class) and path not in guarding
     }
     if not gates:
         return

@@ -10,7 +10,6 @@ them.  They mislead where the call acts and no person was asked before.  A send 
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.approval import waived_gates
 from oas_compiler.control.openings import Openings, OpenNode, asks_a_person, open_nodes
 from oas_compiler.control.risk_classes import WRITE, counted_class, may_send, weight
 from oas_compiler.findings.rule import Report, rule
@@ -33,10 +32,10 @@ _NO_POLICY = frozenset({"", "never", "none"})
     good="start → approve → save     (approve: InputMessageNode)",
 )
 def approval_without_gate(subject: Subject, report: Report) -> None:
-    flow = subject.flow
-    if flow is None:
+    control = subject.control
+    if control is None:
         return
-    opened = open_nodes(flow, waived_gates(flow), Openings(stops=asks_a_person))
+    opened = open_nodes(control.flow, control.waived, Openings(stops=asks_a_person))
     for found in {found.node.place.pointer: found for found in opened}.values():
         node, key = found.node, _asks_for_approval(found)
         if not key:

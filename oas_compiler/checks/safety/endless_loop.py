@@ -11,7 +11,6 @@ at all is OAS049's finding.
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.approval import waived_gates
 from oas_compiler.control.openings import Loop, Openings, asks_a_person, find_loops, walk_flows
 from oas_compiler.control.risk_classes import counted_class, may_send
 from oas_compiler.findings.rule import Report, rule
@@ -38,11 +37,12 @@ from oas_compiler.ir import Place
     ),
 )
 def endless_loop(subject: Subject, report: Report) -> None:
-    if subject.flow is None:
+    control = subject.control
+    if control is None:
         return
     openings = Openings(stops=asks_a_person)
     reported: set[Place] = set()
-    for flow, waived in walk_flows(subject.flow, waived_gates(subject.flow)):
+    for flow, waived in walk_flows(control.flow, control.waived):
         for loop in find_loops(flow, openings, waived):
             if not loop.flow.doubled.isdisjoint(node.id for node in loop.members):
                 continue  # OAS027: with a repeated id, an edge may mean another node

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from oas_compiler.checks.subject import Subject
-from oas_compiler.control.approval import waived_gates
 from oas_compiler.control.openings import OpenNode, asks_a_person, find_open_sends
 from oas_compiler.control.risk_classes import counted_class
 from oas_compiler.findings.rule import Report, rule
@@ -34,9 +33,10 @@ from oas_compiler.findings.rule import Report, rule
     ),
 )
 def ungated_send(subject: Subject, report: Report) -> None:
-    if subject.flow is None:
+    control = subject.control
+    if control is None:
         return
-    for found in find_open_sends(subject.flow, waived_gates(subject.flow), asks_a_person):
+    for found in find_open_sends(control.flow, control.waived, asks_a_person):
         _report_ungated_send(report, found)
 
 

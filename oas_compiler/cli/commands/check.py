@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
@@ -25,6 +25,7 @@ from oas_compiler.edit.file_fixes import Mending
 from oas_compiler.findings.finding import Finding
 from oas_compiler.findings.rule import Rule
 from oas_compiler.pipeline import check as findings_of
+from oas_compiler.report.diagnostics import Diagnostics
 from oas_compiler.report.formats import counts, github, is_fixable, record, sarif
 from oas_compiler.report.rule_cards import (
     Selection,
@@ -244,13 +245,12 @@ def _format_summary(every: list[Finding], files: int) -> str:
     return f"{said}; {fixable} can be fixed with --fix" if fixable else said
 
 
-def tell_errors(terminal: Terminal, path: str, file: str, env: Mapping[str, str]) -> None:
+def tell_errors(terminal: Terminal, path: str, file: str, found: Diagnostics) -> None:
     """Say on stderr that a flow has errors of `oasflow check`.
 
     A flow is explained and runs even if rules beyond its structure forbid it.
     """
-    found = findings_of(path, env=env, loading=loading()).errors
-    errors = sum(finding.file == file for finding in found)
+    errors = sum(finding.file == file for finding in found.errors)
     if errors:
         told = say_number(errors, "error")
         terminal.note(f"check finds {told} in this file (oasflow check {shlex.quote(path)})")

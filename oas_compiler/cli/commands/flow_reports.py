@@ -24,10 +24,10 @@ from oas_compiler.cli.terminal.streams import Terminal, clean
 from oas_compiler.diff import Change, Difference
 from oas_compiler.diff import diff as differences
 from oas_compiler.explain import Explanation
-from oas_compiler.explain import explain as explanation_of
+from oas_compiler.explain.explainer import explain_prepared
 from oas_compiler.explain.explanation import NodeFacts
 from oas_compiler.findings.finding import Findings
-from oas_compiler.pipeline import Compiled, compile_ir
+from oas_compiler.pipeline import Compiled, check_prepared, compile_ir, prepare
 from oas_compiler.report.diagnostics import CompileError
 from oas_compiler.text.safe_text import without_secrets
 from oas_compiler.text.source import read_source
@@ -52,8 +52,9 @@ def explain(  # noqa: PLR0917 - typer reads the options from the signature
     del components, unblock_component  # their callbacks have told cli/host/resources.py
     terminal = Terminal.open(as_json=as_json)
     values = environment(env or [])
-    explained = explanation_of(path, env=values, loading=loading())
-    tell_errors(terminal, path, explained.file, values)
+    prepared = prepare(path, env_names=tuple(values), loading=loading())
+    explained = explain_prepared(prepared, env=values)
+    tell_errors(terminal, path, explained.file, check_prepared(prepared))
     if node:
         chosen = _select_nodes(explained, node)
         for one in chosen:

@@ -138,8 +138,10 @@ def run(
         admit_tools_of_simulation(terminal, flow, host, yes=yes)
     if terminal.err.is_terminal:  # a person reads it; all rules take longer than a short run
         from oas_compiler.cli.commands.check import tell_errors
+        from oas_compiler.pipeline import check
 
-        tell_errors(terminal, path, flow.file, values)
+        found = check(path, env=values, loading=resources.loading())
+        tell_errors(terminal, path, flow.file, found)
     flow = flow.with_platform(resources.platform(flow, chosen))
     beyond = flow.platform if chosen.base_url or chosen.allow else None
     models = local_services.named_models(

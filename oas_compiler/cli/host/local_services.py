@@ -235,10 +235,9 @@ def admit_tools_of_simulation(
     Raises: `Halt` for tools that no option of this command names, and for `--yes` beside tools.
     """
     from cinatra_sdk.host_parts.factory import HOST_VARIABLE
-    from oas_compiler.control.approval import acting_nodes
     from oas_compiler.ir import ToolNode
 
-    tools = [node for _, node in acting_nodes(made.ir) if isinstance(node, ToolNode)]
+    tools = [node for node in made.compiled.control.calls if isinstance(node, ToolNode)]
     if not tools:
         return
     first = f"first at '{tools[0].name}'"
@@ -260,12 +259,11 @@ def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOpt
     """Tell the user where a simulation makes up the candidates of a slot."""
     from cinatra_sdk.flow.requests.request_template import usual_url
     from cinatra_sdk.host.local_platform import answers
-    from oas_compiler.control.approval import acting_nodes
     from oas_compiler.ir import ApiNode
 
     if not options.simulate or options.context:
         return
-    calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
+    calls = [node for node in made.compiled.control.calls if isinstance(node, ApiNode)]
     if any(answers(usual_url(node.url)) for node in calls):
         terminal.note(
             "what the context slots may take is simulated: --context FILE fills them from artifacts"

@@ -333,7 +333,6 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
     accident.
     """
     from cinatra_sdk.outside.platform import SimulatedPlatform
-    from oas_compiler.control.approval import acting_nodes
     from oas_compiler.control.simulation_answers import goes_elsewhere
     from oas_compiler.ir import ApiNode
 
@@ -347,7 +346,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
             return SimulatedPlatform(options.stubs or None, record=record, fallback=made.steering)
         if options.models:
             return _choose_beyond_models(options)
-        calls = [node for _, node in acting_nodes(made.ir) if isinstance(node, ApiNode)]
+        calls = [node for node in made.compiled.control.calls if isinstance(node, ApiNode)]
         _require_platform(calls, options)
         if not options.names_platform and not goes_elsewhere(made.ir):
             return SimulatedPlatform()

@@ -1,0 +1,122 @@
+"""The tests that run a line, cheapest first.
+
+    lines = LineMap.read_or_make(jobs=2)
+    lines.tests_of(change)   ->   ["tests/gates/test_answers.py::test_…", …]
+
+It is kept in `.tmp/mutants`, and made again for the files of tests that changed; for all of them where
+a module of the rooms did.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.code_mutants.operators import Change, lines_of
+from tests.code_mutants.rooms import ROOMS, ROOT, files_of_tests, modules_of, room_of
+from tests.code_mutants.touched import FOLDER
+
+KEPT = ROOT / ".tmp" / "mutants" / "lines.json"
+SECONDS = 25.0
+"""Of tests that one change is given; they took twice as long while their lines were written down."""
+FILES = 14
+"""Files of tests that one change is given: each is collected anew."""
+
+
+@dataclass(kw_only=True)
+class LineMap:
+    """Test → seconds and lines, as `touched` writes them."""
+
+    files: dict[str, dict[str, Any]]
+    by_line: dict[tuple[str, int], set[tuple[str, str]]] = field(default_factory=dict)
+    seconds: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        found: dict[tuple[str, int], set[tuple[str, str]]] = defaultdict(set)
+        for file, tests in self.files.items():
+            for name, (seconds, modules) in tests.items():
+                self.seconds[file, name] = seconds
+                for module, lines in modules.items():
+                    for line in lines:
+                        found[module, line].add((file, name))
+        self.by_line = dict(found)
+
+    @classmethod
+    def read_or_make(cls, *, jobs: int) -> LineMap:
+        """Tests that fail without any change are told, and known by their lines all the same."""
+        rooms = _digest(*(module for room in ROOMS for module in modules_of(room)))
+        kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
+        known = kept["files"] if kept.get("rooms") == rooms else {}
+        files = {file: [_digest(file), {}] for file in files_of_tests()}
+        old = [file for file, (digest, _) in files.items() if known.get(file, [""])[0] != digest]
+        for file in files.keys() - set(old):
+            files[file] = known[file]
+        if old:
+            print(f"lines of {len(old)} files of tests", flush=True)
+            for file, tests in _look(old, jobs=jobs).items():
+                files[file][1] = tests
+            KEPT.parent.mkdir(parents=True, exist_ok=True)
+            KEPT.write_text(json.dumps({"rooms": rooms, "files": files}), encoding="utf-8")
+        return cls(files={file: tests for file, (_, tests) in files.items()})
+
+    def tests_of(self, change: Change) -> list[tuple[str, str]]:
+        """Those that run one of its lines, of the room itself first, the cheapest of a file first."""
+        met: set[tuple[str, str]] = set()
+        for line in lines_of(change):
+            met |= self.by_line.get((change.module, line), set())
+        by_file: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for test in met:
+            by_file[test[0]].append(test)
+        room = room_of(change.module)
+
+        def rank(file: str) -> tuple[bool, float]:
+            cheapest = min(self.seconds[test] for test in by_file[file])
+            return f"/{room}/" not in file, cheapest
+
+        chosen: list[tuple[str, str]] = []
+        spent = 0.0
+        for file in sorted(by_file, key=rank)[:FILES]:
+            for test in sorted(by_file[file], key=lambda test: (self.seconds[test], test)):
+                if spent > SECONDS:
+                    break
+                spent += self.seconds[test]
+                chosen.append(test)
+        return chosen
+
+
+def _digest(*paths: str) -> str:
+    """Of the files' bytes."""
+    summed = hashlib.sha256()
+    for path in paths:
+        summed.update(path.encode() + b"\0" + (ROOT / path).read_bytes())
+    return summed.hexdigest()
+
+
+def _look(files: list[str], *, jobs: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="oasflow-lines-") as folder:
+        ended = subprocess.run(
+            [
+                sys.executable, "-m", "pytest", "-q", "-p", "tests.code_mutants.touched",
+                "-p", "no:cacheprovider", "-m", "not long", "--tb=short",
+                "-n", str(jobs), "--dist", "loadfile", *files,
+            ],
+            cwd=ROOT,
+            env={**os.environ, FOLDER: folder},
+            check=False,
+            stdout=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+        if ended.returncode:
+            print(ended.stdout[-4000:])
+        for written in Path(folder).glob("*.json"):
+            found.update(json.loads(written.read_text(encoding="utf-8")))
+    return found

@@ -6,6 +6,7 @@
     touched     the plugin that writes down which test runs which line of the rooms
     line_map    the tests that run a line, cheapest first, made again only where a file changed
     trial       one change in a copy of the tree, its tests in a forked process, the outcome
+    swap        the change put into functions that are imported already
     server      one Postgres for all trials of a worker
     campaign    workers side by side, the controls, the tests that fail without any change
     judged      survivors that were looked at, each with its reason

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for each in chosen:
             print(f"{each.name} {each.module}:{each.line} {each.operator}: {each.shown}")
         return 0
-    lines = LineMap.read_or_make(jobs=asked.jobs)
+    lines = LineMap.read_or_make(jobs=asked.jobs, only=asked.tests)
     tried = list(dict.fromkeys([nothing, *controls, *chosen]))
     report = Campaign(changes=tried, lines=lines).run(jobs=asked.jobs)
     wrong = [each for each in controls if not report.is_caught(each)]
@@ -67,6 +67,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=35, help="which of them (35)")
     parser.add_argument("--jobs", type=int, default=2, help="side by side (2)")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="the changes with these names")
+    parser.add_argument(
+        "--tests", nargs="+", default=(), metavar="FILE",
+        help="learn which lines run in these files of tests only, and use what is known of others",
+    )  # fmt: skip
     parser.add_argument("--show", action="store_true", help="print the changes, try none")
     return parser
 

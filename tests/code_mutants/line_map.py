@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from tests.code_mutants.touched import FOLDER
 KEPT = ROOT / ".tmp" / "mutants" / "lines.json"
 SECONDS = 25.0
 """Of tests that one change is given; they took twice as long while their lines were written down."""
+BATCH = 40
+"""Files of tests after which what was learnt is kept."""
 FILES = 14
 """Files of tests that one change is given: each is collected anew."""
 
@@ -50,19 +53,22 @@ class LineMap:
         self.by_line = dict(found)
 
     @classmethod
-    def read_or_make(cls, *, jobs: int) -> LineMap:
-        """Tests that fail without any change are told, and known by their lines all the same."""
+    def read_or_make(cls, *, jobs: int, only: Sequence[str] = ()) -> LineMap:
+        """What is known, and what is looked up now: of every file of tests, or of those in `only`.
+
+        Tests that fail without any change are told, and known by their lines all the same.
+        """
         rooms = _digest(*(module for room in ROOMS for module in modules_of(room)))
         kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
         known = kept["files"] if kept.get("rooms") == rooms else {}
-        files = {file: [_digest(file), {}] for file in files_of_tests()}
-        old = [file for file, (digest, _) in files.items() if known.get(file, [""])[0] != digest]
-        for file in files.keys() - set(old):
-            files[file] = known[file]
-        if old:
-            print(f"lines of {len(old)} files of tests", flush=True)
-            for file, tests in _look(old, jobs=jobs).items():
-                files[file][1] = tests
+        digests = {file: _digest(file) for file in files_of_tests()}
+        files = {file: found for file, found in known.items() if found[0] == digests.get(file)}
+        old = [file for file in only or digests if file not in files]
+        for begin in range(0, len(old), BATCH):
+            batch = old[begin : begin + BATCH]
+            print(f"lines of files of tests: {begin} of {len(old)}", flush=True)
+            for file, tests in _look(batch, jobs=jobs).items():
+                files[file] = [digests[file], tests]
             KEPT.parent.mkdir(parents=True, exist_ok=True)
             KEPT.write_text(json.dumps({"rooms": rooms, "files": files}), encoding="utf-8")
         return cls(files={file: tests for file, (_, tests) in files.items()})

@@ -4,14 +4,15 @@
     running = begin(place, change, tests)
     running.outcome()                    # None as long as it runs
 
-The process that forks has imported LangGraph, pydantic and pytest, and nothing of the product: the
-child imports that from the copy, so that constants, classes and processes that a test starts have
-the change, too.  The tree itself is never written to.
+The process that forks has imported the product and pytest; the child puts the change into the
+functions that it finds (`swap`).  Where that cannot be done it imports the product anew from the copy,
+as every process does that a test starts.  The tree itself is never written to.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -24,6 +25,7 @@ import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Literal, NoReturn
 
 import psycopg
@@ -32,6 +34,7 @@ from psycopg import sql
 
 from tests.code_mutants.operators import Change
 from tests.code_mutants.rooms import ROOT
+from tests.code_mutants.swap import find_functions, import_product, put_in
 
 Ending = Literal["caught", "alive", "too long", "no test"]
 Test = tuple[str, str]
@@ -42,12 +45,10 @@ LEAVE_OUT = shutil.ignore_patterns(
 )
 LEAST_SECONDS = 60.0
 """A change that makes a test wait for ever is caught after this, and a machine may be loaded."""
-PRELOADED = (
-    "langgraph.graph", "langgraph.checkpoint.postgres", "langgraph.checkpoint.memory",
-    "langgraph.types", "langchain_core.messages", "langchain_core.tools", "jsonschema", "pydantic",
-    "httpx2", "hypothesis", "jinja2.sandbox", "yaml", "psycopg_pool", "typer", "rich.console",
-    "nodesemver", "rfc8785", "uvicorn",
-)  # fmt: skip
+PRELOADED = ("hypothesis", "langgraph.checkpoint.memory", "uvicorn")
+"""What tests import besides."""
+PACKAGES = ("cinatra_sdk", "oas_compiler", "graphs")
+_functions: dict[str, Sequence[FunctionType]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,16 +148,24 @@ def begin(place: Place, change: Change | None, tests: Sequence[Test], *, limit: 
         os.utime(target, (stamp, stamp))
     child = os.fork()
     if child == 0:
-        _be_the_trial(place, tests, whole=change is None)
+        _be_the_trial(place, change, tests)
     until = time.monotonic() + max(LEAST_SECONDS, limit)
     return Running(place=place, change=change, tests=tests, child=child, until=until)
 
 
 def preload() -> None:
-    """Import what is not the product's; what is not there is left out."""
+    """Import the product, and what tests need beside it."""
+    import_product()
     for name in PRELOADED:
         with contextlib.suppress(ImportError):
             __import__(name)
+    _functions.update(find_functions())
+    gc.freeze()
+
+
+def _is_put_in(change: Change) -> bool:
+    text = (ROOT / change.module).read_text(encoding="utf-8")
+    return change.before == change.after or put_in(change, text, _functions)
 
 
 def _report(folder: Path) -> Path:
@@ -168,7 +177,7 @@ def _told(folder: Path) -> str:
     return report.read_text(encoding="utf-8") if report.exists() else ""
 
 
-def _be_the_trial(place: Place, tests: Sequence[Test], *, whole: bool) -> NoReturn:
+def _be_the_trial(place: Place, change: Change | None, tests: Sequence[Test]) -> NoReturn:
     code = 70
     try:
         os.setsid()
@@ -177,13 +186,14 @@ def _be_the_trial(place: Place, tests: Sequence[Test], *, whole: bool) -> NoRetu
         for stream in (1, 2):
             os.dup2(output, stream)
         sys.path[:] = [str(place.folder), *(each for each in sys.path if each != str(ROOT))]
-        for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        gone = {"tests"} if change is None or _is_put_in(change) else {"tests", *PACKAGES}
+        for name in [name for name in sys.modules if name.partition(".")[0] in gone]:
             del sys.modules[name]
         files = list(dict.fromkeys(file for file, _ in tests))
         arguments = [
             "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0", "--tb=line",
             "-W", "ignore::pytest.PytestAssertRewriteWarning",  # hypothesis was imported before
-            *([] if whole else ["-x"]),
+            *(["-x"] if change is not None else []),
         ]  # fmt: skip
         plugin = _Chosen(place, tests)
         code = int(pytest.main([*arguments, *files], plugins=[plugin]))

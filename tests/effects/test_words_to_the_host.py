@@ -54,7 +54,7 @@ def test_a_host_that_has_a_policy_or_a_budget_alone_is_asked(make: Performing, a
         raise LookupError("not today")
 
     calls = Calls()
-    with pytest.raises(EffectRefused, match="refuses it"):
+    with pytest.raises(EffectRefused):
         make(effect(), calls, Door(**{asked: refuse}))
     assert calls.count == 0
 

@@ -26,11 +26,13 @@ from tests.code_mutants.rooms import ROOMS, ROOT, files_of_tests, modules_of, ro
 from tests.code_mutants.touched import FOLDER
 
 KEPT = ROOT / ".tmp" / "mutants" / "lines.json"
-SECONDS = 25.0
+SECONDS = 60.0
 """Of tests that one change is given; they took twice as long while their lines were written down."""
+ROUND = 6
+"""Tests of one file before those of the next."""
 BATCH = 40
 """Files of tests after which what was learnt is kept."""
-FILES = 14
+FILES = 20
 """Files of tests that one change is given: each is collected anew."""
 
 
@@ -74,27 +76,31 @@ class LineMap:
         return cls(files={file: tests for file, (_, tests) in files.items()})
 
     def tests_of(self, change: Change) -> list[tuple[str, str]]:
-        """Those that run one of its lines, of the room itself first, the cheapest of a file first."""
+        """Those that run one of its lines: some of each file, then more of each, cheapest first.
+
+        Files of the room itself come before others.
+        """
         met: set[tuple[str, str]] = set()
         for line in lines_of(change):
             met |= self.by_line.get((change.module, line), set())
         by_file: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for test in met:
+        for test in sorted(met, key=lambda test: (self.seconds[test], test)):
             by_file[test[0]].append(test)
-        room = room_of(change.module)
-
-        def rank(file: str) -> tuple[bool, float]:
-            cheapest = min(self.seconds[test] for test in by_file[file])
-            return f"/{room}/" not in file, cheapest
-
+        own = f"/{room_of(change.module)}/"
+        files = sorted(by_file, key=lambda file: (own not in file, self.seconds[by_file[file][0]]))
+        rounds = sorted(
+            (place // ROUND, number, place)
+            for number, file in enumerate(files[:FILES])
+            for place in range(len(by_file[file]))
+        )
         chosen: list[tuple[str, str]] = []
         spent = 0.0
-        for file in sorted(by_file, key=rank)[:FILES]:
-            for test in sorted(by_file[file], key=lambda test: (self.seconds[test], test)):
-                if spent > SECONDS:
-                    break
-                spent += self.seconds[test]
-                chosen.append(test)
+        for _, number, place in rounds:
+            test = by_file[files[number]][place]
+            spent += self.seconds[test]
+            if chosen and spent > SECONDS:
+                break
+            chosen.append(test)
         return chosen
 
 

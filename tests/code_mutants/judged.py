@@ -36,6 +36,9 @@ JUDGED: dict[str, str] = {
     "cinatra_sdk/store/work/claims.py::_release and/or: connection.closed or connection.broken → ((connection.closed) and (connection.broken))": (
         "a statement on a connection that is broken fails, and the connection is closed"
     ),
+    "cinatra_sdk/governed/secret_values.py::_find_stretches number: 0 → 1": (
+        "a text that is found behind `start` begins at 1 at least, or at -1"
+    ),
     "cinatra_sdk/store/work/claims.py::Flushing.watching compare: wakes > due → wakes >= due": (
         "two readings of the clock are never equal; a thread would be woken once more"
     ),

@@ -86,6 +86,12 @@ class LineMap:
         by_file: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for test in sorted(met, key=lambda test: (self.seconds[test], test)):
             by_file[test[0]].append(test)
+        # What is remembered between tests runs in the first of them alone: the others of its file, too.
+        for file, direct in by_file.items():
+            known = set(direct)
+            for name, (_, modules) in self.files[file].items():
+                if change.module in modules and (file, name) not in known:
+                    direct.append((file, name))
         own = f"/{room_of(change.module)}/"
         files = sorted(by_file, key=lambda file: (own not in file, self.seconds[by_file[file][0]]))
         rounds = sorted(

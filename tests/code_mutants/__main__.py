@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tests.code_mutants.campaign import Campaign, Report
 from tests.code_mutants.controls import harmful, harmless
-from tests.code_mutants.line_map import LineMap
+from tests.code_mutants.line_map import SECONDS, LineMap
 from tests.code_mutants.operators import Change, changes_of
 from tests.code_mutants.rooms import ROOMS, ROOT, modules_of
 from tests.code_mutants.sample import sample
@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{each.name} {each.module}:{each.line} {each.operator}: {each.shown}")
         return 0
     lines = LineMap.read_or_make(jobs=asked.jobs, only=asked.tests)
+    lines.budget = asked.seconds
     tried = list(dict.fromkeys([nothing, *controls, *chosen]))
     report = Campaign(changes=tried, lines=lines).run(jobs=asked.jobs)
     wrong = [each for each in controls if not report.is_caught(each)]
@@ -71,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
         "--tests", nargs="+", default=(), metavar="FILE",
         help="learn which lines run in these files of tests only, and use what is known of others",
     )  # fmt: skip
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="of tests for one change (60)"
+    )
     parser.add_argument("--show", action="store_true", help="print the changes, try none")
     return parser
 

@@ -39,6 +39,9 @@ JUDGED: dict[str, str] = {
     "cinatra_sdk/governed/secret_values.py::_find_stretches number: 0 → 1": (
         "a text that is found behind `start` begins at 1 at least, or at -1"
     ),
+    "cinatra_sdk/outside/platform/http_platform.py::HttpPlatform.describe truth: True → False": (
+        "there are as many names of secrets as secrets, in two lines of one module"
+    ),
     "cinatra_sdk/store/work/claims.py::Flushing.watching compare: wakes > due → wakes >= due": (
         "two readings of the clock are never equal; a thread would be woken once more"
     ),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import cast
 
 import pytest
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import EffectRefused, RunBusy
-from cinatra_sdk.outside.effects import Door, EffectResult, MemoryLedger, Usage
+from cinatra_sdk.outside.effects import Door, EffectResult, MemoryLedger, Usage, perform
 from cinatra_sdk.outside.effects.ledger import Begun, Remembered, Stored
 from cinatra_sdk.outside.effects.platform_calls import perform_call
 from cinatra_sdk.outside.platform import Platform, PlatformCall, PlatformResponseError
@@ -50,13 +51,18 @@ def test_a_call_is_recorded_by_the_activation_that_began_it_alone() -> None:
 @pytest.mark.parametrize("make", FORMS.values(), ids=FORMS.keys())
 @pytest.mark.parametrize("asked", ["allow", "spend"])
 def test_a_host_that_has_a_policy_or_a_budget_alone_is_asked(make: Performing, asked: str) -> None:
+    threads: list[int] = []
+
     def refuse(_effect: object) -> None:
+        threads.append(threading.get_ident())
         raise LookupError("not today")
 
     calls = Calls()
     with pytest.raises(EffectRefused):
         make(effect(), calls, Door(**{asked: refuse}))
     assert calls.count == 0
+    # A host's function may wait: never on the loop.
+    assert [one == threading.get_ident() for one in threads] == [make is perform]
 
 
 def test_what_a_platform_used_up_before_it_failed_is_told() -> None:

@@ -70,6 +70,22 @@ def test_a_planner_is_not_asked_for_more_than_the_run_may_spend(tmp_path: Path) 
     assert count_refunds(tmp_path / "refunds") == 0
 
 
+def test_only_what_writes_is_told_as_completed_and_with_what_it_changed(tmp_path: Path) -> None:
+    graph = build_graph(lend_refund(tmp_path / "refunds"), InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "r1"}}
+    advance(
+        graph, {"request": request()}, config, context=host_context(run_id="r1", tenant=TENANT),
+        answer=lambda _gate: YES,
+    )  # fmt: skip
+    calls = graph.get_state(config).values["loop"]["calls"]
+    told = {one["call"]["capability_id"]: one["result"] for one in calls}
+    assert {name: (one["status"], one.get("mutations")) for name, one in told.items()} == {
+        "adp_orders.lookup": ("ok", []),
+        "adp_policy.eval": ("ok", []),
+        "adp_payments.issue_refund": ("completed", ["refund:txn_1"]),
+    }
+
+
 @pytest.mark.parametrize("tokens", [True, 1.0, -1, None])
 def test_a_plan_costs_a_whole_number_of_tokens(tokens: Any) -> None:
     plan = read_example("plan.json")

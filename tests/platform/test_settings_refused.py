@@ -40,7 +40,7 @@ def test_headers_of_a_host_name_their_origin(given: Any, problem: str) -> None:
 @pytest.mark.parametrize("entry", ["no address", "ftp://host.example", ""])
 def test_an_opaque_entry_that_is_no_address_is_named(entry: str) -> None:
     with pytest.raises(ValueError, match="opaque entry"):
-        HttpPlatform(BASE, opaque={entry: "body"})
+        HttpPlatform(BASE, opaque={entry: "status"})
 
 
 def test_a_platform_tells_whether_it_posts_again() -> None:

@@ -47,7 +47,8 @@ class Report:
         """Per room: made, caught, not noticeable, alive, and the part caught of the noticeable."""
         rows = ["| room | made | caught | nobody can notice | alive | caught of noticeable |"]
         rows.append("|---|---|---|---|---|---|")
-        rows += [self._row(room) for room in ROOMS]
+        tried = {room_of(each.module) for each in self.outcomes}
+        rows += [self._row(room) for room in ROOMS if room in tried]
         rows.append(self._row(None))
         return "\n".join(rows)
 

@@ -7,6 +7,7 @@ controls came out as they must.  1: fewer, or a control did not.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -22,6 +23,7 @@ GOAL = 0.95
 
 def main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the copies and their servers go, too
     every = [
         change
         for room in ROOMS

@@ -265,6 +265,14 @@ CONTROLS = {
     "decisions of no gate": Control(
         open=_off("decisions", "decisions_fit"), row="a_decision_in_advance-of a gate to come"
     ),
+    "skips of ended runs": Control(
+        open=_off("decisions", "decisions_fit"),
+        row="a_decision_after_the_end-skipped, of a stopped run",
+    ),
+    "reasons without end": Control(
+        open=_without("alter table oasflow.decisions drop constraint decisions_bounded"),
+        row="a_text_without_end-why a gate was skipped",
+    ),
     "counters run away": Control(
         open=_off("work", "work_counts"),
         row="counters_and_leases,_then_an_approval-a fence that nobody overtakes",

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -17,9 +18,14 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk import host_context
+from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.errors import EffectUnknown, NodeFailed
+from cinatra_sdk.flow.nodes import mcp_tool_node
+from cinatra_sdk.flow.nodes.mcp_tool_node import McpAccess, describe_failure
 from cinatra_sdk.outside.effects import MemoryLedger
+from cinatra_sdk.outside.mcp.calls import ServerLink, _Attempt
 from cinatra_sdk.outside.mcp.processes import Child
+from cinatra_sdk.outside.mcp.server import McpServer
 from cinatra_sdk.outside.models import ScriptedModel
 from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.outside.remote import RemoteBounds
@@ -164,6 +170,36 @@ def test_a_list_without_end_ends(tmp_path: Path) -> None:
 def test_a_bound_is_a_whole_number(bad: Any) -> None:
     with pytest.raises(ValueError, match=next(iter(bad))):
         RemoteBounds(**bad)
+
+
+def test_the_hint_is_for_a_server_that_said_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = McpServer(name="s", transport="sse")
+    link = ServerLink(server=server, rules=CallRetryPolicy())
+    monkeypatch.setattr(mcp_tool_node, "make_secrets", lambda _access: ())
+    frame: Any = SimpleNamespace(failed=lambda words, hint: NodeFailed(words, node="s", hint=hint))
+    for code, status, is_own, hint in (
+        (-32000, 0, True, ""), (-32001, 0, True, ""), (-32001, 503, True, ""),
+        (-32000, 429, False, ""), (-32000, 0, False, "see whether the server runs"),
+        (-32001, 0, False, "see whether the server runs"),
+    ):  # fmt: skip
+        attempt: Any = _Attempt(link=link, ask=_never, seconds=60.0)
+        attempt.asked, attempt.exchange.status, attempt.exchange.is_refused = True, status, is_own
+        found = attempt._describe(Refusal(code))
+        told, cause = describe_failure(frame, McpAccess(server=server), "the tool", found)
+        assert told.hint == hint, (code, status, is_own)
+        assert ("Session terminated" in str(told)) == is_own
+        assert isinstance(cause, ConnectionError) == (status > 0 or not is_own)
+
+
+class Refusal(Exception):
+    """As the package raises it, for its own errors and a server's."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__("Session terminated")
+        self.code = code
+
+
+async def _never(_client: Any) -> None: ...
 
 
 def test_a_status_says_nothing_of_a_request_that_is_sent_after_it() -> None:

@@ -104,12 +104,14 @@ JSON_TYPE, EVENT_TYPE = "application/json", "text/event-stream"
 
 
 def fetch(
-    status: int, kind: str, body: bytes, *, asked: bool = True, at_work: bool = True
-) -> str | bytes:
+    status: int, kind: str, body: bytes, *, asked: bool = True, at_work: bool = True,
+    location: str = "", answers_in: Any = "body", wraps: bool = True,
+) -> str | bytes:  # fmt: skip
     """What a client gets, or why the connection was broken off."""
-    exchange = Exchange(bounds=RemoteBounds(values=30), is_asked=at_work)
-    headers = {"content-type": kind} | ({"location": "/b"} if status == 307 else {})
-    if "event" in kind:
+    exchange = Exchange(bounds=RemoteBounds(values=30), is_asked=at_work, answers_in=answers_in)
+    location = location or ("/b" if status == 307 else "")
+    headers = {"content-type": kind} | ({"location": location} if location else {})
+    if "event" in kind and wraps:
         body = b"data: " + body + b"\n\n"
 
     class Inner(httpx2.AsyncBaseTransport):
@@ -130,7 +132,7 @@ def fetch(
 
 
 @pytest.mark.parametrize("kind", [JSON_TYPE, EVENT_TYPE, "text/plain"])
-@pytest.mark.parametrize("status", [300, 307, 400, 404, 429, 500, 503])
+@pytest.mark.parametrize("status", [307, 400, 404, 429, 500, 503])
 def test_what_comes_with_any_status_is_judged(status: int, kind: str) -> None:
     for body, told in (
         (FAULT % b"999", "another request"),
@@ -140,11 +142,58 @@ def test_what_comes_with_any_status_is_judged(status: int, kind: str) -> None:
         (b"[" + FAULT % b"1" + b"]", "no answer of the protocol"),
         (FAULT.replace(b'"2.0"', b'"1.0"') % b"1", "no answer of the protocol"),
         (MANY, "RemoteBounds(values="),
-        *([(RESULT, "gave its result, too")] if status != 300 else []),
+        (RESULT, "gave its result, too"),
     ):
         assert told in str(fetch(status, kind, body)), body
     assert b'"no"' in bytes(fetch(status, kind, FAULT % b"1"))  # type: ignore[arg-type]
     assert b'"no"' in bytes(fetch(status, kind, FAULT % b"null"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [JSON_TYPE, EVENT_TYPE, "text/plain"])
+@pytest.mark.parametrize("status", [201, 202, 203, 204, 206, 226, 299, 300, 304, 305, 399])
+def test_an_answer_comes_with_one_status_alone(status: int, kind: str) -> None:
+    for body in (RESULT, FAULT % b"1", FAULT % b"999", b""):
+        told = str(fetch(status, kind, body, at_work=body != b""))
+        assert told == f"it answered with status {status}, and an answer comes with 200"
+
+
+def test_what_leads_nowhere_is_no_redirect() -> None:
+    for status in (300, 304, 305):
+        told = fetch(status, JSON_TYPE, RESULT, location="/b")
+        assert told == f"it answered with status {status}, and an answer comes with 200"
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_mcp", "of_a2a"),
+    [
+        ("application/json", True, True), ("Application/JSON ; charset=utf-8", True, True),
+        ("application/jsonp", False, False), ("application/json-seq", False, False),
+        ("application/jsonl;q=application/json", False, False), ("text/json", False, False),
+        ("application/a2a+json", False, True), ("text/html", False, False), ("", False, False),
+        ("text/event-streams", False, False), ("x-text/event-stream", False, False),
+    ],
+)  # fmt: skip
+def test_the_type_of_an_answer_is_one_exactly(kind: str, of_mcp: bool, of_a2a: bool) -> None:
+    for place, is_taken in (("typed body", of_mcp), ("body", of_a2a)):
+        told = fetch(200, kind, RESULT, answers_in=place, wraps=False)
+        assert told == RESULT if is_taken else "content-type of its answer" in str(told)
+
+
+def test_the_first_answer_counts_whatever_comes_after_it() -> None:
+    refusal, result = json.loads(FAULT % b"1"), json.loads(RESULT)
+    for first, second, refused in ((refusal, result, True), (result, refusal, False)):
+        exchange = Exchange()
+        exchange.expect_answer(1)
+        for said in ({"jsonrpc": "2.0", "method": "ping", "id": 1}, first, second):
+            exchange.require_values(b"", said)
+        assert (exchange.is_answered, exchange.is_refused) == (True, refused)
+        exchange.expect_answer(2)
+        assert (exchange.is_answered, exchange.is_refused) == (False, False)
+    # In one piece, too: what was whole and judged goes on before the connection is broken off.
+    judge = EventJudge(1)
+    with pytest.raises(BrokenOff):
+        judge.feed(b"data: " + RESULT + b"\n\ndata: nonsense\n\n")
+    assert json.loads(judge.ready.partition(b"data: ")[2]) == result
 
 
 @pytest.mark.parametrize("status", [307, 400, 401, 404, 502])

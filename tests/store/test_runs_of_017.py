@@ -30,6 +30,11 @@ ANN = Decision.approve(by="ann")
 DOWN: Any = {"send": {"$error": {"status": 500, "code": "DOWN", "message": "down"}}}
 PLAIN = flow_of(start(), gate("first"), api("send"), gate("second"), end())
 OF_018 = "grant select on oasflow.run_ends to {role};"
+SKIP_OF_BEFORE = (
+    "insert into oasflow.decisions (run_id, gate_id, tenant, node, visit, step, kind, answer,"
+    " decided_by, reason, payload_sha256, policy_sha256) values ('stopped', 'first', '', 'first', 1, 1,"
+    " 'auto_skipped', '{}', 'policy', repeat('x', 20000), '', '')"
+)
 AHEAD = (
     "insert into oasflow.run_events (run_id, seq, kind, name)"
     " select run_id, events + n, 'run', 'x' from oasflow.work, generate_series(1, 200) n"
@@ -102,8 +107,12 @@ def test_runs_of_every_shape_go_on_and_end(before: Before) -> None:
         old.answer("failed", "first", ANN)
         old.create(plain(), run_id="created")
         old.start(plain(), run_id="child", parent="waits")
+    before.execute(SKIP_OF_BEFORE)
     done = migrate(before.owner)
-    assert (done.applied, done.granted) == (("018", "019", "020", "021", "022"), ("oasflow",))
+    assert (done.applied, done.granted) == (
+        ("018", "019", "020", "021", "022", "023"),
+        ("oasflow",),
+    )
     with RunStore.open(before.app) as store:
         store.resume("created", flow=plain())
         store.resume("decided", flow=plain())
@@ -115,6 +124,8 @@ def test_runs_of_every_shape_go_on_and_end(before: Before) -> None:
         reject = Decision.reject(by="ann")
         assert store.answer("to reject", "first", reject).status == "rejected"
         assert store.get("rejected").status == "rejected"
+        (kept,) = store.decisions("stopped")  # rows of before stay, whatever is refused now
+        assert (kept.gate_id, kept.kind, len(kept.reason)) == ("first", "auto_skipped", 20_000)
         assert store.archive("stopped", by="ann").runs == 1
 
 

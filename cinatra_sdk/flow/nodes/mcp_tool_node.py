@@ -288,7 +288,8 @@ def describe_failure(
         return frame.failed(error.message, hint=error.hint), NotMade()
     held = error.held if isinstance(error, RequestFailed) else ()
     told = tell_problem(str(error), (*make_secrets(access), *held))
-    hint = "see whether the server runs" if isinstance(error, ConnectionLost) else ""
+    is_silent = isinstance(error, ConnectionLost) and not error.was_answered
+    hint = "see whether the server runs" if is_silent else ""
     message = f"{what} of MCP server '{access.server.label}' failed: {told}"
     cause = error if isinstance(error, (ConnectionLost, NotMade)) else None
     return frame.failed(message, hint=hint), cause

@@ -293,6 +293,8 @@ class _Talk:
         config = ClientConfig(streaming=False, polling=True, httpx_client=http)
         factory = ClientFactory(config)
         card = await self._try_again(lambda: _read_card(agent, http))
+        if self._exchange.newest_status != _SUCCESS:
+            raise AgentFailed(f"its card comes with status {self._exchange.newest_status}")
         _keep_spoken(card)
         return await stack.enter_async_context(factory.create(card))
 

@@ -48,6 +48,8 @@ class RequestFailed(Exception):
 
     held: tuple[str, ...] = ()
     """Secrets that came up on the way, and must not be shown."""
+    was_answered: bool = False
+    """Whether the server said so itself: it runs."""
 
 
 class ConnectionLost(RequestFailed, ConnectionError):
@@ -237,17 +239,21 @@ class _Attempt(Generic[_T]):
             )
         if isinstance(error, (NotConfigured, RequestFailed)):
             return error
-        if exchange.broken or isinstance(error, BrokenOff):
+        code = getattr(error, "code", None)
+        is_own = (
+            exchange.is_refused and code is not None
+        )  # first: what comes after it changes nothing
+        if (exchange.broken or isinstance(error, BrokenOff)) and not is_own:
             return self._fail(exchange.broken or str(error))
         if isinstance(error, TimeoutError) or self._has_waited(error):
             return self._fail(self._describe_wait(), is_lost=True)
         if exchange.status:
             return self._describe_status(error)
-        if getattr(error, "code", None) in _CLOSED:
+        if code in _CLOSED:
+            if self._is_closed(error):
+                return self._fail("the connection was closed before an answer came", is_lost=True)
             # What a server says itself under one of the package's numbers are its own words.
-            own = str(error) or "it answered with an error"
-            closed = "the connection was closed before an answer came"
-            return self._fail(closed if self._is_closed(error) else own, is_lost=True)
+            return self._fail(str(error) or "it answered with an error")
         return self._describe_other(error)
 
     def _describe_other(self, error: Exception) -> Exception:
@@ -255,7 +261,9 @@ class _Attempt(Generic[_T]):
         kind = type(error).__name__
         if kind == _NO_SUCCESS:
             words = f"status {self.exchange.newest_status}, where its events are to come"
-            return self._fail(words, is_lost=is_lost(error))
+            found = self._fail(words, is_lost=is_lost(error))
+            found.was_answered = True
+            return found
         if is_lost(error):
             return self._fail(f"{kind}: {error}", is_lost=True)
         if isinstance(error, OSError):
@@ -295,9 +303,13 @@ class _Attempt(Generic[_T]):
         status, text = self.exchange.status, str(error) if self.exchange.is_refused else ""
         words = f"status {status}: {text}" if text else f"status {status}"
         lost = status == _NOT_NOW or status >= 500
-        return self._fail(words, is_lost=lost, surely_not=surely_refused(status))
+        found = self._fail(words, is_lost=lost, surely_not=surely_refused(status))
+        found.was_answered = True
+        return found
 
-    def _fail(self, words: str, *, is_lost: bool = False, surely_not: bool = False) -> Exception:
+    def _fail(
+        self, words: str, *, is_lost: bool = False, surely_not: bool = False
+    ) -> RequestFailed:
         words = tell_problem(words, (*self.link.server.secrets, *self.exchange.held))
         if self.asked and not surely_not:
             return ConnectionLost(words) if is_lost else RequestFailed(words)

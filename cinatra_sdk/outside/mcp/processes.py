@@ -271,7 +271,9 @@ class _Program:
             async with said:
                 async for one in said:
                     if hasattr(one.message, "method"):
-                        self._exchange.asked = getattr(one.message, "id", self._exchange.asked)
+                        asked = getattr(one.message, "id", None)
+                        if asked is not None:
+                            self._exchange.expect_answer(asked)
                     text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
                     await self._process.stdin.send(text.encode() + b"\n")
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):

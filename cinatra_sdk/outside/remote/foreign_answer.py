@@ -169,6 +169,8 @@ class EventJudge:
         self._rest = b""
         self._data: list[bytes] = []
         self._others: list[bytes] = []
+        self.ready = b""
+        """The events of the last chunk that are whole and were judged, also where the next one fails."""
 
     def feed(self, chunk: bytes) -> bytes:
         """The events that are whole now.  Raises: `BrokenOff`."""
@@ -176,7 +178,10 @@ class EventJudge:
         held = b"\r" if text.endswith(b"\r") else b""  # perhaps the half of an end of a line
         *lines, rest = _LINE_END.split(text[: len(text) - len(held)])
         self._rest = rest + held
-        return b"".join(map(self._take, lines))
+        self.ready = b""
+        for line in lines:
+            self.ready += self._take(line)
+        return self.ready
 
     def end(self) -> bytes:
         """What is whole because nothing comes after it.  Raises: `BrokenOff`."""

@@ -77,8 +77,10 @@ class Exchange:
     """Whether the question is put: what may do something is sent on once, and only by a server that
     redirected what came before it, too.
     """
+    is_answered: bool = False
+    """Whether an answer to the last request came: the first one counts, whatever comes after it."""
     is_refused: bool = False
-    """Whether the last message with an outcome that came is an error of the server's own."""
+    """Whether that answer is an error of the server's own."""
     held: list[str] = field(default_factory=list, repr=False)
     """Secrets that came up on the way, such as the token of a login, and the logins that were sent."""
 
@@ -111,6 +113,11 @@ class Exchange:
                 self.bounds.describe("requests", "it led to more than {} requests for one question")
             )
 
+    def expect_answer(self, asked: RequestId) -> None:
+        """asked: the id of the request that is sent now; nothing of one before it says anything of it."""
+        self.asked, self.status = asked, 0
+        self.is_answered = self.is_refused = False
+
     def begin_question(self) -> None:
         """What comes now is the question itself."""
         self.is_asked, self.status = True, 0
@@ -129,9 +136,9 @@ class Exchange:
 
     def require_values(self, text: bytes, value: Any) -> None:
         """text: of the message, value: what was read from it."""
-        if isinstance(value, dict) and "method" not in value:
-            own = not is_foreign(value, self.asked)
-            self.is_refused = own and isinstance(value.get("error"), dict)
+        if not self.is_answered and isinstance(value, dict) and {"result", "error"} & set(value):
+            self.is_answered = "method" not in value and not is_foreign(value, self.asked)
+            self.is_refused = self.is_answered and isinstance(value.get("error"), dict)
         if count_values(text, value, self.bounds.values) > self.bounds.values:
             self.break_off(self.bounds.describe("values", "its answer has more than {} values"))
 
@@ -156,7 +163,12 @@ def hide_logs() -> None:
     filter_loggers(_PACKAGES)
 
 
+SUCCESS: Final = 200
+"""The one status of an answer; another success says that there is none."""
 ACCEPTED: Final = 202
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_JSON: Final = "application/json"
+_EVENTS: Final = "text/event-stream"
 _LOGINS: Final = ("authorization", "proxy-authorization")
 
 
@@ -173,8 +185,7 @@ def bound_transport(package: Any, inner: Any, exchange: Exchange) -> Any:
             asked = await _find_id(request)
             if asked is not None:
                 # A status says nothing of a request that is sent after it, such as that with a new token.
-                exchange.status, exchange.asked = 0, asked
-                exchange.is_refused = False
+                exchange.expect_answer(asked)
             response = await inner.handle_async_request(request)
             try:
                 _look_at_head(response, asked, exchange, redirected)
@@ -254,16 +265,15 @@ def _require_answer(response: Any, whole: bytes, exchange: Exchange) -> None:
     """Raises: `BrokenOff` for a response of a success that answers nothing: clients tell of it in words of
     their libraries, or wait for an answer until the time is over.
     """
-    status, kind = response.status_code, str(response.headers.get("content-type", "")).lower()
     if exchange.answers_in == "event":
         return
     if not whole:
-        raise BrokenOff(f"it answered with status {status} and an empty body")
-    if exchange.answers_in == "typed body":
-        if status == ACCEPTED:
-            raise BrokenOff(f"it answered with status {status}, which comes without an answer")
-        if not kind.startswith("application/json"):
-            raise BrokenOff("the content-type of its answer says neither JSON nor events")
+        raise BrokenOff(f"it answered with status {response.status_code} and an empty body")
+    media = _read_media(response)
+    if exchange.answers_in == "typed body" and media != _JSON:
+        raise BrokenOff("the content-type of its answer says neither JSON nor events")
+    if exchange.answers_in == "body" and media != _JSON and not media.endswith("+json"):
+        raise BrokenOff("the content-type of its answer does not say JSON")
 
 
 async def read_events(response: Any, asked: RequestId, exchange: Exchange) -> AsyncIterator[bytes]:
@@ -280,6 +290,8 @@ async def read_events(response: Any, asked: RequestId, exchange: Exchange) -> As
                 yield whole
         yield judge.end()
     except BrokenOff as problem:
+        if exchange.is_answered and judge.ready:
+            yield judge.ready  # an answer counts, whatever comes after it in the same piece
         exchange.break_off(str(problem))
 
 
@@ -289,9 +301,18 @@ def _look_at_head(
     exchange.newest_status = response.status_code
     if asked is not None:
         exchange.status = response.status_code if response.status_code >= 400 else 0
-    if "location" in response.headers and 300 <= response.status_code < 400:
+    if _is_redirect(response):
         redirected[asked] += 1
         exchange.count_redirect(redirected[asked])
+    elif (
+        asked is not None
+        and exchange.answers_in != "event"
+        and SUCCESS < response.status_code < 400
+    ):
+        # Clients take each of these for a success, and read what comes with it as the answer.
+        exchange.break_off(
+            f"it answered with status {response.status_code}, and an answer comes with {SUCCESS}"
+        )
     encoding = response.headers.get("content-encoding", IDENTITY).strip().lower()
     if encoding != IDENTITY:
         exchange.break_off("its answer is compressed, and no compression was asked for")
@@ -313,8 +334,12 @@ def _is_refusal(response: Any) -> bool:
 
     Clients take a status from 300 on that leads nowhere for a success.
     """
-    status: int = response.status_code
-    return status >= 400 or (status >= 300 and "location" in response.headers)
+    return response.status_code >= 400 or _is_redirect(response)
+
+
+def _is_redirect(response: Any) -> bool:
+    """Whether clients follow it to its location."""
+    return response.status_code in _REDIRECTS and "location" in response.headers
 
 
 def _is_meant_as_json(response: Any, body: bytes, asked: RequestId) -> bool:
@@ -335,7 +360,12 @@ def _is_looked_at(response: Any, exchange: Exchange) -> bool:
 
 
 def _is_stream(response: Any) -> bool:
-    return str(response.headers.get("content-type", "")).lower().startswith("text/event-stream")
+    return _read_media(response) == _EVENTS
+
+
+def _read_media(response: Any) -> str:
+    """The type of a response without its parameters."""
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
 async def _find_id(request: Any) -> RequestId:

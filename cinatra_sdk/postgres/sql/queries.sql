@@ -292,7 +292,9 @@ skipped as (
     select %(run_id)s, n.data ->> 'gate', %(tenant)s, n.data ->> 'node', n.visit,
            (n.data ->> 'step')::int, 'auto_skipped', '{}', 'policy',
            'the approval policy asks for no approval at this step', '', %(policy_sha256)s
-    from run, news n where n.kind = 'decision' and n.name = 'auto_skipped'
+    from run, news n where n.kind = 'decision' and n.name = 'auto_skipped' and run.goes_on
+      and not exists (select from gates g
+                      where (g.run_id, g.gate_id) = (%(run_id)s, n.data ->> 'gate'))
     on conflict (run_id, gate_id, payload_sha256) do nothing
     returning gate_id
 ),
@@ -519,7 +521,11 @@ skipped as (
     select %(run_id)s, n.data ->> 'gate', %(tenant)s, n.data ->> 'node', n.visit,
            (n.data ->> 'step')::int, 'auto_skipped', '{}', 'policy',
            'the approval policy asks for no approval at this step', '', %(policy_sha256)s
-    from ours, news n where n.kind = 'decision' and n.name = 'auto_skipped'
+    from ours, news n, runs r
+    where n.kind = 'decision' and n.name = 'auto_skipped' and r.run_id = ours.run_id
+      and r.status not in ('completed', 'rejected', 'stopped')
+      and not exists (select from gates g
+                      where (g.run_id, g.gate_id) = (%(run_id)s, n.data ->> 'gate'))
     on conflict (run_id, gate_id, payload_sha256) do nothing
 ),
 -- include: checkpoint_rows

@@ -234,6 +234,7 @@ class _Activation:
             is_eager=not (self.flow.is_repeatable and host.door.ledger is ledger),
         )  # fmt: skip
         ledger.on_admitted = saver.store_each_write
+        ledger.before_call = saver.store_skips
         return saver
 
     def _end_after_deaths(self) -> bool:

@@ -46,8 +46,11 @@ class RunLedger:
         self._fence = fence
         self.on_admitted: Callable[[], None] = lambda: None
         """Called when a node is about to make an effect by itself, of which no row will tell."""
+        self.before_call: Callable[[], None] = lambda: None
+        """Called before each effect is begun: stores what a stop in the middle of it would lose."""
 
     def begin(self, effect: Effect) -> Entry:
+        self.before_call()
         asked = {**self._about(effect), **_list_columns(effect), "cut_off": Json(dict(CUT_OFF))}
         for _ in range(LOOKS):
             with self._database.connection() as connection:
@@ -134,6 +137,7 @@ class RunLedger:
 
     def ask(self, _effect: Effect) -> None:
         """As `begin` asks, for an effect that has no row of its own."""
+        self.before_call()
         with self._database.connection() as connection:
             row = one(connection, "load_standing", {"run_id": self._run_id})
         if row is not None:

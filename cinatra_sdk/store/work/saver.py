@@ -58,6 +58,8 @@ from cinatra_sdk.store.work.statement import Gathered, UnknownWrites
 
 MOST_BYTES: Final = 1_000_000
 """That wait for a flush."""
+SKIP: Final = ("decision", "auto_skipped")
+"""Kind and name of the event that the policy skipped a gate."""
 MOST_ROWS: Final = 500
 """Checkpoints and writes that wait for a flush."""
 
@@ -150,6 +152,14 @@ class RunSaver(OpenedSaver):
     def store_each_write(self) -> None:
         """From now on: a step that is carried out may not be repeated."""
         self.is_eager = True
+
+    def store_skips(self) -> None:
+        """Store what waits where it tells that the policy skipped a gate: after a stop nobody can.
+
+        Raises: `FenceLost`.
+        """
+        if any((one.kind, one.name) == SKIP for one in self.events.read_all()):
+            self.flush()
 
     def flush(self) -> None:
         """Store what waits.

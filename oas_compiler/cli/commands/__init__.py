@@ -4,7 +4,9 @@ check.py          check, rule
 flow_reports.py   explain, diff
 flow_forms.py     draw, ir, schema, emit
 agent_package.py  deps, wire-context
-run.py            run, resume, settle, stop
+run.py            run, resume
+settle.py         settle
+stop.py           stop
 gates.py          gates, approve, reject, deny, answer, attach
 runs.py           runs, show, follow
 database.py       db, doctor

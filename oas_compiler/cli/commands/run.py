@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
-from cinatra_sdk.errors import FlowError
-from oas_compiler.cli.ask.batch import TargetOutcome, confirm, show_heading, tell_outcomes
-from oas_compiler.cli.ask.decision import lend_signer, tell_unsigned
 from oas_compiler.cli.host import local_services, options, resources
 from oas_compiler.cli.host.local_services import (
     admit_tools_of_simulation,
@@ -20,20 +15,17 @@ from oas_compiler.cli.host.local_services import (
     read_agents,
 )
 from oas_compiler.cli.host.options import GivenOptions
-from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on, options_of_run
+from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on
 from oas_compiler.cli.host.run_resources import tell_services
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean, unbroken
+from oas_compiler.cli.terminal.streams import Terminal, clean
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from cinatra_sdk import RunStore
     from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.runs.retries import SweptRun
-    from cinatra_sdk.store.runs.settlement import Settlement
     from oas_compiler.cli.ask.run_dialogue import Answers
     from oas_compiler.cli.host.local_services import Context, Models
     from oas_compiler.lower.flow import Flow
@@ -396,265 +388,3 @@ def _record(one: SweptRun) -> dict[str, Any]:
         "status": one.status or None,
         "problem": one.problem or None,
     }
-
-
-# ----------------------------------------------------------------------------
-# `oasflow settle`: a person's word on a call of which nobody knows whether it happened.
-
-
-def settle(
-    run: options.RunId,
-    key: Annotated[
-        str,
-        typer.Argument(
-            metavar="[KEY]", help="The call's key; not needed where it is the only one."
-        ),
-    ] = "",
-    *,
-    happened: Annotated[
-        bool | None,
-        typer.Option("--happened/--did-not-happen", help="Whether the call was made."),
-    ] = None,
-    value: Annotated[
-        str | None,
-        typer.Option(metavar="JSON", help="With --happened: the outputs of its node, an object."),
-    ] = None,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="How you know; kept for good.")
-    ] = "",
-    by: options.As = "",
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    base_url: options.BaseUrl = "",
-    allow: options.Allow = None,
-    record: options.Record = "",
-    host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
-) -> Exit:
-    """Say whether a call happened that may be made once only, and go on with its run.
-
-    After --happened the run goes on with the value; after --did-not-happen it makes the call.
-    `oasflow show` lists such calls with their keys.
-    """
-    options.refuse_empty_run(run)
-    if value is not None and not happened:
-        raise Halt("--value goes with --happened: a call that was not made gave nothing")
-    argument_values.refuse_placeholder(value, "--value")
-    outputs: Any = None if value is None else argument_values.json_value(value, "--value")
-    argument_values.refuse_placeholder(outputs, "--value")
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
-    terminal = Terminal.open(as_json=as_json)
-    reason = options.drop_placeholder(terminal, reason)
-    who = resources.person(by)
-    with resources.store(terminal, db, given.own) as opened:
-        store = resources.act_as(opened, who, tenant, given.own.parts)
-        found = store.find(run, tenant=tenant or None, to_act=True)
-        if happened is None:
-            raise _build_unsaid(store, store.get(found), key, given)
-        settled = store.settle(
-            found,
-            key or _find_only_key(store, store.get(found), given),
-            happened=happened,
-            value=outputs,
-            by=who,
-            reason=reason,
-            tenant=tenant or None,
-        )
-        left = len(store.unknown(found))
-    if left or settled.status != "running":
-        terminal.say(f"settled; calls that still have to be settled: {left}")
-        return Exit.WAITING
-    return resume(
-        found, by=by, env=env, base_url=base_url, allow=allow, record=record, host=host,
-        tenant=tenant, db=db, as_json=as_json,
-    )  # fmt: skip
-
-
-def _build_unsaid(store: RunStore, run: Run, key: str, given: GivenOptions) -> Halt:
-    """Nobody said whether the call was made: the commands that say it."""
-    keys = [call.key for call in store.unknown(run.id)]
-    known = [key] if key in keys else keys
-    if not known:
-        return _build_settled(run)
-    return Halt(
-        "say whether the call was made: --happened or --did-not-happen",
-        then=_list_settling(store, run, known, given),
-    )
-
-
-def _find_only_key(store: RunStore, run: Run, given: GivenOptions) -> str:
-    """The call that is meant without a key: one that was settled before may be the one that the person
-    looked up, and then nobody guesses.
-
-    Raises: `Halt`, which shows the commands with their keys.
-    """
-    keys = [call.key for call in store.unknown(run.id)]
-    if not keys:
-        raise _build_settled(run)
-    if len(keys) > 1:
-        raise Halt(
-            f"{len(keys)} calls of run '{run.id}' have to be settled; name one: {', '.join(keys)}",
-            then=_list_settling(store, run, keys, given),
-        )
-    before = store.settlements(run.id)
-    if before:
-        raise Halt(
-            f"{_describe_settled(run, keys[0], before)}; what has to be settled now:",
-            exit=Exit.CONFLICT,
-            code="call_unnamed",
-            then=_list_settling(store, run, keys, given),
-        )
-    return keys[0]
-
-
-def _describe_settled(run: Run, key: str, before: Sequence[Settlement]) -> str:
-    """Why a call is not guessed; before: what people said of calls of the run, the last word last."""
-    same = next((one for one in reversed(before) if one.key == key), None)
-    if same is None:
-        return (
-            f"run '{run.id}' has had more than one call to settle, and the command does not say "
-            f"which it is for; '{before[-1].key}' was settled by {before[-1].by}"
-        )
-    said = "happened" if same.happened else "did not happen"
-    return (
-        f"call '{key}' of run '{run.id}' was settled before ({same.by}: it {said}), it was made once "
-        "more, and again nobody knows whether it happened; the command does not say which of the "
-        "two it is about"
-    )
-
-
-def _list_settling(
-    store: RunStore, run: Run, keys: list[str], given: GivenOptions
-) -> list[RenderableType]:
-    from oas_compiler.cli.view.run_view import command_line, settle_commands
-
-    whole = options_of_run(store, run, given)
-    return [command_line(line) for key in keys for line in settle_commands(run.id, key, whole)]
-
-
-def _build_settled(run: Run) -> Halt:
-    return Halt(
-        f"no call of run '{run.id}' has to be settled", exit=Exit.CONFLICT, code="effect_settled"
-    )
-
-
-# ----------------------------------------------------------------------------
-# `oasflow stop`: ends runs in any state.
-
-
-def stop(
-    runs: Annotated[
-        list[str],
-        typer.Argument(metavar="RUN...", help="Runs; several are shown first, then stopped."),
-    ],
-    *,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", help="Stop several without asking; without a terminal they need it."),
-    ] = False,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")
-    ] = "",
-    by: Annotated[
-        str,
-        typer.Option("--as", "--by", metavar="NAME", help="Who stops it; default: your user name."),
-    ] = "",
-    host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
-) -> Exit:
-    """End runs for good, without a decision; nothing of them acts any more.
-
-    Also a run that another process is driving, or whose file cannot be compiled any more.
-    One that is stopped already stays as it is.  At a terminal one Enter stops several that were shown; without a terminal several need --yes.
-    Of --host only its signer is used, for the records of governed runs, and its policy (may).
-    """
-    from cinatra_sdk.api.run_json import make_run
-    from oas_compiler.cli.host.options import GivenOptions
-    from oas_compiler.cli.view.run_view import outcome_view
-
-    terminal = Terminal.open(as_json=as_json)
-    who = resources.person(by)
-    reason = options.drop_placeholder(terminal, reason)
-    for run in runs:
-        options.refuse_empty_run(run)
-    if len(runs) > 1 and not yes and not terminal.asks:
-        # Nobody sees what is shown, and a pattern of the shell may have named the runs.
-        raise Halt(f"without a terminal nobody is asked: --yes stops these {len(runs)} runs")
-    whose = tenant or None
-    with resources.store(terminal, db) as opened:
-        parts = lend_signer(terminal, opened, host)
-        store = resources.act_as(opened, who, tenant, parts)
-
-        def end(found: str) -> Run:
-            ended = store.stop(found, by=who, reason=reason, tenant=whose)
-            tell_unsigned(terminal, store, found, host)
-            return ended
-
-        if len(runs) > 1:
-            return _stop_several(terminal, store, runs, end, whose, asks=not yes)
-        found = store.find(runs[0], tenant=whose, to_act=True)
-        over = store.get(found, tenant=whose).status == "stopped"
-        ended = end(found)
-    if over:
-        terminal.note("the run was stopped already, and stays as it was")
-    terminal.show(outcome_view(ended, GivenOptions(tenant=tenant, db=db)))
-    terminal.data(make_run(ended), of_run=True)
-    return Exit.OK
-
-
-def _stop_several(
-    terminal: Terminal,
-    store: RunStore,
-    runs: list[str],
-    end: Callable[[str], Run],
-    tenant: str | None,
-    *,
-    asks: bool,
-) -> Exit:
-    """Show each run, ask once where `asks`, and stop each."""
-    from oas_compiler.cli.view.run_view import gate_view
-
-    outcomes: list[TargetOutcome] = []
-    for number, typed in enumerate(runs, 1):
-        outcome = TargetOutcome(target=typed)
-        try:
-            run = _find_another(store, typed, tenant, outcomes)
-        except (FlowError, Halt) as error:
-            outcome.refuse(error)
-            refused = f"{number} of {len(runs)} · refused: {typed}"
-            terminal.say("", unbroken(Text(clean(refused), "dim")))
-        else:
-            outcome.target, outcome.run = run.id, run
-            show_heading(terminal, f"{number} of {len(runs)}", run)
-            terminal.say(*(gate_view(gate) for gate in run.waiting))
-        outcomes.append(outcome)
-    shown = [one for one in outcomes if one.run is not None]
-    which, them = ("this run", "it") if len(shown) == 1 else (f"these {len(shown)} runs", "them")
-    question = f"stop {which} [Enter], leave {them} [q]: "
-    if shown and (not asks or confirm(terminal, question)):
-        _stop_shown(shown, end)
-    return tell_outcomes(terminal, outcomes)
-
-
-def _find_another(
-    store: RunStore, typed: str, tenant: str | None, before: list[TargetOutcome]
-) -> Run:
-    """The run that is meant; raises `Halt` for one that stands before."""
-    run = store.get(store.find(typed, tenant=tenant, to_act=True), tenant=tenant)
-    if any(one.target == run.id for one in before):
-        raise Halt(f"'{typed}' is a run that is named before")
-    return run
-
-
-def _stop_shown(shown: list[TargetOutcome], end: Callable[[str], Run]) -> None:
-    for one in shown:
-        try:
-            one.run, one.did, one.exit = end(one.target), "stopped", Exit.OK
-        except FlowError as error:
-            one.refuse(error)

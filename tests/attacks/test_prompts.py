@@ -66,6 +66,8 @@ class Stage:
     """The end of the question before which keys are typed."""
     reach: tuple[tuple[str, bytes], ...] = ()
     """What a person waits for, and types then, before."""
+    then: tuple[tuple[str, bytes], ...] = ()
+    """What a person waits for, and types then, after the answer."""
     hold: str = ""
     """The moment of the attack, see `prompt_program`; empty: before the command starts."""
     command: tuple[str, ...] = ()
@@ -130,6 +132,7 @@ STAGES = {
             edges=[("start", "topic", "end", "topic")],
         ),
         question="topic (text, required): ",
+        then=(("back [<]: ", b"\r"),),
     ),
     "pasted JSON": Stage(
         flow=FORM_FLOW, reach=((GATE, b"j\r"),), hold="question 2", question="ends it: "
@@ -184,6 +187,9 @@ def _attack(seen: Screen, stage: Stage, keys: bytes, after: bytes) -> int:
         seen.keys(keys)
     seen.wait_for(stage.question)
     seen.keys(after)
+    for wait, typed in stage.then:
+        seen.wait_for(wait)
+        seen.keys(typed)
     questions = 0
     while (asked := seen.asked()) is not None:
         way = next((out for sign, out in WAYS_OUT.items() if asked.endswith(sign)), None)

@@ -459,7 +459,7 @@ def quoting(path: Any, **_how: Any) -> Any:
 @contextlib.contextmanager
 def _the_parser_is_quoted(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr("cinatra_sdk.outside.platform.simulation.read_document", quoting)
+        patch.setattr("cinatra_sdk.data.text.documents.read_document", quoting)
         yield
 
 

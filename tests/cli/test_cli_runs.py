@@ -135,10 +135,10 @@ def test_what_does_not_fit_is_exit_2_and_names_the_option(
     assert "\x1b" not in result.stderr
 
 
-def test_an_undeclared_input_of_a_file_is_left_out_with_a_note(cli: Any, flow_file: Any) -> None:
+def test_an_undeclared_input_of_a_file_is_refused_by_name(cli: Any, flow_file: Any) -> None:
     path = flow_file(flow_of(start(port("topic", default="x")), end()))
     result = cli("run", path, "--input", "-", stdin='{"topik\\u001b[2J": 1}')
-    assert result.exit_code == 0
+    assert result.exit_code == 2
     assert "topik␛[2J" in result.stderr
     assert "\x1b" not in result.output
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,13 @@ MAPS = flow_of(
 
 
 def list_lines(flow: Any, inputs: Any, capsys: Any, *, as_flow: Any = None) -> list[str]:
-    """The lines of a run, in the order of the alphabet: branches end in any order."""
+    """The lines of a run, in the order of the alphabet: branches end in any order.  Without the time of
+    a step, which is told of slow ones only."""
     chosen = as_flow or flow
     drive(chosen, inputs, on_event=Progress(chosen.plan, Terminal.open()))
-    return sorted(line.strip() for line in capsys.readouterr().err.splitlines())
+    return sorted(
+        re.sub(r"  [\d.]+ s$", "", line.strip()) for line in capsys.readouterr().err.splitlines()
+    )
 
 
 def test_an_element_of_a_map_has_its_number(capsys: pytest.CaptureFixture[str]) -> None:

@@ -139,7 +139,7 @@ def test_a_gate_that_is_asked_again_while_a_decision_is_recorded_does_not_take_i
         store.answer("r1", "plain", Decision.approve(by="ann"))
 
     monkeypatch.setattr(decision_entry, "refuse_withdrawn", moved_on)
-    decision = Decision.approve(by="ben", shown=seen.shown if says else "")
+    decision = Decision.approve(by="ben", **({"shown": seen.shown} if says else {}))
     with pytest.raises(GateClosed, match="shows something else"):
         store.answer("r1", "draft", decision)
     assert kinds(store, "draft") == []

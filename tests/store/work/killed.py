@@ -40,7 +40,8 @@ class Watched(SimulatedPlatform):
         self._tell()
         if call.node == BROKEN:
             raise PlatformResponseError("the receiver is out of order", node=call.node)
-        answer = answer_for_model(call.body) if call.method == "MODEL" else super().call(call)
+        is_of_agent = call.method == "MODEL" and "messages" in call.body
+        answer = answer_for_model(call.body) if is_of_agent else super().call(call)
         note_call(self._file, call.run_id, call.idempotency_key, [call.method, call.url, call.body])
         self._tell()
         return answer

@@ -301,8 +301,8 @@ def _is_half_known(findings: Sequence[Finding], secrets: Sequence[Finding]) -> b
 def _without_likely_secrets(text: str) -> str:
     """`text` with the values of names like "password" starred, and every word that looks random."""
     # imported late: reports have mostly no need of it
+    from oas_compiler.checks.lookup.credential_names import is_password_name
     from oas_compiler.checks.lookup.credentials import is_credential_name
-    from oas_compiler.checks.lookup.written_credentials import is_password_name
 
     parts, at = [], 0
     for found in _NAME.finditer(text):

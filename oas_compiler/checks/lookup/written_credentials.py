@@ -37,14 +37,22 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import unquote
 
 from cinatra_sdk.data.ports import REFERENCE
+from oas_compiler.checks.lookup.credential_names import (
+    ALL_OF_A_PASSWORD,
+    Certainty,
+    is_about_a_login,
+    is_clear_plural,
+    is_password_name,
+    judge_name,
+    set_of,
+    write_plain,
+)
 from oas_compiler.checks.lookup.credentials import (
     find_known,
     is_credential_name,
@@ -58,63 +66,6 @@ from oas_compiler.checks.lookup.one_time_codes import find_code_kind, is_code, s
 from oas_compiler.checks.subject import Text, collect_numbers, collect_texts
 from oas_compiler.ir import JsonValue
 
-# ------------------------------------------------------------------ names, by how certain they are
-# "X-Api-Key", "jwtSecret" clear; "pwd" and, as a header, "X-Auth" probable; "key", "code" possible;
-# "max_tokens" none.  The more certain the name, the less its value must look like a credential.
-
-
-Certainty = Literal["clear", "probable", "possible", ""]
-"""How certain it is that a name is that of a credential."""
-
-
-def set_of(words: str) -> frozenset[str]:
-    """`"a b"` as a set: long lists of names stay readable."""
-    return frozenset(words.split())
-
-
-_CLEAR_LAST: Final = frozenset({"token", "secret", "password", "passwd", "passphrase", "apikey"})
-"""Last words of names such as `slack_token`, `jwtSecret`."""
-_PLURALS: Final = frozenset({"tokens", "secrets", "keys"})
-_OTHER_TOKENS: Final = set_of(
-    "page next max min cursor continuation sync start end stop begin first last eos bos pad "
-    "unk mask sep cls special num per count total cancel cancellation resume delta watch "
-    "shard stream current new each trade top"
-)
-"""What stands before "token" or "secret" where it is none that opens anything."""
-_CLEAR_BEFORE_KEY: Final = set_of(
-    "api access secret private auth signing encryption master account subscription functions "
-    "function shared service deploy webhook client licence license host"
-)
-"""What stands before "key" in the name of a credential."""
-_CLEAR_BEFORE_PLURAL: Final = set_of(
-    "api access refresh auth bearer bot session id secret private client user service slack github"
-)
-"""What stands before "tokens", "secrets" or "keys" where these are no counts or names."""
-_PROBABLE: Final = frozenset({"pw", "pwd", "pass", "psw", "passcode", "tokens", "secrets"})
-_ALL_OF_A_PASSWORD: Final = frozenset({"pw", "pwd", "pass", "psw", "passcode", "pin"})
-"""Short names of a password, in an object that is about a login."""
-_POSSIBLE: Final = set_of(
-    "key sig code auth signature session sid jwt bearer credential credentials creds "
-    "authentication authorization authtoken secrets tokens passwords keys cookies cookie csrf "
-    "xsrf sas hmac login sessionid connectionstring"
-)
-_SENT_WORDS: Final = set_of(
-    "auth authorization authentication token secret key signature sig csrf xsrf session "
-    "sessionid sid cookie password passwd pwd pass credential credentials jwt apikey bearer "
-    "sas hmac"
-)
-"""Words of a header's or a query's name that make it a probable one."""
-_SENT_POSSIBLE: Final = frozenset({"key", "code"})
-"""Whole names that stay possible in a query: keys and codes of many things stand there."""
-_OTHER_HEADERS: Final = frozenset({"idempotency", "sort", "surrogate", "cache", "partition", "routing", "group",
-                                   "order", "primary", "foreign", "sec", "public"})  # fmt: skip
-_NAMES_NO_VALUE: Final = set_of(
-    "type provider version mode scheme method policy name url uri expiry expires ttl count "
-    "limit size length algorithm alg domain realm required enabled source kind format budget "
-    "usage header field endpoint id ref reference"
-)
-"""Last words of names that say something about a credential."""
-_IDS_OF_SESSIONS: Final = frozenset({"session", "sess"})
 ORDINARY: Final = set_of(
     "oauth1 oauth2 oauth2.0 auth0 aws4 aws4-hmac-sha256 hmac-sha1 hmac-sha256 hmac-sha512 "
     "sha1 sha256 sha384 sha512 base64 base64url utf8 utf-8 utf16 http2 http/1.1 http/2 x509 "
@@ -124,76 +75,12 @@ ORDINARY: Final = set_of(
 """Words with a digit that are no credentials under any name."""
 
 
-def _write_plain(name: str) -> str:
-    """`Mot-de-Passe` as `motdepasse`, `contraseña` as `contrasena`."""
-    apart = unicodedata.normalize("NFKD", name).casefold()
-    return "".join(one for one in apart if one.isalnum()).rstrip("0123456789")
-
-
-_PASSWORD_ENDINGS: Final = (
-    "password", "passwd", "passphrase", "passwort", "kennwort", "losungswort", "motdepasse", "contrasena",
-    "contrasenya", "wachtwoord", "losenord", "adgangskode", "adgangskod", "passord", "salasana",
-    "passwords", "passphrases", "passworter", "passwoerter", "kennworter", "kennwoerter", "motsdepasse",
-    "contrasenas", "wachtwoorden",
-)  # fmt: skip
-_PASSWORDS: Final = frozenset(
-    map(_write_plain, ("senha", "senhas", "palavrapasse", "parola", "şifre", "haslo", "hasło", "heslo",
-                       "jelszó", "lozinka", "пароль", "пароли", "密码", "密碼", "パスワード", "비밀번호"))
-)  # fmt: skip
-
-
-@lru_cache(maxsize=4096)
-def is_password_name(name: str) -> bool:
-    """Whether the name means a password and nothing else, in any of some languages."""
-    if not name or len(name) > 80:
-        return False
-    plain = _write_plain(unquote(name))
-    return plain.endswith(_PASSWORD_ENDINGS) or plain in _PASSWORDS
-
-
 def _find_codes(name: str, value: str) -> Iterator[str]:
     """The one-time codes and PINs in a value under a name, beside placeholders too."""
     kind = find_code_kind(unquote(name) if "%" in name else name)
     for piece in map(str.strip, value.split(_MARK) if kind else ()):
         if is_code(piece, kind) and not _is_ordinary(piece) and not stands_for_another(piece):
             yield piece
-
-
-@lru_cache(maxsize=4096)
-def is_about_a_login(key: str) -> bool:
-    """Whether an object of that name is about one login: `auth`, `credentials`, `api_key`."""
-    words = split_name(key)
-    return bool(words) and (
-        words[-1] in {"auth", "credential", "credentials", "creds", "authorization", "authentication",
-                      "secrets", "login", "passwords", "tokens", "cookies"}
-        or is_credential_name(key)
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=4096)
-def judge_name(name: str, *, is_sent: bool) -> Certainty:
-    name = unquote(name) if "%" in name else name
-    if not name or len(name) > 80:
-        return ""
-    if is_credential_name(name) or is_password_name(name):
-        return "clear"
-    words = split_name(name)
-    if not words:
-        return ""
-    last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in _CLEAR_LAST:
-        return "" if before in _OTHER_TOKENS else "clear"
-    if last == "key" and before in _CLEAR_BEFORE_KEY:
-        return "clear"
-    if last in _PLURALS and before in _CLEAR_BEFORE_PLURAL:
-        return "clear"
-    if last in _PROBABLE and (last not in _PLURALS or not before):
-        return "probable"
-    if is_sent and not _OTHER_HEADERS.intersection(words) and _SENT_WORDS.intersection(words):
-        is_about = last in _NAMES_NO_VALUE and not _IDS_OF_SESSIONS.intersection(words)
-        if not is_about and name.casefold() not in _SENT_POSSIBLE:
-            return "probable"
-    return "possible" if "".join(words) in _POSSIBLE or (is_sent and last in _POSSIBLE) else ""
 
 
 _BESIDE_A_NAME: Final = set_of(
@@ -305,13 +192,8 @@ def names_are_sent(keys: tuple[str, ...]) -> bool:
     """Whether the members of the object under these keys are headers, parameters or credentials."""
     if not keys:
         return False
-    is_plural = _write_plain(keys[-1]) in _NAMES_OF_CREDENTIALS
-    return is_plural or keys[-1] in (_HEADERS | _QUERIES) or _is_clear_plural(keys[-1])
-
-
-def _is_clear_plural(name: str) -> bool:
-    words = split_name(name)
-    return len(words) > 1 and words[-1] in _PLURALS and words[-2] in _CLEAR_BEFORE_PLURAL
+    is_plural = write_plain(keys[-1]) in _NAMES_OF_CREDENTIALS
+    return is_plural or keys[-1] in (_HEADERS | _QUERIES) or is_clear_plural(keys[-1])
 
 
 def is_mixed(word: str) -> bool:
@@ -354,7 +236,7 @@ def _find_passwords(text: Text, marked: str) -> Iterator[str]:
     value = marked.strip()
     names = list(_list_own_names(text))
     is_inside = any(map(is_about_a_login, text.keys[-4:-1])) and text.keys[-1].casefold() in (
-        _ALL_OF_A_PASSWORD
+        ALL_OF_A_PASSWORD
     )
     if (is_inside or any(map(is_password_name, names))) and is_any_literal(value):
         yield value
@@ -369,14 +251,14 @@ def is_any_literal(value: str) -> bool:
         return False
     has_digit = any(map(str.isdigit, value))
     return len(folded.split()) <= _MOST_WORDS and (
-        has_digit or not any(word in _write_plain(value) for word in _SAYS_WHAT_ONE_IS)
+        has_digit or not any(word in write_plain(value) for word in _SAYS_WHAT_ONE_IS)
     )
 
 
 def _find_cookies(text: Text, marked: str) -> Iterator[str]:
     """The cookies that are a session or a token, in a header or an object of cookies."""
-    keys = [_write_plain(key) for key in text.keys[-2:]]
-    label = _write_plain(text.label)
+    keys = [write_plain(key) for key in text.keys[-2:]]
+    label = write_plain(text.label)
     if keys[-1:] and (keys[-1] in _COOKIES or label in _COOKIES):
         for found in _COOKIE.finditer(marked):
             if _is_cookie_of_a_session(found["name"]) and is_any_literal(found["value"]):
@@ -391,7 +273,7 @@ def _find_cookies(text: Text, marked: str) -> Iterator[str]:
 
 
 def _is_cookie_of_a_session(name: str) -> bool:
-    plain = _write_plain(name)
+    plain = write_plain(name)
     return plain.endswith(_COOKIE_ENDINGS) or judge_name(name, is_sent=True) in {
         "clear",
         "probable",
@@ -406,7 +288,7 @@ def _is_number_written(text: Text) -> bool:
     is_sent = bool(_where_sent(text.keys))
     if stands_under(text.keys[:-1], {"sensitive_headers"}):
         return True
-    if text.keys[-1].casefold() in _ALL_OF_A_PASSWORD and any(
+    if text.keys[-1].casefold() in ALL_OF_A_PASSWORD and any(
         map(is_about_a_login, text.keys[-4:-1])
     ):
         return True

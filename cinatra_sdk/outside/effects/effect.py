@@ -18,6 +18,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.errors import RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secret_values import cut_out, redact
+from cinatra_sdk.outside.effects.recorded_errors import record_error
 from cinatra_sdk.outside.platform.protocol import (
     PlatformError,
     PlatformRefused,
@@ -185,6 +186,8 @@ class EffectFailure:
     """Whether the effect may have happened all the same."""
     usage: Usage | None = None
     """What it used up all the same; None: nothing that anybody knows of."""
+    raised: Mapping[str, JsonValue] = field(default_factory=dict)
+    """The error itself (`recorded_errors`), for a run that is carried out again from its evidence."""
 
 
 def read_failure(error: BaseException, secrets: Iterable[str]) -> EffectFailure:
@@ -200,6 +203,7 @@ def read_failure(error: BaseException, secrets: Iterable[str]) -> EffectFailure:
         message=redact(_format_text(error), known).replace("\x00", "")[:_LONGEST],
         reached=all(_may_have_reached(one) for one in _walk_causes(error)),
         usage=used if isinstance(used, Usage) else None,
+        raised=record_error(error, known),
     )
 
 

@@ -1697,3 +1697,13 @@ join objects o on o.id = r.artifact_id and o.org_id = r.org_id
 join semantic_assertions s on s.artifact_id = o.id and s.org_id = o.org_id
 where r.org_id = %(tenant)s and r.artifact_id = %(artifact_id)s and r.id = %(revision_id)s
   and s.id = %(assertion_id)s and o.deleted_at is null;
+
+-- name: load_effects
+-- What came of each call of a run.
+select key, status, request_sha256, result, usage, error, path, visit, attempts
+from effects where run_id = %(run_id)s;
+
+-- name: load_answers
+-- What people decided in a run, and about what, in the order in which they did.
+select gate_id, payload_sha256, kind, answer, decided_by, decided_at from decisions
+where run_id = %(run_id)s and kind <> 'auto_skipped' order by decided_at, gate_id;

@@ -34,6 +34,9 @@ CUT_OFF: Final[Mapping[str, JsonValue]] = {
     "message": "an earlier attempt was cut off",
 }
 
+RAISED: Final = "raised"
+"""Member of the recorded error of a call: the error itself, as `recorded_errors` describes it."""
+
 
 class RunLedger:
     """Implements `Ledger` for one activation."""
@@ -65,6 +68,8 @@ class RunLedger:
 
     def fail(self, effect: Effect, failure: EffectFailure) -> None:
         told: dict[str, Any] = {"code": failure.code, "message": failure.message}
+        if failure.raised:
+            told[RAISED] = dict(failure.raised)
         if not failure.reached:
             told["reached"] = False
         used = None if failure.usage is None else Json(failure.usage.to_json())

@@ -1,0 +1,191 @@
+"""A run carried out again from its evidence, in memory and without any call.
+
+    replay = replay_run(flow, row, load_evidence(connection, "r1"), context)
+    replay.stop        where the run stands by its evidence: `Stop(status="waiting", gates=(…))`
+    replay.missing     the first effect without a result, where the run got no further than that
+
+The evidence of a run is what it ever learnt from outside: its inputs, the bytes of its flow, the results of its
+effects by key, and the decisions of people with the hash of what they were shown.  Whatever else a node gives, it
+computes, and gives again.  So the checkpoints of a run can be made again from its evidence, in the layout of any
+version, and comparing the two proves that the evidence is complete.
+
+No effect is made: one without a result ends the replay (`EvidenceMissing`), one that failed fails as it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import JsonValue
+
+from cinatra_sdk.engine.host_context import HostContext
+from cinatra_sdk.errors import FlowError, GateUnreadable
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.outside.effects.effect import Effect, EffectFailure, EffectResult
+from cinatra_sdk.outside.effects.ledger import Differs, Entry, Stored, Unknown
+from cinatra_sdk.outside.effects.recorded_errors import make_error
+from cinatra_sdk.postgres.connection import Row, Rows, every
+from cinatra_sdk.runs import Stop
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.runs.decision_rows import Answers
+from cinatra_sdk.store.runs.run_rows import host_of
+from cinatra_sdk.store.work.run_ledger import RAISED, read_result
+
+
+class EvidenceMissing(FlowError):
+    """The replay came to an effect of which the evidence has no result."""
+
+    code = "evidence_missing"
+
+    def __init__(self, effect: Effect) -> None:
+        super().__init__(f"the evidence has no result of '{effect.place or effect.path}'")
+        self.effect = effect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a run learnt from outside, as its rows keep it."""
+
+    effects: Mapping[str, Row]
+    """By key."""
+    decisions: tuple[Row, ...]
+    """Of people, in the order in which they were made."""
+
+
+def load_evidence(connection: Rows, run_id: str) -> Evidence:
+    about = {"run_id": run_id}
+    return Evidence(
+        effects={row["key"]: row for row in every(connection, "load_effects", about)},
+        decisions=tuple(every(connection, "load_answers", about)),
+    )
+
+
+class EvidenceLedger:
+    """Answers each effect from the evidence; nothing is written, and nothing is made."""
+
+    asks_run = True
+
+    def __init__(self, effects: Mapping[str, Row]) -> None:
+        self._effects = effects
+        self.used: set[str] = set()
+        """Keys of the effects that the replay asked for."""
+        self.missing: Effect | None = None
+        self.differing: list[Effect] = []
+        """Effects whose arguments are not those that were sent."""
+
+    def begin(self, effect: Effect) -> Entry:
+        """Raises: `EvidenceMissing`; the recorded error of an effect that failed."""
+        self.used.add(effect.key)
+        row = self._effects.get(effect.key)
+        if row is None or row["status"] == "begun":
+            self._miss(effect)
+        assert row is not None
+        if row["status"] == "failed":
+            told = row["error"] if isinstance(row["error"], Mapping) else {}
+            if RAISED not in told:
+                self._miss(effect)
+            raise make_error(told[RAISED])
+        if row["request_sha256"] != effect.request_sha256:
+            self.differing.append(effect)
+            return Differs()
+        if row["status"] == "unknown":
+            return Unknown()
+        if row["result"] is None:  # it was archived
+            self._miss(effect)
+        return Stored(result=read_result(row["result"], row["usage"]))
+
+    def _miss(self, effect: Effect) -> None:
+        self.missing = self.missing or effect
+        raise EvidenceMissing(effect)
+
+    async def abegin(self, effect: Effect) -> Entry:
+        return self.begin(effect)
+
+    def finish(self, effect: Effect, result: EffectResult) -> None:
+        raise EvidenceMissing(effect)  # `begin` never begins one
+
+    def fail(self, effect: Effect, failure: EffectFailure) -> None:
+        raise EvidenceMissing(effect)
+
+    async def afinish(self, effect: Effect, result: EffectResult) -> None:
+        self.finish(effect, result)
+
+    async def afail(self, effect: Effect, failure: EffectFailure) -> None:
+        self.fail(effect, failure)
+
+    def ask(self, effect: Effect) -> None:
+        """An effect that has no row of its own: nobody knows what came of it."""
+        self._miss(effect)
+
+
+class _Recorded(Answers):
+    """The decisions of a run, and which of them the replay used."""
+
+    def __init__(self, rows: tuple[Row, ...]) -> None:
+        super().__init__(rows)
+        self.used: set[tuple[str, str]] = set()
+
+    def answer(self, gate: Gate) -> Mapping[str, JsonValue] | None:
+        given = super().answer(gate)
+        if given is not None:
+            self.used.add((gate.id, gate.payload_sha256))
+        return given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What a run comes to by its evidence."""
+
+    stop: Stop
+    failed: Exception | None = None
+    """The error that it stopped with; None where it ended, waits, or lacks a result."""
+    missing: Effect | None = None
+    """The first effect without a result: the run was in the middle of it, or never began it."""
+    differing: tuple[Effect, ...] = ()
+    unused_effects: frozenset[str] = field(default=frozenset())
+    """Keys of effects that were made, and that the replay did not come to."""
+    unused_decisions: tuple[Row, ...] = ()
+    """Decisions about gates that the replay did not come to, or that show something else."""
+
+
+def replay_run(
+    flow: DurableFlow, row: Row, evidence: Evidence, context: HostContext, *, saver: Any
+) -> Replay:
+    """Carry the run out from its start to where its evidence ends.
+
+    row: of the table `runs`.  saver: an empty checkpointer in memory; it has the checkpoints afterwards.
+    """
+    # Imported late: listing runs must not load the engine.
+    from cinatra_sdk.activations import advance, stop_of
+
+    ledger = EvidenceLedger(evidence.effects)
+    bare = replace(context, door=replace(context.door, ledger=None))
+    host = host_of(row, bare, ledger)  # type: ignore[arg-type]
+    host = replace(host, tell=None, door=replace(host.door, told=None, spent=None, tell=None))
+    answers = _Recorded(evidence.decisions)
+    graph = flow.graph(saver)
+    config = flow.config(run_id=row["run_id"])
+    failed: Exception | None = None
+    try:
+        stop = advance(graph, row["input"], config, context=host, answer=answers.answer)
+    except Exception as error:  # noqa: BLE001 - whatever the run fails with is what it comes to
+        failed = error
+        try:
+            stop = stop_of(graph.get_state(config))
+        except GateUnreadable:
+            stop = Stop(status="failed")
+    made = {key for key, one in evidence.effects.items() if one["status"] == "done"}
+    return Replay(
+        stop=stop,
+        failed=None if isinstance(failed, EvidenceMissing) else failed,
+        missing=ledger.missing,
+        differing=tuple(ledger.differing),
+        unused_effects=frozenset(made - ledger.used),
+        unused_decisions=tuple(
+            one
+            for one in evidence.decisions
+            if (one["gate_id"], one["payload_sha256"]) not in answers.used
+        ),
+    )

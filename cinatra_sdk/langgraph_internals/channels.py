@@ -17,3 +17,9 @@ __all__ = ["MISSING", "BaseChannel", "DeltaSnapshot", "EmptyChannelError"]
 
 MISSING: Final[Any] = LastValue(str).checkpoint()
 """LangGraph's own mark of an empty channel, which a checkpoint leaves out."""
+
+
+def list_growing_channels(metadata: Any) -> frozenset[str]:
+    """The channels of a checkpoint whose values lie in the writes of earlier checkpoints, too."""
+    found = metadata.get("counters_since_delta_snapshot") if isinstance(metadata, dict) else None
+    return frozenset(found) if isinstance(found, dict) else frozenset()

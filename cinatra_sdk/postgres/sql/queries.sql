@@ -1707,3 +1707,7 @@ from effects where run_id = %(run_id)s;
 -- What people decided in a run, and about what, in the order in which they did.
 select gate_id, payload_sha256, kind, answer, decided_by, decided_at from decisions
 where run_id = %(run_id)s and kind <> 'auto_skipped' order by decided_at, gate_id;
+
+-- name: clear_checkpoints
+-- Whether the checkpoints of the run were removed: not where another worker has it, or it has ended.
+select oasflow_clear_checkpoints(%(run_id)s, %(fence)s, %(lowering)s) as cleared;

@@ -74,6 +74,8 @@ grant update (capability, request_sha256, shown_sha256, status, attempts, result
 
 -- What only going on needs of a run that has ended: the function looks whether it has.
 grant execute on function oasflow.oasflow_archive_run(text, text, text, boolean) to {role};
+-- Checkpoints that are made again: the function looks who works on the run.
+grant execute on function oasflow.oasflow_clear_checkpoints(text, bigint, integer) to {role};
 
 -- Attached files: a file can only be tombstoned (a trigger sees to that), its bytes only be added.  What
 -- a provider has of them proves nothing.

@@ -42,6 +42,7 @@ from cinatra_sdk.store.evidence.record_writer import (
 )
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.decision_rows import Answers, standing_of
+from cinatra_sdk.store.runs.rebuilding import RebuildReason, find_reason, rebuild_checkpoints
 from cinatra_sdk.store.runs.retries import RetryPolicy, describe_exhausted, plan_retry
 from cinatra_sdk.store.runs.run_rows import (
     describe_error,
@@ -52,6 +53,7 @@ from cinatra_sdk.store.runs.run_rows import (
     rejected_after_all,
     run_of,
 )
+from cinatra_sdk.store.work.checkpoint_damage import CheckpointDamaged, find_damage
 from cinatra_sdk.store.work.claims import Claim, Claims, build_fence_error
 from cinatra_sdk.store.work.event_rows import EventBuffer
 from cinatra_sdk.store.work.run_ledger import RunLedger
@@ -59,34 +61,6 @@ from cinatra_sdk.store.work.run_ledger import RunLedger
 if TYPE_CHECKING:
     from cinatra_sdk.activations import Graph
     from cinatra_sdk.store.work.saver import RunSaver
-
-
-# ----------------------------------------------------------------------------
-# Whether a run can continue from its checkpoints.
-#
-# In: the row that a claim gives.  Out: the problem, or None; then this process's ids sort after them.
-#
-# A run that has begun and has no checkpoint must not begin again in silence: it would repeat its calls.
-
-
-def find_unusable_checkpoints(row: Row) -> CheckpointsUnusable | None:
-    # Imported late: listing runs must not load the engine.
-    from cinatra_sdk.langgraph_internals.checkpoint_ids import move_ids_beyond
-
-    name = row["run_id"]
-    if row["newest"] is None:
-        if not row["has_acted"]:
-            return None
-        return CheckpointsUnusable(
-            f"run '{name}' has begun, and its checkpoints were deleted",
-            hint="to begin again would repeat what it did: restore them and resume the run, or stop it",
-        )
-    if move_ids_beyond(row["newest"]):
-        return None
-    return CheckpointsUnusable(
-        f"run '{name}' has a checkpoint that is ahead of this process's clock by more than a century",
-        hint="set the clock right and resume the run; or the checkpoint was forged: stop the run",
-    )
 
 
 log = logging.getLogger("oasflow.store")
@@ -178,10 +152,15 @@ class _Activation:
 
     def _drive(self) -> Row | None:
         row = self.claim.row
-        if self._end_without_checkpoints() or self._end_after_deaths():
+        if self._end_after_deaths() or self._end_without_checkpoints():
             return None
         try:
-            return self._drive_graph()
+            try:
+                return self._drive_graph()
+            except CheckpointDamaged as damage:
+                log.error("run '%s': %s", self.run_id, damage.message)  # noqa: TRY400
+            self._rebuild("damaged")
+            return self._drive_graph(is_rebuilt=True)
         except (psycopg.Error, FenceLost):
             raise
         except Exception as error:
@@ -197,7 +176,10 @@ class _Activation:
                 self._end_early("reject_run", "rejected", {"run_id": self.run_id})
         return None
 
-    def _drive_graph(self) -> Row | None:
+    def _drive_graph(self, *, is_rebuilt: bool = False) -> Row | None:
+        """Raises: `CheckpointDamaged` where a step failed because of its checkpoints, unless they are just
+        rebuilt.
+        """
         row = self.claim.row
         restore_records(self.connection, self.flow, row)
         ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
@@ -209,11 +191,20 @@ class _Activation:
         events.add(RunEvent(kind="run", name="started", data=attempt))
         with self.claims.flushing.watching(saver), _storing_what_an_interruption_leaves(saver):
             with work_time(self.flow, row):
-                stop, failed = self._advance_graph(graph, host, Answers(row["answers"]))
+                checked = None if is_rebuilt else saver
+                stop, failed = self._advance_graph(graph, host, Answers(row["answers"]), checked)
             values = self._read_values(graph)
             return self._end(
                 saver, stop, failed, host, values=values, failures=row["begun_failures"] + 1
             )
+
+    def _refuse_damage(self, saver: RunSaver, failed: Exception) -> None:
+        """Raises: `CheckpointDamaged` where the checkpoints are why it failed, and can be made again."""
+        if not self.flow.is_repeatable:
+            return
+        damage = find_damage(saver, self.run_id)
+        if damage:
+            raise CheckpointDamaged(damage) from failed
 
     def _read_values(self, graph: Graph) -> Mapping[str, Any]:
         """The state of the graph of a governed run, for its record."""
@@ -253,17 +244,28 @@ class _Activation:
         return True
 
     def _end_without_checkpoints(self) -> bool:
-        """End a run whose checkpoints cannot be gone on from: rejected where it was, else failed."""
-        problem = find_unusable_checkpoints(self.claim.row)
-        if problem is None:
-            return False
-        log.error("%s", problem)
-        about = {"run_id": self.run_id, "fence": self.claim.fence}
-        if self.claim.row["rejected_at_gate"]:
-            self._end_early("reject_run", "rejected", about)  # needs no checkpoint
-        else:
-            self._end_early("fail_run", "failed", {**about, "error": describe_error(problem)})
-        return True
+        """End a run that cannot go on from its checkpoints, nor from its evidence: rejected where it
+        was, else failed.
+        """
+        try:
+            reason = find_reason(self.claim.row, self.flow)
+            if reason:
+                self._rebuild(reason)
+        except CheckpointsUnusable as problem:
+            log.error("%s", problem)  # noqa: TRY400 - its text is what a person needs
+            about = {"run_id": self.run_id, "fence": self.claim.fence}
+            if self.claim.row["rejected_at_gate"]:
+                self._end_early("reject_run", "rejected", about)  # needs no checkpoint
+            else:
+                self._end_early("fail_run", "failed", {**about, "error": describe_error(problem)})
+            return True
+        return False
+
+    def _rebuild(self, reason: RebuildReason) -> None:
+        """Make the checkpoints again from the evidence."""
+        self.claim.row["newest"] = rebuild_checkpoints(
+            self.connection, self.claim, self.flow, self.context, reason=reason
+        )
 
     def _end_early(self, query: str, status: str, about: Mapping[str, Any]) -> None:
         """End an activation that could not begin."""
@@ -344,9 +346,12 @@ class _Activation:
         return {**ending, "ending": Json(problem), "answers": Json(self.claim.row["answers"])}
 
     def _advance_graph(
-        self, graph: Graph, host: HostContext, answers: Answers
+        self, graph: Graph, host: HostContext, answers: Answers, checked: RunSaver | None
     ) -> tuple[Stop, Exception | None]:
-        """Where the run stops, and the error that stopped it there."""
+        """Where the run stops, and the error that stopped it there.
+
+        checked: the saver whose checkpoints may be why a step failed; then `CheckpointDamaged` is raised.
+        """
         from cinatra_sdk.activations import advance, stop_of
 
         config = self.flow.config(run_id=self.run_id)
@@ -361,6 +366,8 @@ class _Activation:
             failed = error
         else:
             return stop, None
+        if checked is not None:
+            self._refuse_damage(checked, failed)
         try:
             return stop_of(graph.get_state(config)), failed
         except GateUnreadable:

@@ -103,10 +103,10 @@ class EvidenceLedger:
     async def abegin(self, effect: Effect) -> Entry:
         return self.begin(effect)
 
-    def finish(self, effect: Effect, result: EffectResult) -> None:
+    def finish(self, effect: Effect, _result: EffectResult) -> None:
         raise EvidenceMissing(effect)  # `begin` never begins one
 
-    def fail(self, effect: Effect, failure: EffectFailure) -> None:
+    def fail(self, effect: Effect, _failure: EffectFailure) -> None:
         raise EvidenceMissing(effect)
 
     async def afinish(self, effect: Effect, result: EffectResult) -> None:

@@ -25,6 +25,7 @@ from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.notifications import POLL
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.pages import read_objects
+from cinatra_sdk.store.work.run_ledger import RAISED
 
 PAGE: Final = 500
 """Events that are read at once."""
@@ -157,6 +158,8 @@ class EffectRecord:
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
         objects, problems = read_objects(dict(row), "usage", "error")
+        # The error itself is for a run that is carried out again; people read its code and its text.
+        objects["error"] = {name: v for name, v in objects["error"].items() if name != RAISED}
         return cls(**{**row, **objects, "unreadable": problems})
 
     def to_json(self) -> dict[str, JsonValue]:

@@ -175,13 +175,24 @@ def refuse_other_flow(row: Row, flow: DurableFlow) -> None:
 
 
 def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
-    """Raise `FlowChanged` for a graph with another layout: a waiting run resumed on it would
-    silently end as completed.
+    """Raise `FlowChanged` for a graph whose layout the run's checkpoints cannot be made again in: a waiting
+    run resumed on it would silently end as completed.
+
+    A run of an older layout goes on: whoever works on it next makes its checkpoints again from its evidence.
     """
-    if flow.lowering != row["lowering"]:
+    layout, name = row["lowering"], row["run_id"]
+    if flow.lowering == layout:
+        return
+    if layout > flow.lowering:
         raise FlowChanged(
-            f"run '{row['run_id']}' was started by another version of the compiler "
-            f"(layout {row['lowering']}, this is {flow.lowering})",
+            f"run '{name}' is in the layout {layout} of a newer version, and this version makes "
+            f"layout {flow.lowering}",
+            hint="go on with the newer version; this one can reject or stop the run",
+        )
+    if not flow.is_repeatable:
+        raise FlowChanged(
+            f"run '{name}' was started by an older version (layout {layout}, this is "
+            f"{flow.lowering}), and nobody knows what the functions of a hand-written graph did",
             hint="finish it with the version that started it, or end it: reject it, or stop it",
         )
 

@@ -28,6 +28,9 @@ from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
     CheckpointTuple,
     get_checkpoint_id,
 )
@@ -47,6 +50,7 @@ from cinatra_sdk.langgraph_internals.postgres_saver import (
 )
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.work.checkpoint_cache import LINE, NewestCheckpoints
+from cinatra_sdk.store.work.checkpoint_damage import count_values, require_whole
 from cinatra_sdk.store.work.claims import build_fence_error
 from cinatra_sdk.store.work.event_rows import (
     EventBuffer,
@@ -104,6 +108,16 @@ class RunSaver(OpenedSaver):
         """Gates whose writes wait, by gate and payload."""
 
     # ------------------------------------------------------------------ what the engine writes
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """As LangGraph's saver; with the number of values, by which a lost one is noticed."""
+        return super().put(config, checkpoint, count_values(checkpoint, metadata), new_versions)
 
     def put_writes(
         self,
@@ -226,7 +240,7 @@ class RunSaver(OpenedSaver):
             self._learn_newest(namespace)
             row = self._known.find(namespace, own or None)
             if row is not None:
-                return self.read_row(row)
+                return require_whole(self.read_row(row))
             if self._known.is_without(namespace):
                 return None
             self.flush()

@@ -30,8 +30,10 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
 from cinatra_sdk.api.permission import Person
 from cinatra_sdk.engine.host_context import HostContext
+from cinatra_sdk.errors import FlowError
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
+from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, read_actor
@@ -49,9 +51,10 @@ from cinatra_sdk.store.runs.decision_entry import (
     list_seen,
 )
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
+from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.retries import DueRun, RetryPolicy, SweepOptions, SweptRun, sweep_runs
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, refuse_ended, run_of
-from cinatra_sdk.store.runs.upkeep import RunKeeper
+from cinatra_sdk.store.runs.upgrades import RunUpgrader
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 
 if TYPE_CHECKING:
@@ -63,7 +66,7 @@ WAIT_SECONDS: Final = 30.0
 
 
 @check_arguments
-class RunStore(RunKeeper):
+class RunStore(RunUpgrader):
     """Runs on one Postgres database; safe to share between threads."""
 
     def __init__(
@@ -316,6 +319,25 @@ class RunStore(RunKeeper):
 
         return sweep_runs(self._database, work, told)
 
+    def upgrade(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:
+        """Bring the runs that another version left into the layout of this one; what became of each.
+
+        A waiting run gets new checkpoints now, and waits on.  Any other run gets them from whoever works on
+        it next, and is told of as `foretell_upgrades` does; so is a run that cannot go on, which the
+        version that started it still can.
+        """
+        return tuple(self._upgrade(row) for row in self._list_old_runs(tenant))
+
+    def _upgrade(self, row: Row) -> Forecast:
+        found = self._foretell_upgrade(row)
+        if found.outcome == "cannot" or row["status"] != "waiting":
+            return found
+        try:
+            self.work(row["run_id"], tenant=row["tenant"], wait=0.0)
+        except FlowError as problem:
+            return Forecast(run_id=found.run_id, outcome="cannot", reason=str(problem))
+        return found
+
     def _activate(
         self,
         run_id: str,
@@ -341,6 +363,7 @@ class RunStore(RunKeeper):
     astart = in_thread(start, long=True)
     aanswer = in_thread(answer, long=True)
     aresume = in_thread(resume, long=True)
+    aupgrade = in_thread(upgrade, long=True)
     asweep = in_thread(sweep, long=True)
 
     async def aclose(self) -> None:

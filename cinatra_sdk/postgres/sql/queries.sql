@@ -1711,3 +1711,15 @@ where run_id = %(run_id)s and kind <> 'auto_skipped' order by decided_at, gate_i
 -- name: clear_checkpoints
 -- Whether the checkpoints of the run were removed: not where another worker has it, or it has ended.
 select oasflow_clear_checkpoints(%(run_id)s, %(fence)s, %(lowering)s) as cleared;
+
+-- name: list_open_hashes
+select gate_id, payload_sha256 from gates where run_id = %(run_id)s and state = 'open';
+
+-- name: list_runs_of_layouts
+-- Runs that have not ended and whose checkpoints are in none of these layouts, after a place in the order of
+-- their ids.
+select r.run_id, r.tenant, r.lowering, r.status from runs r
+where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
+  and r.lowering <> all (%(layouts)s::int[])
+  and (%(tenant)s::text is null or r.tenant = %(tenant)s) and r.run_id > %(after)s
+order by r.run_id limit %(limit)s;

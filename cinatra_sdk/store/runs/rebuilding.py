@@ -11,12 +11,15 @@ one without a result the ledger decides as after any crash.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import CheckpointsUnusable
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.postgres.connection import Row, Rows
+from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.replay import Evidence, Replay, load_evidence, replay_run
 from cinatra_sdk.store.work.claims import Claim
@@ -70,10 +73,10 @@ def rebuild_checkpoints(
     evidence = load_evidence(connection, claim.run_id)
     rebuilt = RebuiltCheckpoints()
     replay = replay_run(flow, row, evidence, context, saver=rebuilt)
-    problem = find_problem(replay, evidence)
-    if problem:
-        raise _build_error(row, reason, problem)
-    again = [one["gate_id"] for one in replay.unused_decisions]
+    found = foretell(row, replay, evidence)
+    if found.outcome == "cannot":
+        raise _build_error(row, reason, found.reason)
+    again = list(found.asks_again)
     about = {"reason": reason, "from": row["lowering"], "to": flow.lowering, "asks_again": again}
     rebuilt.replace(
         connection, run_id=claim.run_id, tenant=row["tenant"], fence=claim.fence,
@@ -86,22 +89,118 @@ def rebuild_checkpoints(
     return rebuilt.newest
 
 
-def find_problem(replay: Replay, evidence: Evidence) -> str:
-    """Why the run cannot go on from where its evidence leads; empty: it can."""
+Outcome: TypeAlias = Literal["unchanged", "asks again", "cannot"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What becomes of a run whose checkpoints are made again."""
+
+    run_id: str
+    outcome: Outcome
+    asks_again: tuple[str, ...] = ()
+    """Gates that show something else than they did, and so ask again."""
+    reason: str = ""
+    """Why the run cannot go on; empty: it can."""
+
+
+def foretell(row: Row, replay: Replay, evidence: Evidence) -> Forecast:
+    """What becomes of the run, by its evidence.
+
+    row: with its `open_gates`, or those of `evidence`.
+    """
+    name = row["run_id"]
+    shown = {(gate.id, gate.payload_sha256) for gate in replay.stop.gates}
+    asked = {gate_id for gate_id, _ in shown}
+    again = {one["gate_id"] for one in replay.unused_decisions}
+    has_stopped_early = replay.missing is not None or replay.failed is not None
+    before = set() if has_stopped_early else evidence.open_gates
+    again |= {gate_id for gate_id, sha256 in before if (gate_id, sha256) not in shown}
+    problem = _find_problem(replay, evidence)
+    gone = sorted(again - asked)
+    if not problem and gone and not has_stopped_early:
+        problem = f"it does not come to the gate '{gone[0]}' any more"
+    if problem:
+        return Forecast(run_id=name, outcome="cannot", reason=problem)
+    again &= asked
+    if not again:
+        return Forecast(run_id=name, outcome="unchanged")
+    return Forecast(run_id=name, outcome="asks again", asks_again=tuple(sorted(again)))
+
+
+def _find_problem(replay: Replay, evidence: Evidence) -> str:
+    """Why the run cannot go on from where its evidence leads; empty: it can, as far as its calls tell."""
     if replay.differing:
         return f"'{replay.differing[0].path}' would send something else than it sent"
     missing = replay.missing
     if missing is None:
         if replay.unused_effects and replay.failed is None and not replay.unused_decisions:
-            lost = min(replay.unused_effects)
-            return f"it does not come to '{evidence.effects[lost]['path']}' any more, which it made"
+            lost = evidence.effects[min(replay.unused_effects)]
+            return f"it does not come to '{lost['path']}' any more, which it called"
         return ""
     if missing.key in evidence.effects:
-        return ""
+        return ""  # it was under way when its process died
     place = missing.place or missing.path, missing.visit
     if any((one["path"], one["visit"]) == place for one in evidence.effects.values()):
         return f"the call of '{place[0]}' has another key than before"
     return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """Whether a run is what its evidence makes of it."""
+
+    run_id: str
+    status: str
+    differences: tuple[str, ...] = ()
+    """What the evidence does not give as it is stored, one sentence each; empty: everything is equal."""
+
+    @property
+    def is_equal(self) -> bool:
+        return not self.differences
+
+
+def compare_run(row: Row, replay: Replay, evidence: Evidence) -> Verification:
+    """Compare what is stored of a run with what its evidence comes to.
+
+    row: of the table `runs`.
+    """
+    found = list(_list_differences(row, replay, evidence))
+    return Verification(run_id=row["run_id"], status=row["status"], differences=tuple(found))
+
+
+def _list_differences(row: Row, replay: Replay, evidence: Evidence) -> Iterator[str]:
+    problem = _find_problem(replay, evidence)
+    if problem:
+        yield problem
+    status = row["status"]
+    if replay.missing is not None:
+        if status in {"completed", "waiting"}:
+            yield f"the evidence has no result of '{replay.missing.place or replay.missing.path}'"
+        return
+    if status in {"stopped", "running", "failed"}:
+        return  # somebody, or a fault, ended it before the evidence did
+    reached = "failed" if replay.failed is not None else replay.stop.status
+    if reached != status:
+        told = f": {replay.failed}" if replay.failed is not None else ""
+        yield f"the evidence comes to '{reached}', and the run is {status}{told}"
+        return
+    yield from _compare_content(row, replay.stop)
+    shown = {(gate.id, gate.payload_sha256) for gate in replay.stop.gates}
+    for gate_id, sha256 in sorted(evidence.open_gates - shown):
+        yield f"the gate '{gate_id}' showed {sha256[:16]}…, and the evidence shows something else"
+    for decision in replay.unused_decisions:
+        yield f"the decision at '{decision['gate_id']}' is about something that the evidence does not show"
+
+
+def _compare_content(row: Row, stop: Stop) -> Iterator[str]:
+    if row["status"] == "completed":
+        if dict(stop.outputs or {}) != (row["outputs"] or {}):
+            yield "the outputs differ"
+        if (stop.branch or None) != (row["branch"] or None):
+            yield "the branch of the end differs"
+    if [dict(message) for message in stop.messages] != row["messages"]:
+        yield "the conversation differs"
 
 
 def _build_error(row: Row, reason: RebuildReason, problem: str) -> CheckpointsUnusable:

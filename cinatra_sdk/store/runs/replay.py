@@ -52,6 +52,8 @@ class Evidence:
     """By key."""
     decisions: tuple[Row, ...]
     """Of people, in the order in which they were made."""
+    open_gates: frozenset[tuple[str, str]]
+    """Ids of the gates that wait, each with the hash of what it shows."""
 
 
 def load_evidence(connection: Rows, run_id: str) -> Evidence:
@@ -59,6 +61,10 @@ def load_evidence(connection: Rows, run_id: str) -> Evidence:
     return Evidence(
         effects={row["key"]: row for row in every(connection, "load_effects", about)},
         decisions=tuple(every(connection, "load_answers", about)),
+        open_gates=frozenset(
+            (row["gate_id"], row["payload_sha256"])
+            for row in every(connection, "list_open_hashes", about)
+        ),
     )
 
 

@@ -28,7 +28,7 @@ class CheckpointDamaged(CheckpointsUnusable):
 
 
 def count_values(checkpoint: Checkpoint, metadata: CheckpointMetadata) -> CheckpointMetadata:
-    counted: Any = {**metadata, COUNT: _count(checkpoint, metadata)}
+    counted: CheckpointMetadata = {**metadata, COUNT: _count(checkpoint, metadata)}  # type: ignore[typeddict-unknown-key]  # a checkpointer may add members
     return counted
 
 

@@ -316,6 +316,12 @@ class RunBusy(StoreError):
     code = "run_busy"
 
 
+class ProcessEnding(StoreError):
+    """The process ends while it works on a run, which stays as a crash would leave it."""
+
+    code = "process_ending"
+
+
 class FenceLost(RunBusy):
     """Another process took the run over while this one was stopped; nothing was written."""
 

@@ -1,5 +1,10 @@
--- Checkpoints are made again from the evidence of a run: where they are in another version's layout, damaged
--- or gone.
+-- A run outlives the process and the release that began it.  Its checkpoints are made again from its evidence
+-- where they are in another version's layout, damaged or gone; and whoever takes it over knows whether the
+-- work before got any further.
+
+-- Events of the run, and the moment, when it was claimed last.
+alter table work add column claimed_at timestamptz,
+                 add column events_at_claim bigint not null default 0;
 
 -- Removes the checkpoints of a run that whoever calls this works on, in the transaction that writes the new
 -- ones, and notes their layout.  The role that runs flows needs no right to delete any.

@@ -784,8 +784,9 @@ limit %(limit)s;
 -- died (its lock is free), or let its lease run out.  A worker without `backend_pid` has the run by its
 -- lease alone.  No fence: the run was not taken.  No row: there is no such run.
 -- A run that is taken counts as worked on (`begun_attempts`), unless it has ended or (where the number
--- of its attempts is given) was worked on since.  A run that is still running was left by a worker that
--- died, which counts as a failure.
+-- of its attempts is given) was worked on since.  A run that is still running and has a worker's name was left
+-- by a worker that died, which counts as a failure: the first one again where that worker had got further,
+-- for a long run may be cut off as often as its host is restarted.
 -- Its first checkpoint is stored with the news that it has started, perhaps after its first calls.
 -- With it comes what the work begins with: the gate of a rejection, and the answers that wait to be
 -- carried out.  They may be a moment old, as the status; the newest checkpoint is read under the lock.
@@ -800,7 +801,7 @@ claimed as (
     set fence = w.fence + 1 + (random() * 1e6)::int, worker = %(worker)s,
         backend_pid = pg_backend_pid(),
         lease_until = clock_timestamp() + %(lease)s * interval '1 second',
-        heartbeat_at = clock_timestamp()
+        heartbeat_at = clock_timestamp(), claimed_at = clock_timestamp(), events_at_claim = w.events
     from free
     where w.run_id = %(run_id)s
       and (free.locked and (w.backend_pid is not null or w.lease_until is null)
@@ -808,8 +809,15 @@ claimed as (
     returning w.fence
 ),
 was as (
-    select r.run_id, r.status = 'running' and r.attempts > 0 as died
-    from claimed, runs r
+    select r.run_id, dead.died,
+           dead.died and (
+               exists (select from run_events v
+                       where v.run_id = r.run_id and v.seq > w.events_at_claim
+                         and (v.kind, v.name) = ('node', 'finished'))
+               or exists (select from effects e where e.run_id = r.run_id and e.status = 'done'
+                          and e.ended_at > w.claimed_at)) as had_advanced
+    from claimed, runs r join work w using (run_id)
+    cross join lateral (select r.status = 'running' and r.attempts > 0 and w.worker <> '' as died) as dead
     where r.run_id = %(run_id)s and r.status not in ('completed', 'rejected', 'stopped')
       and r.archived_at is null
       and (%(attempts)s::int is null or r.attempts = %(attempts)s)
@@ -817,7 +825,8 @@ was as (
 ),
 begun as (
     update runs r
-    set status = 'running', attempts = attempts + 1, failures = failures + was.died::int,
+    set status = 'running', attempts = attempts + 1,
+        failures = case when was.had_advanced then 1 else failures + was.died::int end,
         retry_at = null
     from was where r.run_id = was.run_id
     returning r.attempts, r.failures, was.died
@@ -909,6 +918,11 @@ order by r.updated_at, r.run_id limit %(limit)s;
 -- name: archive_run
 select checkpoints, blobs, writes, results
 from oasflow_archive_run(%(run_id)s, %(tenant)s, %(by)s, %(dead_letters)s);
+
+-- name: release_claim
+-- The run is nobody's again, and stands as it did.
+update work set worker = '', backend_pid = null, lease_until = null
+where run_id = %(run_id)s and fence = %(fence)s;
 
 -- name: release_session
 select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);

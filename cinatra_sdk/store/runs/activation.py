@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
 from psycopg.types.json import Json
@@ -24,6 +24,7 @@ from cinatra_sdk.errors import (
     FenceLost,
     FlowError,
     GateUnreadable,
+    ProcessEnding,
     RunBusy,
     StoreError,
 )
@@ -115,6 +116,24 @@ def _load_row(database: Database, run_id: str) -> Row:
     """The run's row, which says whether a recorded answer waits to be carried out."""
     with database.connection() as connection:
         return load_row(connection, run_id)
+
+
+_ENDINGS: Final = (
+    "cannot schedule new futures after",
+    "can't start new thread at interpreter shutdown",
+    "can't create new thread at interpreter shutdown",
+)
+"""How Python says that a process, or an event loop of it, is about to end."""
+
+
+def is_process_ending(error: BaseException) -> bool:
+    """Whether `error`, or what it comes from, is the end of the process and nothing that the run did."""
+    one_error: BaseException | None = error
+    while one_error is not None:
+        if isinstance(one_error, RuntimeError) and str(one_error).startswith(_ENDINGS):
+            return True
+        one_error = one_error.__cause__ or one_error.__context__
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +320,9 @@ class _Activation:
         if ending["status"] != "rejected" and self.claim.row["rejected_at_gate"]:
             log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
             ending, gates = rejected_after_all(ending), ()
+        elif failed is not None and self._is_rejected_meanwhile():
+            # Its next call was refused for that: a rejection is no failure.
+            ending, gates = rejected_after_all(ending), ()
         if self.claim.row["governed"]:
             # The record and the change that it tells of, or neither.
             try:
@@ -362,7 +384,12 @@ class _Activation:
             )  # fmt: skip
         except (psycopg.Error, FenceLost):
             raise  # the run does not count as failed: it can be resumed once the database is reachable
-        except Exception as error:  # noqa: BLE001 - a run must not be left as running by a bug
+        except Exception as error:
+            if is_process_ending(error):
+                raise ProcessEnding(
+                    f"this process ends while it works on run '{self.run_id}'",
+                    hint="nothing is lost: whoever works on the run next goes on with it",
+                ) from error
             failed = error
         else:
             return stop, None
@@ -390,6 +417,11 @@ class _Activation:
     def _hash_policy(self, host: HostContext) -> str:
         given = host.approval_policy
         return policy_hash(self.flow.approval_policy if given is DERIVED else given)
+
+    def _is_rejected_meanwhile(self) -> bool:
+        """Whether a person rejected the run while this activation worked on it."""
+        standing = one(self.connection, "load_standing", {"run_id": self.run_id})
+        return standing is not None and bool(standing["rejected_at_gate"])
 
     def _is_overtaken(self) -> bool:
         try:

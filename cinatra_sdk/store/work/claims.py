@@ -269,7 +269,7 @@ class Claims:
                     yield connection, claim
             finally:
                 if claim is None or not claim.is_released:
-                    _release(connection)
+                    _release(connection, claim)
 
     def _take(self, connection: Rows, run_id: str, wait: float, attempts: int | None) -> Claim:
         deadline = time.monotonic() + wait
@@ -294,11 +294,16 @@ class Claims:
             pause = min(pause * 2, 0.5)
 
 
-def _release(connection: Rows) -> None:
-    """Release the connection's locks; where that fails, nobody uses the connection again."""
+def _release(connection: Rows, claim: Claim | None) -> None:
+    """Release the run and the connection's locks; where that fails, nobody uses the connection again.
+
+    The run keeps no worker's name: whoever takes it over from here takes it from nobody that died.
+    """
     if connection.closed or connection.broken:
         return
     try:
+        if claim is not None:
+            run(connection, "release_claim", {"run_id": claim.run_id, "fence": claim.fence})
         run(connection, "release_session")
     except psycopg.Error:
         connection.close()

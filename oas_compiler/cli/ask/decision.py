@@ -14,7 +14,8 @@ from cinatra_sdk.data.text.plurals import say_number
 from cinatra_sdk.errors import AnswerInvalid, GateChanged, HostRefused
 from cinatra_sdk.gates.decisions import SHORT, Decision
 from oas_compiler.cli.host import options, resources
-from oas_compiler.cli.host.options import GivenOptions, drop_placeholder, find_parts
+from oas_compiler.cli.host.options import DriveOptions, GivenOptions, drop_placeholder
+from oas_compiler.cli.host.resources import find_parts
 from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on, options_of_run
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.streams import Terminal, clean
@@ -108,26 +109,26 @@ class Decider:
 
 
 def name_decider(
-    by: str,
-    given: GivenOptions,
+    lent: DriveOptions,
     reason: str,
-    as_json: bool,
     *words: str,
     shown: str | None = None,
+    imports: bool = True,
 ) -> Decider:
-    """shown: as `--shown` says it; None: it was not given.
+    """shown: as `--shown` says it; None: it was not given.  imports: see `DriveOptions.lend`.
 
-    Raises: `Halt` for an empty one, which a script fills in from an empty place.
+    Raises: `Halt` for an empty hash, which a script fills in from an empty place; `HostRefused`.
     """
     from cinatra_sdk.gates.decisions import read_shown
 
+    given = lent.lend(imports=imports)
     refuse_empty_hash(shown)
-    reason = drop_placeholder(Terminal.open(as_json=as_json), reason)
-    words += list_options(("--reason", reason or None), ("--as", by or None))
+    reason = drop_placeholder(lent.open_terminal(), reason)
+    words += list_options(("--reason", reason or None), ("--as", lent.by or None))
     return Decider(
-        who=resources.person(by),
+        who=resources.person(lent.by),
         given=given,
-        as_json=as_json,
+        as_json=lent.as_json,
         reason=reason,
         words=words,
         shown=read_shown(shown or ""),

@@ -8,7 +8,9 @@ Out: the exit code for where the run stands.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,7 +32,7 @@ from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store import RunStore
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from oas_compiler.cli.ask.gate_dialogue import Asker
-from oas_compiler.cli.host.options import GivenOptions, keeping_stdout
+from oas_compiler.cli.host.options import GivenOptions
 from oas_compiler.cli.host.resources import artifact_names, host
 from oas_compiler.cli.terminal.exits import Exit, exit_of
 from oas_compiler.cli.terminal.keyboard import ending_at_once
@@ -295,7 +297,7 @@ class Drive:
         )
         with ending_at_once(words, data):
             context = host(self.given.tenant, self.given.own, lends=self.lends)
-            with keeping_stdout(self.terminal):
+            with _reserve_stdout(self.terminal):
                 if self.printer is not None:
                     with self.printer.printing():
                         return begin(None, context)
@@ -357,3 +359,13 @@ class Drive:
         if isinstance(platform, SimulatedPlatform) and platform.unused_stubs:
             unused = ", ".join(platform.unused_stubs)
             self.terminal.note(f"stubs that no call matched: {unused}")
+
+
+@contextlib.contextmanager
+def _reserve_stdout(terminal: Terminal) -> Iterator[None]:
+    """Within, what tools print goes to stderr where stdout holds one JSON document."""
+    if not terminal.as_json:
+        yield
+        return
+    with contextlib.redirect_stdout(sys.stderr):
+        yield

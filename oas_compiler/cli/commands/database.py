@@ -12,7 +12,7 @@ from rich.text import Text
 
 from cinatra_sdk.data.text.plurals import say_number
 from oas_compiler.cli.host import options
-from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.options import GivenOptions, StoreOptions
 from oas_compiler.cli.terminal.argument_values import duration
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.streams import Indented, Terminal, clean, unbroken
@@ -155,9 +155,7 @@ def archive(
         str,
         typer.Option("--as", metavar="NAME", help="Who archives; default: your user name."),
     ] = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """Remove what only going on needs of runs that have ended.
 
@@ -166,11 +164,11 @@ def archive(
     """
     from oas_compiler.cli.host import resources
 
-    terminal = Terminal.open(as_json=as_json)
+    terminal = where.open_terminal()
     age, who = duration(older_than, "--older-than"), resources.person(by)
-    with resources.store(terminal, db) as opened:
-        done = resources.act_as(opened, who, tenant).archive(
-            older_than=age, tenant=tenant or None, by=who, dead_letters=dead_letters, limit=limit,
+    with resources.store(terminal, where.db) as opened:
+        done = resources.act_as(opened, who, where.tenant).archive(
+            older_than=age, tenant=where.owner, by=who, dead_letters=dead_letters, limit=limit,
             dry_run=dry_run,
         )  # fmt: skip
     counted = asdict(done)
@@ -337,7 +335,7 @@ def _not_running(found: LocalStatus) -> Halt:
 # `oasflow doctor`: what is wrong with a store; changes nothing.
 
 
-def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Json = False) -> Exit:
+def doctor(where: StoreOptions) -> Exit:
     """Look at the store for what needs doing: exit code 0 when nothing does, 1 when something does.
 
     Runs that can go on and that nobody works on, what needs a person (gates, calls to settle, failed
@@ -345,9 +343,9 @@ def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Js
     """
     from cinatra_sdk.store.health import examine
 
-    terminal = Terminal.open(as_json=as_json)
-    found = examine(_find_address(db), tenant=tenant or None)
-    given = GivenOptions(tenant=tenant, db=db)
+    terminal = where.open_terminal()
+    found = examine(_find_address(where.db), tenant=where.owner)
+    given = where.given
     whole = _find_options(terminal, found, given)
     terminal.data(_record(found, whole), of_run=True)
     terminal.show(f"database {clean(found.database)}, PostgreSQL {clean(found.server_version)}")

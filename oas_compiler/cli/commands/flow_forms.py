@@ -14,8 +14,8 @@ import typer
 from oas_compiler.checks.compile_rules import READING
 from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.cli.host import options
+from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
-from oas_compiler.cli.terminal.argument_values import environment
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.streams import Terminal, clean, cut, is_terminal
 from oas_compiler.draw import Theme, lay_out, svg_text
@@ -70,7 +70,7 @@ _OTHER_PICTURES: Final = frozenset({".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".
 """File endings of formats that this command cannot write."""
 
 
-def draw(  # noqa: PLR0917 - typer passes them by name
+def draw(
     path: options.FlowPath,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Write here; default: stdout.")
@@ -84,18 +84,15 @@ def draw(  # noqa: PLR0917 - typer passes them by name
     theme: Annotated[
         Colours, typer.Option(help="auto: dark where the reader's screen is; of a PNG, light.")
     ] = Colours.auto,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Draw a flow: Mermaid text, SVG, a web page, or PNG (extra `draw`)."""
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    terminal = Terminal.open(as_json=as_json)
+    terminal = file.open_terminal()
     chosen = _choose_format(output, format)
-    if chosen is PictureFormat.png and not output and (as_json or is_terminal(sys.stdout)):
+    if chosen is PictureFormat.png and not output and (file.as_json or is_terminal(sys.stdout)):
         raise Halt("a PNG is not text: add -o FILE.png")
-    names = tuple(environment(env or []))
+    names = tuple(file.read_env())
     flow = compile_ir(path, env_names=names, conceal=Labels(), loading=loading()).ir
     picture = _draw_picture(flow, chosen, _THEMES[theme])
     if chosen is PictureFormat.mermaid and _too_much_for_mermaid(picture):
@@ -173,19 +170,16 @@ def _write_picture(path: Path, picture: str | bytes) -> None:
 
 def ir(
     path: options.FlowPath,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Print the compiled form of a flow: every port, edge, default and setting, inferred ones too.
 
     With --json also descriptions, and where each stands in the file. Literal credentials are
     covered. Kinds of nodes that do not run yet are shown, too.
     """
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    terminal = Terminal.open(as_json=as_json)
-    names = tuple(environment(env or []))
+    terminal = file.open_terminal()
+    names = tuple(file.read_env())
     flow = compile_ir(path, env_names=names, conceal=Labels(), rules=READING, loading=loading()).ir
     terminal.show(clean(print_ir(flow).rstrip("\n"), lines=True))
     terminal.data(ir_to_json(flow))
@@ -215,35 +209,29 @@ def oas(as_json: options.Json = False) -> Exit:
 
 def input(  # noqa: A001 - the name of the command
     path: options.FlowPath,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Print the JSON Schema of a flow's inputs."""
-    del as_json, components, unblock_component  # callbacks have told cli/host/resources.py of these
-    return _print_schema(path, env, "Inputs", input_schema)
+    return _print_schema(path, file, "Inputs", input_schema)
 
 
 def output(
     path: options.FlowPath,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Print the JSON Schema of a flow's results."""
-    del as_json, components, unblock_component  # callbacks have told cli/host/resources.py of these
-    return _print_schema(path, env, "Outputs", output_schema)
+    return _print_schema(path, file, "Outputs", output_schema)
 
 
 def _print_schema(
     path: str,
-    env: list[str] | None,
+    file: FileOptions,
     what: str,
     schema_of: Callable[[FlowIR], dict[str, JsonValue]],
 ) -> Exit:
-    names = tuple(environment(env or []))
+    names = tuple(file.read_env())
     flow = compile_ir(path, env_names=names, conceal=Labels(), loading=loading()).ir
     schema = schema_document(schema_of(flow), title=f"{what} of {flow.name}")
     _require_valid(schema)

@@ -6,9 +6,11 @@ platform(PlatformOptions(simulate=True, stubs="stubs.yaml"))   SimulatedPlatform
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import hashlib
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -100,6 +102,42 @@ def loading() -> Loading:
 
     policy = LoaderPolicy.of(blocked=blocked_components())
     return Loading(components=component_files(), policy=policy)
+
+
+# ----------------------------------------------------------------------------
+# `--host MODULE:FACTORY`: the parts that the operator's Python lends to the runs of this command.
+#
+# In: the option, else `OASFLOW_HOST`.  Out: the `HostParts` that the factory returns, or None.
+#
+#     find_parts("shop_parts:make_parts")     imports shop_parts, also from the current folder
+#
+# `OASFLOW_HOST` does not look in the current folder: it holds in every folder, also in the folder of
+# a package that somebody else wrote, which must not choose what is imported.
+
+
+ANY_HOST: Final = "MODULE:FACTORY"
+"""Stands in printed commands for the function, which nobody here knows."""
+
+
+def find_parts(option: str) -> HostParts | None:
+    """Raises: `HostRefused` for every mistake in the name, the module and the factory."""
+    from cinatra_sdk.errors import HostRefused
+    from cinatra_sdk.host_parts.factory import HOST_VARIABLE, load_host
+
+    named = option or os.environ.get(HOST_VARIABLE, "")
+    if not named:
+        return None
+    if named == ANY_HOST:
+        raise HostRefused(
+            f"--host {ANY_HOST} stands for a function of yours that returns HostParts",
+            hint="put its name there, such as --host parts:lend",
+        )
+    with contextlib.redirect_stdout(sys.stderr):
+        return load_host(named, here=bool(option))
+
+
+# ----------------------------------------------------------------------------
+# What a process lends to runs, and what it opens for them.
 
 
 ALLOW: Final = "OASFLOW_ALLOW"

@@ -23,8 +23,8 @@ from rich.text import Text
 from cinatra_sdk.contract import BASE_URL, ENDED
 from cinatra_sdk.errors import FlowError
 from oas_compiler.cli.host import resources
-from oas_compiler.cli.host.options import ANY_HOST, GivenOptions
-from oas_compiler.cli.host.resources import ALLOW, RUN_TOKEN
+from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.resources import ALLOW, ANY_HOST, RUN_TOKEN
 from oas_compiler.cli.host.run_resources import Manner, tell_what_is_used
 from oas_compiler.cli.terminal.argument_values import SECRETS, describe_absent
 from oas_compiler.cli.terminal.exits import Exit, Halt

@@ -28,7 +28,8 @@ from oas_compiler.cli.terminal.exits import (
     is_misuse,
     told,
 )
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 _CODES = "\b\nExit codes:\n" + "\n".join(f"  {int(code):>3}  {MEANINGS[code]}" for code in Exit)
 _SETTINGS = {"help_option_names": ["-h", "--help"]}

@@ -36,7 +36,9 @@ from oas_compiler.cli.ask.decision import (
 from oas_compiler.cli.host import resources
 from oas_compiler.cli.host.run_requirements import Lacking, lacking, refusal, told
 from oas_compiler.cli.terminal.exits import Exit, Halt, exit_of, problem_of
-from oas_compiler.cli.terminal.streams import Listing, Pieces, Terminal, Words, clean, unbroken
+from oas_compiler.cli.terminal.layout import Listing, Pieces, Words, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore

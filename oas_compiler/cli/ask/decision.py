@@ -18,7 +18,8 @@ from oas_compiler.cli.host.options import DriveOptions, GivenOptions, drop_place
 from oas_compiler.cli.host.resources import find_parts
 from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on, options_of_run
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

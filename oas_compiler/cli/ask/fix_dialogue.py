@@ -16,7 +16,8 @@ from typing import Any, Final
 from rich.text import Text
 
 from oas_compiler.cli.terminal.keyboard import Keyboard
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.edit.file_fixes import CannotWrite, FileChange, Mending, unified, write
 from oas_compiler.report.formats import record
 from oas_compiler.text.safe_text import without_secrets

@@ -33,7 +33,8 @@ from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.ask.input_form import Form, FormField, Path, assembled, fields_of
 from oas_compiler.cli.terminal.argument_values import NOT_JSON, decoded
 from oas_compiler.cli.terminal.keyboard import HOW_TO_TYPE, EditorFailed, Keyboard, paged
-from oas_compiler.cli.terminal.streams import Terminal, Words
+from oas_compiler.cli.terminal.layout import Words
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.cli.view.checklist import CannotTick, Checklist, checklist_view
 from oas_compiler.cli.view.run_view import below_heading, gate_view
 from oas_compiler.cli.view.values import Extent, proposed, value_view

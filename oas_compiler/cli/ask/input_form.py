@@ -21,7 +21,8 @@ from cinatra_sdk.contract import RUN_ID_INPUTS
 from cinatra_sdk.data.port_schemas import Schema, choices, properties_of, takes_text
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.keyboard import HOW_TO_TYPE, Keyboard
-from oas_compiler.cli.terminal.streams import Member, Words, clean, cut
+from oas_compiler.cli.terminal.layout import Member, Words
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.values import (
     Extent,
     NotFitting,

@@ -36,7 +36,9 @@ from oas_compiler.cli.host.options import GivenOptions
 from oas_compiler.cli.host.resources import artifact_names, host
 from oas_compiler.cli.terminal.exits import Exit, exit_of
 from oas_compiler.cli.terminal.keyboard import ending_at_once
-from oas_compiler.cli.terminal.streams import Pieces, Terminal, clean, cut, printed
+from oas_compiler.cli.terminal.layout import Pieces
+from oas_compiler.cli.terminal.printable_text import clean, cut, printed
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.cli.view.run_view import outcome_view
 
 if TYPE_CHECKING:

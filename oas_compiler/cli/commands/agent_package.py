@@ -20,7 +20,8 @@ from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender, written
 from oas_compiler.cli.host import options
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.findings_view import exit_of_findings, view_of_findings
-from oas_compiler.cli.terminal.streams import Terminal, clean, cut
+from oas_compiler.cli.terminal.printable_text import clean, cut
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.deps import Link, Resolution, resolve
 from oas_compiler.deps.agent_packages import AgentPackage
 from oas_compiler.deps.lock import lock_of, lock_path, verify_lock, write_lock

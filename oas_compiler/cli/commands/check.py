@@ -20,7 +20,8 @@ from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.findings_view import UNREADABLE, exit_of_findings, view_of_findings
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.edit.file_fixes import Mending
 from oas_compiler.findings.finding import Finding
 from oas_compiler.findings.rule import Rule

@@ -15,7 +15,9 @@ from oas_compiler.cli.host import options
 from oas_compiler.cli.host.options import GivenOptions, StoreOptions
 from oas_compiler.cli.terminal.argument_values import duration
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Indented, Terminal, clean, unbroken
+from oas_compiler.cli.terminal.layout import Indented, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalStatus

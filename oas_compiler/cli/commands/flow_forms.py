@@ -17,7 +17,8 @@ from oas_compiler.cli.host import options
 from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean, cut, is_terminal
+from oas_compiler.cli.terminal.printable_text import clean, cut
+from oas_compiler.cli.terminal.streams import Terminal, is_terminal
 from oas_compiler.draw import Theme, lay_out, svg_text
 from oas_compiler.draw.mermaid import MOST_EDGES, MOST_TEXT, mermaid_text
 from oas_compiler.draw.picture_files import DrawingError, ExtraMissing, html_page, png_bytes

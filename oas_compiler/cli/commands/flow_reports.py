@@ -20,7 +20,8 @@ from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.findings_view import finding_record, view_of_findings
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.diff import Change, Difference
 from oas_compiler.diff import diff as differences
 from oas_compiler.explain import Explanation

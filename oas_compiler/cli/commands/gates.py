@@ -22,7 +22,7 @@ from oas_compiler.cli.host.resources import USUAL_ORG
 from oas_compiler.cli.host.run_requirements import options_of_runs
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import unbroken
+from oas_compiler.cli.terminal.layout import unbroken
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore

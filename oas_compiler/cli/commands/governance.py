@@ -18,7 +18,8 @@ from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import StoreOptions
 from oas_compiler.cli.host.resources import find_parts
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.packs.pack_registry import PackRegistry, Published

@@ -20,7 +20,8 @@ from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on
 from oas_compiler.cli.host.run_resources import tell_services
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore

@@ -15,7 +15,9 @@ from cinatra_sdk.contract import ENDED
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import StoreOptions
 from oas_compiler.cli.terminal.exits import Exit, exit_of
-from oas_compiler.cli.terminal.streams import Pieces, Terminal, clean, cut
+from oas_compiler.cli.terminal.layout import Pieces
+from oas_compiler.cli.terminal.printable_text import clean, cut
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore

@@ -14,7 +14,9 @@ from oas_compiler.cli.ask.decision import lend_signer, tell_unsigned
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import StoreOptions
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean, unbroken
+from oas_compiler.cli.terminal.layout import unbroken
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Final
 from cinatra_sdk.data.text.plurals import say_number
 from oas_compiler.cli.host.resources import USUAL_ORG, Own, PlatformOptions
 from oas_compiler.cli.terminal.exits import Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,8 @@ from oas_compiler.cli.host.resources import Own, find_parts, repeat_options
 from oas_compiler.cli.terminal.argument_values import PLACEHOLDERS, duration, environment
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.location import DATABASE, hides_database, list_location_options
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk.store.pages import Page

@@ -28,7 +28,8 @@ from oas_compiler.cli.host.resources import ALLOW, ANY_HOST, RUN_TOKEN
 from oas_compiler.cli.host.run_resources import Manner, tell_what_is_used
 from oas_compiler.cli.terminal.argument_values import SECRETS, describe_absent
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Member, Words, clean, unbroken
+from oas_compiler.cli.terminal.layout import Member, Words, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -25,7 +25,8 @@ from cinatra_sdk.data.sensitive_fields import read_name
 from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
 from cinatra_sdk.outside.platform.call_addresses import shown
 from oas_compiler.cli.host.resources import RUN_TOKEN, Own
-from oas_compiler.cli.terminal.streams import Pieces, clean
+from oas_compiler.cli.terminal.layout import Pieces
+from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.control.simulation_answers import asks_platform
 from oas_compiler.ir import FlowIR, McpTransport, RemoteAgentNode, walk
 

@@ -30,13 +30,8 @@ import typer
 
 from cinatra_sdk.data.text.plurals import say_number
 from oas_compiler.cli.terminal.location import list_location_options
-from oas_compiler.cli.terminal.streams import (
-    OutputLost,
-    Terminal,
-    clean,
-    notes_of_the_log,
-    why_lost,
-)
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import OutputLost, Terminal, notes_of_the_log, why_lost
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

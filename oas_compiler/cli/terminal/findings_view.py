@@ -17,7 +17,8 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from oas_compiler.catalog import find
-from oas_compiler.cli.terminal.streams import Lines, clean, unbroken
+from oas_compiler.cli.terminal.layout import Lines, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.findings.finding import Finding
 from oas_compiler.report.formats import record as finding_record
 from oas_compiler.report.source_text import SourceTexts, width

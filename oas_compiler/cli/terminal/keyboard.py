@@ -33,7 +33,8 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from cinatra_sdk.data.text.author_files import read_unlinked
-from oas_compiler.cli.terminal.streams import Terminal, clean, cut, is_terminal, printed
+from oas_compiler.cli.terminal.printable_text import clean, cut, printed
+from oas_compiler.cli.terminal.streams import Terminal, is_terminal
 from oas_compiler.text.safe_text import visible
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from cinatra_sdk.data.text.plurals import say_number
-from oas_compiler.cli.terminal.streams import Indented, Listing, clean, cut, unbroken
+from oas_compiler.cli.terminal.layout import Indented, Listing, unbroken
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.tables import format_since
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
-from oas_compiler.cli.terminal.streams import clean, cut
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.values import Extent
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from rich.tree import Tree
 
 from cinatra_sdk.contract import is_send_class
 from cinatra_sdk.data.text.plurals import say_number
-from oas_compiler.cli.terminal.streams import clean as _clean
-from oas_compiler.cli.terminal.streams import cut
+from oas_compiler.cli.terminal.printable_text import clean as _clean
+from oas_compiler.cli.terminal.printable_text import cut
 from oas_compiler.explain import Explanation
 from oas_compiler.explain.explanation import (
     TOOL_WORDS,

@@ -27,15 +27,8 @@ from rich.text import Text
 
 from cinatra_sdk.api.gate_json import find_place, find_risk, make_gate, make_need, make_wait
 from cinatra_sdk.contract import CALL_STEP
-from oas_compiler.cli.terminal.streams import (
-    Compact,
-    Indented,
-    Listing,
-    Pieces,
-    clean,
-    cut,
-    unbroken,
-)
+from oas_compiler.cli.terminal.layout import Compact, Indented, Listing, Pieces, unbroken
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.run_view import command_line, commands_of, settle_commands
 from oas_compiler.cli.view.tables import format_since
 

@@ -27,14 +27,8 @@ from oas_compiler.cli.host.resources import Own
 from oas_compiler.cli.host.run_requirements import export_first, reasons
 from oas_compiler.cli.host.run_resources import addresses
 from oas_compiler.cli.terminal.argument_values import blank_out
-from oas_compiler.cli.terminal.streams import (
-    Indented,
-    Member,
-    Pieces,
-    Words,
-    clean,
-    unbroken,
-)
+from oas_compiler.cli.terminal.layout import Indented, Member, Pieces, Words, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.view.checklist import (
     Checklist,
     checklist_view,

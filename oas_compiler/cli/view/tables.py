@@ -11,7 +11,8 @@ from rich.text import Text
 
 from cinatra_sdk.api.run_json import list_needs
 from cinatra_sdk.data.text.person_texts import recorded_name
-from oas_compiler.cli.terminal.streams import Listing, clean, cut
+from oas_compiler.cli.terminal.layout import Listing
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.checklist import slot_chosen
 from oas_compiler.cli.view.values import Extent, cell
 

@@ -32,7 +32,8 @@ from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.data.text.plurals import say_number
 from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.terminal.argument_values import NOT_JSON, decoded
-from oas_compiler.cli.terminal.streams import Fitting, Widths, clean, cut
+from oas_compiler.cli.terminal.layout import Fitting, Widths
+from oas_compiler.cli.terminal.printable_text import clean, cut
 
 MAX_CELL: Final = 60
 MAX_NAME: Final = 60

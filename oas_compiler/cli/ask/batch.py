@@ -149,7 +149,7 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
 
 def _group(found: Sequence[tuple[int, MeantGate]]) -> list[list[tuple[int, MeantGate]]]:
     """The gates in their order, those that differ in their values only together."""
-    from oas_compiler.cli.view.gate_group import has_plain_view
+    from oas_compiler.cli.view.run_view import has_plain_view
 
     groups: dict[tuple[object, ...], list[tuple[int, MeantGate]]] = {}
     for number, one in found:
@@ -324,25 +324,30 @@ class _Round:
         found: with the number of each among the targets.
         """
         from oas_compiler.cli.host.resources import artifact_names
-        from oas_compiler.cli.view.gate_group import find_common, own_view, shared_view
-        from oas_compiler.cli.view.run_view import gate_view
-        from oas_compiler.cli.view.values import Extent
+        from oas_compiler.cli.view.run_view import (
+            extent_of,
+            find_common,
+            gate_view,
+            rest_view,
+            shared_view,
+        )
+
+        given = self.about.given
 
         for same in _group(found):
             gates, is_one = [one.gate for _, one in same], len(same) == 1
             common = {} if is_one else find_common(gates)
             if not is_one:
-                way = f"{self.about.given.command('show', same[0][1].run.id, '--full')} has all"
-                self.terminal.say("", shared_view(gates, Extent(way=way)))
+                self.terminal.say("", shared_view(gates, extent_of(same[0][1].run.id, given)))
             for number, one in same:
                 place = f"{number} of {len(self.outcomes)}"
                 show_heading(self.terminal, place, one.run, is_close=not is_one)
                 names = artifact_names(self.store, one.run) if is_one else None
-                way = f"{self.about.given.command('show', one.run.id, '--full')} has all"
+                extent = extent_of(one.run.id, given)
                 self.terminal.say(
-                    gate_view(one.gate, names, extent=Extent(way=way))
+                    gate_view(one.gate, names, extent=extent)
                     if is_one
-                    else own_view(one.gate, common, Extent(way=way))
+                    else rest_view(one.gate, common, extent)
                 )
 
     def carry_out(self, outcome: TargetOutcome, found: MeantGate, decision: Decision) -> None:

@@ -355,7 +355,6 @@ def make_drive(
     about: Decider,
     *,
     lends: bool = True,
-    is_quiet: bool = False,
 ) -> Drive:
     """A drive with one answer; later gates are left waiting."""
     from oas_compiler.cli.ask.run_dialogue import Drive
@@ -369,7 +368,6 @@ def make_drive(
         answers="leave",
         given=about.given,
         lends=lends,
-        is_quiet=is_quiet,
     )
 
 

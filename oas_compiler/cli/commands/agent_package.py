@@ -16,9 +16,9 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender, written
+from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender
 from oas_compiler.cli.host import options
-from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.exits import Exit, Halt, error_document
 from oas_compiler.cli.terminal.findings_view import exit_of_findings, view_of_findings
 from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.terminal.streams import Terminal
@@ -296,13 +296,8 @@ class _Wiring:
         applied, refused = False, ""
         if not changes:
             self.terminal.show("nothing to wire")
-        elif self.mender.may_write(len(changes)):
-            refused = written(changes)
-            applied = not refused
-        if refused:
-            self.terminal.error(refused)
-        for change in changes if applied else ():
-            self.terminal.say(f"written: {clean(change.file)}")
+        else:
+            applied, refused = self.mender.write(changes)
         if applied:
             self.terminal.say("raise the version of the package: a host reads no change without")
         self._report(diffs, remaining, applied=applied, refused=refused)
@@ -356,8 +351,7 @@ class _Wiring:
             "remaining": [record(one) for one in remaining],
         }
         if refused:
-            error = {"code": NOT_WRITTEN, "message": refused, "exit": int(Exit.USAGE)}
-            document |= {NOT_WRITTEN: refused, "error": error}
+            document |= {NOT_WRITTEN: refused, **error_document(NOT_WRITTEN, refused, Exit.USAGE)}
         self.terminal.data(document)
 
 

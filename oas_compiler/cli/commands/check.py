@@ -18,7 +18,7 @@ from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender
 from oas_compiler.cli.host import options
 from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
-from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.exits import Exit, Halt, error_document
 from oas_compiler.cli.terminal.findings_view import UNREADABLE, exit_of_findings, view_of_findings
 from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.terminal.streams import Terminal
@@ -97,8 +97,7 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
     except Halt as halt:
         if not file.as_json:
             # As with --json: with --format json, too, an error is a document on stdout.
-            described = {"code": halt.code, "message": str(halt), "exit": int(halt.exit)}
-            terminal.data({"error": described})
+            terminal.data(error_document(halt.code, str(halt), halt.exit))
         raise
 
 
@@ -167,7 +166,7 @@ class _Run:
         unreadable = dict.fromkeys((*found.unreadable, *_list_unreadable_files(checked)))
         if refused:
             # The report is still printed: the findings of the other files still hold.
-            fixed["error"] = {"code": NOT_WRITTEN, "message": refused, "exit": int(Exit.USAGE)}
+            fixed |= error_document(NOT_WRITTEN, refused, Exit.USAGE)
         self._report(checked, {**fixed, "unreadable": list(unreadable)})
         codes = [exit_of_findings(one.findings) for one in checked]
         return Exit.USAGE if found.unreadable or refused else Exit(max(codes, default=0))

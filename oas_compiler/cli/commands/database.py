@@ -72,7 +72,7 @@ def url(
     found = _call_local_server(lambda server: server.status())
     if not found.running:
         raise _not_running(found)
-    address = _owner_of_the_local_one() if owner else found.dsn
+    address = _find_owner_address() if owner else found.dsn
     if not show_password:
         address = _without_password(address)
     terminal.data({"url": address}, of_run=True)
@@ -108,7 +108,7 @@ def migrate(
     address = db or os.environ.get("DATABASE_URL", "")
     if not address:
         _call_local_server(lambda server: server.start())
-        address, app_role = _owner_of_the_local_one(), app_role or APP
+        address, app_role = _find_owner_address(), app_role or APP
     done = migration.migrate(address, app_role=app_role)
     terminal.data(
         {
@@ -198,14 +198,9 @@ def _print_sql(terminal: Terminal, role: str) -> Exit:
     return Exit.OK
 
 
-def _owner_of_the_local_one() -> str:
+def _find_owner_address() -> str:
     """Raises: `Halt`."""
-    from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
-
-    try:
-        return LocalServer().owner_dsn()
-    except LocalServerError as error:
-        raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
+    return _call_local_server(lambda server: server.owner_dsn())
 
 
 def _without_password(address: str) -> str:
@@ -406,15 +401,10 @@ def _show_needs(
 
 def _find_address(db: str) -> str:
     """Raises: `Halt` where the local server does not run: a look does not start it."""
-    from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
-
     address = db or os.environ.get("DATABASE_URL", "")
     if address:
         return address
-    try:
-        status = LocalServer().status()
-    except LocalServerError as error:
-        raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
+    status = _call_local_server(lambda server: server.status())
     if not status.running:
         raise Halt(
             f"the local server in {status.folder} is not running; oasflow db start starts it, or set "

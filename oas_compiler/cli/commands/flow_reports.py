@@ -18,8 +18,8 @@ from oas_compiler.cli.commands.check import tell_errors
 from oas_compiler.cli.host import options
 from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
-from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.findings_view import finding_record, view_of_findings
+from oas_compiler.cli.terminal.exits import Exit, Halt, report_findings
+from oas_compiler.cli.terminal.findings_view import view_of_findings
 from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.diff import Change, Difference
@@ -135,14 +135,9 @@ def _compile_flow(path: str, terminal: Terminal, labels: Labels) -> Compiled | N
     try:
         return compile_ir(path, conceal=labels)
     except CompileError as error:
-        findings = list(error.diagnostics)
-    terminal.say(view_of_findings(findings))
-    message = f"{clean(path)} cannot be compared: it has errors"
-    terminal.error(message)
-    records = [finding_record(finding) for finding in findings]
-    described = {"code": "compile_error", "message": message, "exit": 2, "findings": records}
-    terminal.data({"error": described})
-    return None
+        message = f"{clean(path)} cannot be compared: it has errors"
+        report_findings(terminal, error, message, Exit.USAGE)
+        return None
 
 
 def _locate_flow_changes(found: Difference, second: Compiled) -> Difference:

@@ -76,7 +76,7 @@ def serve(
     uvicorn = _import_server()
     own = Own(host=host, parts=resources.find_parts(host))
     names = local_services.read_names(tuple(model or ()), own)
-    filled = _read_context(context_file)
+    filled = local_services.read_context(context_file)
     agents = read_agents(packages or (), own)
     with resources.store(terminal, db, own) as store:
         settings = _load_context(store, filled, tenant, resources.person(by))
@@ -200,17 +200,6 @@ def _import_server() -> Any:
     except ImportError:
         raise Halt("serving needs the package uvicorn: pip install 'oasflow[server]'") from None
     return uvicorn
-
-
-def _read_context(path: str) -> ContextFile | None:
-    from cinatra_sdk.host.context_file import ContextFileError, read_context_file
-
-    if not path:
-        return None
-    try:
-        return read_context_file(path)
-    except ContextFileError as error:
-        raise Halt(str(error), code="context_file") from None
 
 
 def _load_context(

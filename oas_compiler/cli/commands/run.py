@@ -135,7 +135,7 @@ def run(path: options.FlowPath, *, typed: RunOptions) -> Exit:
     terminal = typed.open_terminal(by_lines=typed.follow)
     who = resources.person(typed.by)
     values = argument_values.environment(typed.env or [])
-    filled = local_services.named(chosen)
+    filled = local_services.find_context(chosen)
     if typed.simulate and parts is not None:
         parts = parts.with_parts(models=None)  # a lent model would really be asked
     flow = resources.flow(path, env=values, parts=parts)
@@ -149,7 +149,7 @@ def run(path: options.FlowPath, *, typed: RunOptions) -> Exit:
         tell_errors(terminal, path, flow.file, found)
     flow = flow.with_platform(resources.platform(flow, chosen))
     beyond = flow.platform if chosen.base_url or chosen.allow else None
-    models = local_services.named_models(
+    models = local_services.find_models(
         chosen, given.own, beyond, read_agents(typed.packages or (), given.own, path=path)
     )
     mention_made_up_context(terminal, flow, chosen)

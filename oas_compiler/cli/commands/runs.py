@@ -109,8 +109,7 @@ def show(
         is_simulated_for_nothing,
         list_asked_by_looking,
     )
-    from oas_compiler.cli.view.run_view import run_view
-    from oas_compiler.cli.view.values import Extent
+    from oas_compiler.cli.view.run_view import extent_of, run_view
 
     terminal = where.open_terminal()
     options.refuse_empty_run(run)
@@ -139,7 +138,7 @@ def show(
         return Exit.OK
     given = where.given
     needed = find_lacking(found, given, source)
-    extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
+    extent = extent_of(found.id, given, whole=full)
     view = run_view(
         found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown,
         settled=settled, usage=usage, asked=list_asked_by_looking(found, source),

@@ -148,9 +148,6 @@ MAX_ERROR: Final = 2_000
 """Characters of an error with its remedy, or of a reason."""
 
 
-# ------------------------------------------------------------------------ lists
-
-
 # ------------------------------------------------------------------------ one gate
 
 
@@ -255,6 +252,61 @@ def below_heading(part: RenderableType) -> Indented:
     return Indented(part, by=2)
 
 
+# ----------------------------------------------------------------------------
+# Gates of the same node in several runs: first what all of them show, then the rest of each gate.
+#
+#     ◆ Review the draft   step 1 · risk read_only · review_draft
+#       the same at all 2:
+#         body  Hello
+#     1 of 2 · run n1 · waiting · Newsletter
+#       topic  Bees
+#     2 of 2 · run n2 · waiting · Newsletter
+#       topic  Ants
+#
+# Together the parts show all that `gate_view` shows.
+
+
+def has_plain_view(gate: Gate) -> bool:
+    """Whether `gate_view` of a gate is its heading, its description and its values, and no more."""
+    from cinatra_sdk.gates.forms.selection_form import SelectionForm
+
+    is_special = isinstance(gate.form, SelectionForm) or gate.question or gate.said
+    return bool(gate.values) and gate.step != 0 and not is_special
+
+
+def shared_view(gates: Sequence[Gate], extent: Extent | None = None) -> RenderableType:
+    """What gates of one node in several runs have in common: their heading, their description and the
+    values that all of them show; `rest_view` shows the rest of each.
+    """
+    parts, common = description_of(gates[0]), find_common(gates)
+    if common:
+        parts.append(Text(f"the same at all {len(gates)}:", style="dim"))
+        parts += [below_heading(part) for part in values_after_message(common, extent or Extent())]
+    return Group(gate_heading(gates[0]), *(below_heading(part) for part in parts))
+
+
+def rest_view(
+    gate: Gate, common: Mapping[str, Any], extent: Extent | None = None
+) -> RenderableType:
+    """The values of a gate that are not `common` to the gates shown with it."""
+    rest = {name: value for name, value in gate.values.items() if name not in common}
+    parts = values_after_message(rest, extent or Extent()) or [Text("as above", style="dim")]
+    return Group(*(below_heading(part) for part in parts))
+
+
+def find_common(gates: Sequence[Gate]) -> dict[str, Any]:
+    """The values that all of the gates show, compared as JSON: 1 and true are two values."""
+    shown = [{name: json.dumps(v) for name, v in gate.values.items()} for gate in gates]
+    return {
+        name: value
+        for name, value in gates[0].values.items()
+        if all(one.get(name) == shown[0][name] for one in shown)
+    }
+
+
+# ------------------------------------------------------------------------ commands
+
+
 def how_to_answer(run_id: str, gate: Gate, given: GivenOptions) -> RenderableType:
     """The commands that answer a gate, each with the gate's name and what it shows."""
     return Group(*(command_line(line) for line in commands_of(run_id, gate, given)))
@@ -312,6 +364,11 @@ def seen_of(gate: Gate) -> tuple[str, str]:
 # ------------------------------------------------------------------------ one run
 
 
+def extent_of(run_id: str, given: GivenOptions, *, whole: bool = False) -> Extent:
+    """How much of a run's values is shown, and the command that shows all of them."""
+    return Extent(whole=whole, way=f"{given.command('show', run_id, '--full')} has all")
+
+
 def outcome_view(
     run: Run,
     given: GivenOptions,
@@ -322,8 +379,7 @@ def outcome_view(
     given: options for the commands that continue the run.  names: artifact id → name, for gates
     that ask for a context selection.
     """
-    extent = Extent(way=f"{given.command('show', run.id, '--full')} has all")
-    return Group(*_format_outcome(run, given, extent, names))
+    return Group(*_format_outcome(run, given, extent_of(run.id, given), names))
 
 
 def run_view(

@@ -25,8 +25,8 @@ from oas_compiler.cli.terminal.exits import (
     NoCommand,
     asked_for_nothing,
     bounded,
+    describe_misuse,
     is_misuse,
-    told,
 )
 from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.terminal.streams import Terminal
@@ -123,7 +123,7 @@ def _tell_misuse(error: Exception) -> int:
     if asked_for_nothing(error):
         terminal.say(asked_for_nothing(error))
     else:
-        terminal.error(clean(told(error)))
+        terminal.error(clean(describe_misuse(error)))
     return int(Exit.USAGE)
 
 

@@ -34,7 +34,7 @@ from oas_compiler.cli.ask.decision import (
     tell_unsigned,
 )
 from oas_compiler.cli.host import resources
-from oas_compiler.cli.host.run_requirements import Lacking, lacking, refusal, told
+from oas_compiler.cli.host.run_requirements import Lacking, format_lacking, lacking, refusal
 from oas_compiler.cli.terminal.exits import Exit, Halt, exit_of, problem_of
 from oas_compiler.cli.terminal.layout import Listing, Pieces, Words, unbroken
 from oas_compiler.cli.terminal.printable_text import clean
@@ -307,7 +307,7 @@ class _Round:
                 "",
                 Words(Text(clean(f"refused: {names}"), "dim"), 0),
                 Words(Text(why, "red")),
-                *told(lacks, self._write_whole(gates, lacks)),
+                *format_lacking(lacks, self._write_whole(gates, lacks)),
             )
 
     def _refuse(self, place: str, outcome: TargetOutcome, error: Exception) -> None:

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------
 # The decision record of a governed run that a command ends without its flow: who signs it.
 #
-# with opening.store(terminal, db, signer=find_signer(terminal, host)) as store:
+#     `lend_signer(terminal, store, host)`
 #     `store.stop(run_id)`
-#     tell_unsigned(terminal, store, run_id)    "the decision record dr_r1_3 is not signed, …"
+#     tell_unsigned(terminal, store, run_id, host)    "the decision record dr_r1_3 is not signed, …"
 
 
 _NO_SIGNER: Final = "the host has no signer (GovernancePorts(signer=…)), and the end of a run uses no other part of it"

@@ -233,7 +233,7 @@ def refusal(run: Run, found: Lacking, command: str) -> Halt:
         f"run '{run.id}' needs more than this command gives it; nothing was done",
         exit=Exit.USAGE,
         code="not_configured",
-        then=told(found, command),
+        then=format_lacking(found, command),
         more={
             "lacking": [
                 {"option": lack.option, "why": lack.why, "export": lack.export}
@@ -244,7 +244,7 @@ def refusal(run: Run, found: Lacking, command: str) -> Halt:
     )
 
 
-def told(found: Lacking, command: str) -> list[RenderableType]:
+def format_lacking(found: Lacking, command: str) -> list[RenderableType]:
     """Each lack with its reason, and the complete command."""
     return [
         *reasons(found.lacks),

@@ -292,25 +292,18 @@ def report_findings(
 def _exit_of_flow_error(error: FlowError) -> Exit:
     from cinatra_sdk import errors
 
-    kinds: tuple[tuple[type[FlowError] | tuple[type[FlowError], ...], Exit], ...] = (
-        # The database answered: this process lacks a setting.
-        ((errors.RunNotFound, errors.NotConfigured), Exit.USAGE),
-        (
-            (
-                errors.RunBusy,
-                errors.RunEnded,
-                errors.RunNotEnded,
-                errors.GateClosed,
-                errors.GateUnreadable,
-                errors.EffectSettled,
-                errors.FlowChanged,
-            ),
-            Exit.CONFLICT,
-        ),
-        (errors.StoreError, Exit.UNREACHABLE),
-        (errors.NodeFailed, Exit.FAILED),
-    )
-    return next((code for kind, code in kinds if isinstance(error, kind)), Exit.USAGE)
+    # The database answered these two: this process lacks a setting.
+    if isinstance(error, (errors.RunNotFound, errors.NotConfigured)):
+        return Exit.USAGE
+    conflicts = (
+        errors.RunBusy, errors.RunEnded, errors.RunNotEnded, errors.GateClosed,
+        errors.GateUnreadable, errors.EffectSettled, errors.FlowChanged,
+    )  # fmt: skip
+    if isinstance(error, conflicts):
+        return Exit.CONFLICT
+    if isinstance(error, errors.StoreError):
+        return Exit.UNREACHABLE
+    return Exit.FAILED if isinstance(error, errors.NodeFailed) else Exit.USAGE
 
 
 # ----------------------------------------------------------------------------
@@ -345,7 +338,7 @@ def asked_for_nothing(error: Exception) -> str:
     return str(getattr(error, "message", "")) if type(error).__name__ == "NoArgsIsHelpError" else ""
 
 
-def told(error: Any) -> str:
+def describe_misuse(error: Any) -> str:
     """The problem and the command that has it, in one line."""
     context = error.context if isinstance(error, NoCommand) else getattr(error, "ctx", None)
     command = context.command_path if context is not None else "oasflow"

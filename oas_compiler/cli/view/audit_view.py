@@ -1,4 +1,11 @@
-"""Decision records, replays, packs and proposals as people see them."""
+"""Decision records, replays, packs and proposals as text for people.
+
+In: records of the store of evidence.  Out: text for rich to print; of records and replays also JSON.
+
+    dr_n1_1  DECIDED
+      decision      send_mail 1.2.0
+      outcome       approved
+"""
 
 from __future__ import annotations
 
@@ -73,7 +80,7 @@ def records_table(items: Sequence[StoredRecord], now: datetime) -> Listing:
 
 
 def record_view(stored: StoredRecord) -> RenderableType:
-    """One record: what was decided, by whom, on which grounds, and whether it is intact."""
+    """A record: the decision, its approvers, its grounds, and whether its hash holds."""
     record = stored.record
     head = Text.assemble(Text(clean(record.record_id), style="bold"), "  ", _style(record.status))
     parts = [head, *_list_head(stored), *_list_grounds(record), *_list_figures(record)]
@@ -176,7 +183,7 @@ def describe_replay(replayed: Replayed) -> dict[str, Any]:
 
 
 def replay_view(replayed: Replayed) -> RenderableType:
-    """Whether a replay came to the same, and every place where it did not."""
+    """Whether a replay gave the recorded values, and every place where it did not."""
     lines: list[RenderableType] = []
     if replayed.differences:
         lines.append(Text(f"{clean(replayed.record_id)} differs", style="bold red"))

@@ -11,7 +11,7 @@ Out: the next `Checklist`; in the end the `userResponse` envelope of the ticked 
 In a slot that accumulates, unticked rows are disabled once `maxItems` rows are ticked, as
 Cinatra's ContextSelector does.  A slot that overrides takes one ref: there a new number replaces
 the ticked one.
-Pure: `ask` reads the keyboard, `checklist_view` shows it.
+No input and output here: `ask/gate_dialogue.py` reads the keyboard, `checklist_view` makes the text.
 """
 
 from __future__ import annotations

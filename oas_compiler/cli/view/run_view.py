@@ -1,6 +1,6 @@
-"""Runs, gates and decisions as people see them.
+"""A run and its gates as text, and the commands that answer a gate or settle a call.
 
-In: records of the store.  Out: something rich prints; every text from outside is made safe.
+In: records of the store.  Out: text for rich to print; every text from outside is made safe.
 
     gate_view(gate)   ->  ◆ Review the draft   step 1 · risk read_only · review_draft
                             topic  Bees
@@ -69,9 +69,9 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------
-# What was said in a run, as people see it.
+# The messages of a run.
 #
-# In: records of messages.  Out: something rich prints.
+# In: records of messages.  Out: text for rich to print.
 #
 #     said before it
 #       user       Send the report to Ada.
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 
 def said_view(said: Sequence[Mapping[str, JsonValue]], extent: Extent) -> RenderableType:
-    """The conversation of a flow that waits, each message behind the role of who said it."""
+    """The messages before a gate, each behind the role of its author."""
     parts: list[RenderableType] = [Text("said before it", style="bold")]
     for message in said:
         role = str(message.get("role", ""))
@@ -93,12 +93,12 @@ def said_view(said: Sequence[Mapping[str, JsonValue]], extent: Extent) -> Render
 def without_offer(
     said: Sequence[Mapping[str, JsonValue]], selector: Selector
 ) -> list[Mapping[str, JsonValue]]:
-    """The messages but those that only carry this selection to its gate: its checklist shows it."""
+    """The messages without the offer of this selection, which the checklist of its gate shows."""
     return [one for one in said if offered_in(one.get("content")) != selector]
 
 
 def list_said(message: Mapping[str, JsonValue]) -> list[JsonValue]:
-    """What a message says: its text, and the calls that a model asks for in it."""
+    """The text of a message, and the calls that a model asks for in it."""
     content, calls = message.get("content", ""), message.get("tool_calls")
     asked = [one for one in calls if isinstance(one, Mapping)] if isinstance(calls, list) else []
     told: list[JsonValue] = [content] if content or not asked else []
@@ -248,7 +248,7 @@ def _is_message(value: Any) -> bool:
 
 
 def below_heading(part: RenderableType) -> Indented:
-    """A part of a gate's view, below the gate's name; also when it is shown again."""
+    """A part of the view of a gate, below the name of the gate."""
     return Indented(part, by=2)
 
 
@@ -313,7 +313,7 @@ def how_to_answer(run_id: str, gate: Gate, given: GivenOptions) -> RenderableTyp
 
 
 def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
-    """As `how_to_answer`; the first one approves the gate."""
+    """The commands that answer a gate; the first command approves it."""
     from cinatra_sdk.gates.forms.approval_forms import TextForm
 
     def command(name: str, *more: str) -> str:
@@ -338,7 +338,7 @@ def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
 def command_with_data(gate: Gate, run_id: str, given: GivenOptions) -> str:
     """The command that approves a gate with data, or with artifacts, that fit it.
 
-    What the person has to say stands there as …, which is refused: an example would be an answer.
+    A … stands for the words of the person, and is refused: an example would be an answer.
     """
     selected = options_of_form(gate.form)
     if selected is None and takes_any_text(gate):
@@ -349,7 +349,7 @@ def command_with_data(gate: Gate, run_id: str, given: GivenOptions) -> str:
 
 
 def settle_commands(run_id: str, key: str, given: GivenOptions, *more: str) -> list[str]:
-    """The two commands that settle a call: it happened, and gave …; or it did not happen."""
+    """The two commands that settle a call: one for a call that happened, one for a call that did not."""
     return [
         given.command("settle", run_id, key, *shlex.split(words), *more)
         for words in (HAPPENED, DID_NOT_HAPPEN)
@@ -357,7 +357,7 @@ def settle_commands(run_id: str, key: str, given: GivenOptions, *more: str) -> l
 
 
 def seen_of(gate: Gate) -> tuple[str, str]:
-    """The option that says what a decision is about: what the gate shows now."""
+    """The option with the hash of the gate's content, which a decision is about."""
     return ("--shown", gate.shown[:SHORT])
 
 

@@ -1,4 +1,4 @@
-"""Tables of runs, gates, decisions and chosen artifacts."""
+"""Tables of runs, decisions, settlements, models and artifacts; ages and moments in their cells."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _run_cells(run: Run, now: datetime, of_tenants: bool, unknown: Unknown) -> l
 
 
 def _waits_at(run: Run, unknown: Sequence[str]) -> list[str]:
-    """Its gates; and in round brackets the command that it waits for where that is another one."""
+    """The gates of a run; in round brackets the other commands that it waits for."""
     words = {"call": "(settle {})", "failed": "(resume: {})"}
     needs = [clean(words.get(kind, "{}").format(name)) for kind, name in list_needs(run, unknown)]
     return [*needs, "(cannot be read)"] if run.unreadable else needs

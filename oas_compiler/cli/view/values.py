@@ -1,6 +1,6 @@
-"""JSON values as a person reads them: at a gate, in a run, in an answer.
+"""JSON values as text for people: at a gate, in a run, in an answer.
 
-In: any JSON.  Out: something rich prints.
+In: any JSON.  Out: text for rich to print.
 
     {"subject": "Hello", "recipients": [{"name": "Ann"}, {"name": "Bo"}]}
         ->  subject     Hello
@@ -9,8 +9,8 @@ In: any JSON.  Out: something rich prints.
               Ann
               Bo
 
-Long texts and long lists are cut, and say so with the way to all of it; an `Extent` says how much
-is shown, and afterwards whether anything was left out.
+Long texts and long lists are cut, with a note of how to see all.  An `Extent` sets how much is shown,
+and afterwards holds whether anything was left out.
 """
 
 from __future__ import annotations

@@ -373,7 +373,7 @@ def with_options(command: Callable[..., Exit]) -> Callable[..., Exit]:
         }
         return command(**values, **made)
 
-    filled.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    filled.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
     return filled
 
 

@@ -207,7 +207,7 @@ def check_prepared(
 ) -> Diagnostics:
     """As `check`, of a file that was read already; unsaved: of its package.json."""
     # Compiling applies few rules, and does not load the others.
-    from oas_compiler.catalog.installed_rules import list_applied_rules, load_rule_packs
+    from oas_compiler.catalog import list_applied_rules, load_rule_packs
 
     findings, subject, read = prepared.list_findings(), prepared.subject, prepared.source
     if read is not None and subject is not None:

@@ -1,7 +1,7 @@
 """Look-ups that several rules share: credentials, calls, edges, flaws of values.
 
 credentials.py          literal credentials in texts, under names, among arguments of programs
-written_credentials.py  the one rule by which every command decides which text it prints
+credential_literals.py  the one rule by which every command decides which text it prints
 credential_names.py     names of members that hold credentials, by how certain that is
 one_time_codes.py       one-time codes, PINs and codes of cards, by their names
 api_calls.py            the class of a templated address; calls of the model bridge

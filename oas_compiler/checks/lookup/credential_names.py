@@ -5,7 +5,7 @@
     judge_name("key", is_sent=False), judge_name("code", is_sent=False)             ->  "possible"
     judge_name("max_tokens", is_sent=False)                                         ->  ""
 
-The more certain the name, the less its value must look like a credential (`written_credentials.py`).
+The more certain the name, the less its value must look like a credential (`credential_literals.py`).
 """
 
 from __future__ import annotations

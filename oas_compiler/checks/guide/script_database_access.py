@@ -49,12 +49,12 @@ _DATABASES: Final = WantedCalls(
     good='print("the flow fetches contacts with the MCP tool contacts_list")',
 )
 def script_database_access(subject: Subject, report: Report) -> None:
-    package = subject.agent
-    for script in package.scripts if package is not None else ():
-        for use in uses(script, _DATABASES, package.files if package is not None else ()):
+    files = subject.agent.files if subject.agent is not None else ()
+    for script, file in subject.scripts:
+        for use in uses(script, _DATABASES, files):
             report(
                 f"the script {script.file} uses {use.name}: an agent has no database of its own",
                 use.place,
                 hint="data comes and goes through MCP tools of the platform",
-                file=package.name_of(script.file) if package is not None else "",
+                file=file,
             )

@@ -40,12 +40,12 @@ _HTTP: Final = WantedCalls(
     good='console.log("the flow fetches contacts with the MCP tool contacts_list")',
 )
 def script_http_call(subject: Subject, report: Report) -> None:
-    package = subject.agent
-    for script in package.scripts if package is not None else ():
-        for use in uses(script, _HTTP, package.files if package is not None else ()):
+    files = subject.agent.files if subject.agent is not None else ()
+    for script, file in subject.scripts:
+        for use in uses(script, _HTTP, files):
             report(
                 f"the script {script.file} calls out with {use.name}",
                 use.place,
                 hint="integrations belong to the platform: call its MCP tool, or ask for one",
-                file=package.name_of(script.file) if package is not None else "",
+                file=file,
             )

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.lookup.program_calls import WantedCalls, uses, words
+from oas_compiler.checks.lookup.credential_names import set_of
+from oas_compiler.checks.lookup.program_calls import WantedCalls, uses
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rule import Report, rule
 
 _DATABASES: Final = WantedCalls(
-    python=words(
+    python=set_of(
         "psycopg psycopg2 psycopg_pool asyncpg aiopg pg8000 sqlalchemy sqlmodel sqlite3 aiosqlite "
         "apsw MySQLdb pymysql mysql aiomysql asyncmy mariadb peewee pony tortoise prisma duckdb "
         "pymongo motor mongoengine redis aioredis cx_Oracle oracledb pyodbc aioodbc pymssql cassandra "
         "clickhouse_driver clickhouse_connect neo4j supabase django.db snowflake.connector "
         "google.cloud.bigquery google.cloud.firestore google.cloud.spanner"
     ),
-    javascript=words(
+    javascript=set_of(
         "pg pg-promise pg-native pg-pool pg-cursor postgres drizzle-orm drizzle-kit prisma "
         "@prisma/client knex mysql mysql2 mariadb sqlite sqlite3 better-sqlite3 node:sqlite bun:sqlite "
         "bun:sql mongoose mongodb sequelize typeorm kysely slonik objection redis ioredis @vercel/postgres "
@@ -29,7 +30,7 @@ _DATABASES: Final = WantedCalls(
         "@mikro-orm/core oracledb tedious mssql cassandra-driver neo4j-driver duckdb "
         "@duckdb/node-api @electric-sql/pglite"
     ),
-    commands=words(
+    commands=set_of(
         "psql pg_dump pg_restore mysql mysqldump mariadb sqlite3 mongosh mongo mongoexport redis-cli "
         "sqlcmd sqlplus duckdb clickhouse-client cqlsh cypher-shell"
     ),

@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from oas_compiler.checks.lookup.credential_names import set_of
 from oas_compiler.ir import Place
 from oas_compiler.package.package_programs import Script
 
@@ -157,12 +158,7 @@ _SHELL_COMMAND: Final = re.compile(
 _COMMAND: Final = re.compile(r"\s*(?:sudo\s+)?([\w./-]+)")
 
 
-def words(text: str) -> frozenset[str]:
-    """`"a b"` as a set: long lists of names stay readable."""
-    return frozenset(text.split())
-
-
-_RUNNERS: Final = words(
+_RUNNERS: Final = set_of(
     "run call check_call check_output Popen system popen getoutput getstatusoutput "
     "create_subprocess_exec create_subprocess_shell"
 )

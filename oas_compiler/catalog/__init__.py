@@ -2,7 +2,6 @@
 
 front_cards.py       cards of findings while a document is read, resolved and built: OAS001 to OAS083
 dependency_cards.py  cards of findings of `oasflow deps`: DEP001 to DEP011
-installed_rules.py   the rules of installed packages, and all rules that a check applies
 
     find("OAS044"), find("one-edge-per-branch")     -> the card of that rule
     find("V17")                                     -> the card of the rule that has this alias
@@ -17,14 +16,29 @@ from functools import cache
 
 from oas_compiler.catalog.dependency_cards import DEPENDENCIES
 from oas_compiler.catalog.front_cards import BUILDING, FIELDS, READING, REFERENCES
-from oas_compiler.catalog.installed_rules import load_rule_packs
 from oas_compiler.checks.all_rules import RULES
-from oas_compiler.findings.rule import Rule
+from oas_compiler.checks.rule_packs import GROUP, RulePacks, read_rule_packs
+from oas_compiler.findings.rule import CheckRule, Rule
 
 __all__ = ["all_rules", "find"]
 
 READER_RULES: tuple[Rule, ...] = (*READING, *REFERENCES, *FIELDS, *BUILDING)
 """Cards of the findings that are not recorded by a rule of checks/."""
+
+
+@cache
+def load_rule_packs() -> RulePacks:
+    """The packs of the installed packages; those of oasflow are among `RULES`."""
+    # Looking at what is installed takes as long as checking a small file.
+    from importlib.metadata import entry_points
+
+    cards = (*READER_RULES, *(rule.card for rule in RULES))
+    return read_rule_packs(entry_points(group=GROUP), cards)
+
+
+def list_applied_rules() -> tuple[CheckRule, ...]:
+    """All rules that a check applies: those of oasflow, then those of the installed packages."""
+    return (*RULES, *load_rule_packs().rules)
 
 
 @cache

@@ -82,10 +82,6 @@ class Digraph(Generic[N]):
         """The nodes that come after `node`, itself only where a loop leads back to it."""
         return self.reach_from(self.following(node), without).keys()
 
-    def find_before(self, node: N) -> Collection[N]:
-        """The nodes that `node` comes after, itself only where a loop leads back to it."""
-        return self.reverse.find_after(node)
-
     # ------------------------------------------------------------------ depth first
 
     def find_order(self, start: N) -> list[N]:

@@ -93,10 +93,8 @@ _VISITS = 100
 """Visits of one gate in one run where the author gave no `maxGateVisits`, or a higher one."""
 
 
-def weakenings(made: Matching) -> Iterator[Change]:
+def weakenings(made: Matching, old: ComparedFlow, new: ComparedFlow) -> Iterator[Change]:
     """Everything that got weaker from the first flow to the second."""
-    old = ComparedFlow(flow=made.first, nodes=made.nodes[0])
-    new = ComparedFlow(flow=made.second, nodes=made.nodes[1])
     guards = _compare_guards(made, old, new)
     for path, gate in old.gates.items():
         now = made.to_second.get(path)
@@ -347,4 +345,6 @@ __all__ = ["Change", "Difference", "diff"]
 def diff(first: FlowIR, second: FlowIR) -> Difference:
     """The differences of `second` from `first`; both flows must compile."""
     made = match(first, second)
-    return Difference((*weakenings(made), *plain_changes(made)))
+    old = ComparedFlow(flow=made.first, nodes=made.nodes[0])
+    new = ComparedFlow(flow=made.second, nodes=made.nodes[1])
+    return Difference((*weakenings(made, old, new), *plain_changes(made, old, new)))

@@ -506,13 +506,13 @@ def _operator(name: str, new: Any) -> Iterator[None]:
     """Conditions are read anew, with another operator."""
     from cinatra_sdk.governance.conditions import condition, operators
 
-    operators.OPERATORS.register(name, new, force=True)
+    operators.OPERATORS[name] = new
     condition._read.cache_clear()
     condition._KNOWN.clear()
     try:
         yield
     finally:
-        operators.OPERATORS.register(name, operators._FORMS[name], force=True)
+        operators.OPERATORS[name] = operators._FORMS[name]
         condition._read.cache_clear()
         condition._KNOWN.clear()
 

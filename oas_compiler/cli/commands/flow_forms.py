@@ -31,7 +31,8 @@ from oas_compiler.schema.flow_schemas import input_schema, output_schema, schema
 from oas_compiler.text.file_access import replace_file
 
 if TYPE_CHECKING:
-    from oas_compiler.emit.python_module import Drift, Emitted
+    from oas_compiler.emit.drift import Drift
+    from oas_compiler.emit.python_module import Emitted
     from oas_compiler.lower.flow import Flow
 
 
@@ -283,7 +284,9 @@ def emit(  # noqa: PLR0917 - typer passes them by name
     unblock_component: options.Unblock = None,
     as_json: options.Json = False,
 ) -> Exit:
-    """Write a flow as a Python module that builds the same LangGraph graph without the file.
+    """Write a flow as a Python module that builds the same graph without the file.
+
+    The module calls oasflow's FlowGraph; its flow.graph() makes the LangGraph graph.
 
     With --check, exit code 1 says that the module and the flow have drifted apart.
     """
@@ -292,8 +295,7 @@ def emit(  # noqa: PLR0917 - typer passes them by name
     _require_module_name(output, check=check)
     if as_json and not output:
         raise Halt("--json prints no module: add -o MODULE.py")
-    flow = _compile_flow(path)
-    emitted = _emit_flow(flow)
+    flow, emitted = _emit_flow(path)
     if check:
         return _check_module(terminal, output, emitted, flow.digest, path)
     if output:
@@ -326,33 +328,30 @@ def _require_module_name(output: str, *, check: bool) -> None:
         raise Halt(f"'{clean(output)[:80]}' is no module: its name is of the form my_flow.py")
 
 
-def _compile_flow(path: str) -> Flow:
+def _emit_flow(path: str) -> tuple[Flow, Emitted]:
+    """Raises: `Halt` for a flow that cannot become a module."""
     from cinatra_sdk.host_parts.host_parts import HostParts
     from cinatra_sdk.outside.platform import SimulatedPlatform
     from oas_compiler.checks.compile_rules import RUNNING
-    from oas_compiler.lower.flow import Flow
-    from oas_compiler.pipeline import compile_ir
-
-    compiled = compile_ir(path, rules=RUNNING, loading=loading())
-    # Nothing of a host gets into a module, so any platform will do.
-    return Flow(
-        compiled=compiled, host=HostParts(platform=SimulatedPlatform()), platform_given=False
-    )
-
-
-def _emit_flow(flow: Flow) -> Emitted:
-    """Raises: `Halt` for a flow that cannot become a module."""
     from oas_compiler.emit.expressions import EmitRefused
     from oas_compiler.emit.python_module import emit_module
+    from oas_compiler.lower.flow import Flow
+    from oas_compiler.pipeline import compile_prepared, prepare
 
+    prepared = prepare(path, loading=loading())
+    compiled = compile_prepared(prepared, rules=RUNNING)
+    # Nothing of a host gets into a module, so any platform will do.
+    flow = Flow(
+        compiled=compiled, host=HostParts(platform=SimulatedPlatform()), platform_given=False
+    )
     try:
-        return emit_module(flow)
+        return flow, emit_module(flow, prepared)
     except EmitRefused as refusal:
         raise Halt(clean(str(refusal))) from None
 
 
 def _write_module(output: str, emitted: Emitted, *, force: bool) -> None:
-    from oas_compiler.emit.python_module import is_own
+    from oas_compiler.emit.drift import is_own
     from oas_compiler.text.file_access import replace_file
 
     folder = Path(output).absolute().parent
@@ -370,12 +369,12 @@ def _write_module(output: str, emitted: Emitted, *, force: bool) -> None:
 def _check_module(
     terminal: Terminal, output: str, emitted: Emitted, digest: str, path: str
 ) -> Exit:
-    from oas_compiler.emit.python_module import compare
+    from oas_compiler.emit.drift import compare
 
     module = _read_module(output)
     if module is None:
         raise Halt(f"there is no file {clean(output)}")
-    found = compare(module, emitted, digest)
+    found = compare(module, emitted.text, digest)
     _tell_drift(terminal, found, output, path)
     terminal.data(
         {
@@ -413,7 +412,7 @@ def _read_module(file: str) -> str | None:
 
     Raises: `Halt` for a file that is no text; `OSError`.
     """
-    from oas_compiler.emit.python_module import ModuleUnreadable, decode_module
+    from oas_compiler.emit.drift import ModuleUnreadable, decode_module
     from oas_compiler.text.file_access import read_named
 
     try:

@@ -2,7 +2,7 @@
 
     from cinatra_sdk.models import ScriptedModel, ScriptedReply
 
-The rooms behind it: `outside/models/`, and `outside/models/uploads/`.
+The rooms behind it: `outside/models/`, and `outside/models/uploads.py`.
 """
 
 from __future__ import annotations

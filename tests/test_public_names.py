@@ -185,10 +185,8 @@ INSIDE = {
     "cinatra_sdk.host.passthrough",
     "cinatra_sdk.outside.effects",
     "cinatra_sdk.outside.models",
-    "cinatra_sdk.outside.models.uploads",
     "cinatra_sdk.outside.platform",
     "cinatra_sdk.outside.remote",
-    "cinatra_sdk.outside.routes",
 }
 """Rooms with an `__all__` for our own modules: what users need of them stands at a public path."""
 
@@ -200,7 +198,7 @@ OWN_ROOMS = {
     },
     "graphs/from_oas.py": {
         "cinatra_sdk.data.text.author_files",
-        "cinatra_sdk.data.text.nearest_name",
+        "cinatra_sdk.data.text.message_words",
         "cinatra_sdk.host_parts.factory",
         "cinatra_sdk.host_parts.host_parts",
         "oas_compiler.text.flow_files",

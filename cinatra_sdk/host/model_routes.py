@@ -42,8 +42,13 @@ from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts, RunIdentity
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.uploads import ProviderFiles, open_provider_files
 from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall
-from cinatra_sdk.outside.routes.route_call import Handler, RouteCall, RouteError, RunOwner
-from cinatra_sdk.outside.routes.route_platform import RoutedPlatform
+from cinatra_sdk.outside.routes import (
+    Handler,
+    RouteCall,
+    RoutedPlatform,
+    RouteError,
+    RunOwner,
+)
 from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
 from cinatra_sdk.store.artifacts.object_store import SavedObjects

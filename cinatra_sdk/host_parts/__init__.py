@@ -2,5 +2,4 @@
 
 host_parts.py         `HostParts`: platform, tools, variables, models, policy, budget, credentials
 factory.py            `module:factory` of the operator, called for its `HostParts`
-first_turn_reader.py  readers of the context of a first turn, by workspace
 """

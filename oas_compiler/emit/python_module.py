@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from cinatra_sdk.context.slot_declarations import write_declared
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS
 from cinatra_sdk.flow.nodes.start_and_end import End, Start
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedRoute

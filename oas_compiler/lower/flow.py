@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from pydantic import JsonValue
 
 from cinatra_sdk.data.sensitive_fields import lend_secrets
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS, PlannedFlow
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedFeed, PlannedRoute

@@ -24,8 +24,7 @@ from cinatra_sdk.outside.effects.platform_calls import perform_call
 from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
 from cinatra_sdk.outside.platform import PlatformResponseError
 from cinatra_sdk.outside.platform.model_usage import ModelUse, collect_use
-from cinatra_sdk.outside.routes import RoutedPlatform
-from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.outside.routes import RoutedPlatform, RouteError
 
 VECTORS: Any = read_document(
     Path(__file__).parent / "vectors.yaml", what="file of vectors", most=1_000_000

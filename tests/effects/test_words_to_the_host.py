@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.errors import EffectRefused, RunBusy
 from cinatra_sdk.outside.effects import Door, EffectResult, MemoryLedger, Usage, perform
-from cinatra_sdk.outside.effects.ledger import Begun, Remembered, Stored
+from cinatra_sdk.outside.effects.door import Begun, Remembered, Stored
 from cinatra_sdk.outside.effects.platform_calls import perform_call
 from cinatra_sdk.outside.platform import Platform, PlatformCall, PlatformResponseError
 from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use

@@ -12,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 
 from cinatra_sdk.activations import stop_of
-from cinatra_sdk.engine.thread_owner import on_own_threads
+from cinatra_sdk.engine.graph_input import on_own_threads
 from cinatra_sdk.outside.platform import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flow.containers import around, checked_item, mapped

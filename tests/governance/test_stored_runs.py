@@ -32,8 +32,8 @@ from cinatra_sdk.governance.records.record_maker import (
 from cinatra_sdk.governance.records.replay import make_replay_packet, replay
 from cinatra_sdk.governance.records.verifier import describe, find_problems, verify
 from cinatra_sdk.store.evidence.decision_records import DecisionRecords, StoredRecord
+from cinatra_sdk.store.evidence.governance_sources import StoredPacks
 from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
-from cinatra_sdk.store.evidence.pack_store import StoredPacks
 from oas_compiler import compile_flow
 from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, port, start

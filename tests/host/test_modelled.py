@@ -23,8 +23,7 @@ from cinatra_sdk.host.model_routes import (
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall
 from cinatra_sdk.outside.models import ModelConfig, ScriptedModel, ScriptedReply
 from cinatra_sdk.outside.platform import SimulatedPlatform
-from cinatra_sdk.outside.routes import RoutedPlatform
-from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.outside.routes import RoutedPlatform, RouteError
 from cinatra_sdk.store.artifacts.object_store import SavedObjects
 from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow

@@ -13,8 +13,7 @@ import pytest
 
 from cinatra_sdk.engine.host_context import context_of, host_context
 from cinatra_sdk.errors import KindRefused
-from cinatra_sdk.flow.plan.frame import effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import NodeBody, effect_of
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.outside.effects import Effect, EffectResult, MemoryLedger, aperform, perform
 from cinatra_sdk.testing import adrive, drive

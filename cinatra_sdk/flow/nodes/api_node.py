@@ -29,8 +29,7 @@ from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.templates.flow_templates import TemplateError
 from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.request_template import Request, spells_platform
 from cinatra_sdk.flow.visit.confirmation import make_confirmed, open_to_edits

@@ -33,8 +33,7 @@ from cinatra_sdk.flow.branches.inner_flow import (
     make_inside,
     own_namespace,
 )
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork
 from cinatra_sdk.flow.visit.reports import FAILURES, describe_failure, is_failure
 

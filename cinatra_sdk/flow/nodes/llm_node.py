@@ -18,8 +18,7 @@ from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.flow.plan.casts import CastError, cast
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import make_render, read_model_settings
 from cinatra_sdk.flow.requests.model_question import ModelAsker, ModelSettings, PreparedQuery

@@ -25,8 +25,7 @@ from cinatra_sdk.data.ports import STRING, TypedPort
 from cinatra_sdk.engine.state_channels import seal, unseal
 from cinatra_sdk.errors import ShownDiffers
 from cinatra_sdk.flow.plan.channel_names import CURSOR, DECISIONS, MESSAGES
-from cinatra_sdk.flow.plan.frame import SHOWN, Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import SHOWN, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite
 from cinatra_sdk.flow.visit.talk import REFUSED_TEXTS, Asked, discuss, has_open_call
 from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, ConfirmationForm

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.governance.contracts.context_record import RuntimeControls
+from cinatra_sdk.governance.contracts.context_pack import RuntimeControls
 from cinatra_sdk.governance.contracts.decision_record import (
     BudgetUsage,
     DecisionRecord,

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext
 from cinatra_sdk.governance.contracts.decision_record import RecordApproval, RecordStatus
 from cinatra_sdk.governance.contracts.invocation import (
     RESULT_VERSION,

@@ -37,10 +37,15 @@ from cinatra_sdk.outside.models.question import (
     read_structured,
 )
 from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use
-from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError, RunOwner
+from cinatra_sdk.outside.routes import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
-from cinatra_sdk.tool_loop.model_calls import DueCall, UnmadeCall, list_calls, walk_calls
-from cinatra_sdk.tool_loop.tool_forms import bind_tools
+from cinatra_sdk.tool_loop import (
+    DueCall,
+    UnmadeCall,
+    bind_tools,
+    list_calls,
+    walk_calls,
+)
 
 log = logging.getLogger("oasflow.bridge")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.host.bridge.request_body import BridgeBody, PreferredLlm
 from cinatra_sdk.outside.models.clients import (
     PROVIDERS,
@@ -23,7 +23,7 @@ from cinatra_sdk.outside.models.clients import (
     find_lent,
 )
 from cinatra_sdk.outside.models.config import ModelConfig
-from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError
+from cinatra_sdk.outside.routes import RouteCall, RouteError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

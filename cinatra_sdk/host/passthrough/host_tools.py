@@ -25,7 +25,7 @@ from cinatra_sdk.host.passthrough.passthrough_route import (
     missing_tool,
     parse_object,
 )
-from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.outside.routes import RouteError
 from cinatra_sdk.postgres.connection import every
 from cinatra_sdk.store.artifacts.object_store import ObjectContent, SavedObjects
 from cinatra_sdk.store.database import Database

@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, is_storable
-from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.outside.routes import RouteError
 from cinatra_sdk.store.artifacts.object_store import (
     KeyReused,
     ObjectContent,

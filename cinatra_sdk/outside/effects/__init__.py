@@ -1,10 +1,9 @@
 """The one door for every effect of a node: calls, tools, questions to models go through `perform`.
 
 effect.py          `Effect`, `EffectResult`, `Usage`; what an error says about an effect
-door.py            `Door`: the ledger, policy, budget and watchers of a host; `current_key()`
+door.py            `Door`: the ledger, policy, budget and watchers of a host; the `Ledger` protocol
 execution.py       `perform` and `aperform`: the door's order of questions, then the call
 permits.py         the questions to policy, budget and governed rules; the news for watchers
-ledger.py          the `Ledger` protocol: begun, stored, unknown, differs
 memory_ledgers.py  `MemoryLedger`, for tests and plain graphs
 platform_calls.py  a call of the platform as an effect
 
@@ -21,7 +20,18 @@ from typing import TYPE_CHECKING, Final
 from cinatra_sdk.public_names import import_on_use
 
 if TYPE_CHECKING:
-    from cinatra_sdk.outside.effects.door import Door, EffectNews, Verdict, current_key
+    from cinatra_sdk.outside.effects.door import (
+        Begun,
+        Differs,
+        Door,
+        EffectNews,
+        Entry,
+        Ledger,
+        Stored,
+        Unknown,
+        Verdict,
+        current_key,
+    )
     from cinatra_sdk.outside.effects.effect import (
         Effect,
         EffectFailure,
@@ -31,7 +41,6 @@ if TYPE_CHECKING:
         read_failure,
     )
     from cinatra_sdk.outside.effects.execution import aperform, perform
-    from cinatra_sdk.outside.effects.ledger import Begun, Differs, Entry, Ledger, Stored, Unknown
     from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
     from cinatra_sdk.outside.effects.permits import aadmit, admit
 
@@ -48,12 +57,12 @@ _LATER: Final = {
     "key_at": "outside.effects.effect",
     "EffectFailure": "outside.effects.effect",
     "read_failure": "outside.effects.effect",
-    "Begun": "outside.effects.ledger",
-    "Differs": "outside.effects.ledger",
-    "Entry": "outside.effects.ledger",
-    "Ledger": "outside.effects.ledger",
-    "Stored": "outside.effects.ledger",
-    "Unknown": "outside.effects.ledger",
+    "Begun": "outside.effects.door",
+    "Differs": "outside.effects.door",
+    "Entry": "outside.effects.door",
+    "Ledger": "outside.effects.door",
+    "Stored": "outside.effects.door",
+    "Unknown": "outside.effects.door",
     "MemoryLedger": "outside.effects.memory_ledgers",
     "aperform": "outside.effects.execution",
     "perform": "outside.effects.execution",

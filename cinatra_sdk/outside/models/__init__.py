@@ -7,7 +7,7 @@ attempts.py       repeated tries, and the time between them
 model_scripts.py  `ScriptedModel`, the double for tests
 recordings.py     `RecordingModel`, `ReplayingModel`: answers stored in a file
 totals.py         `ModelUsage`: tokens and price of a run
-uploads/          files uploaded to providers, for questions that name them
+uploads.py        files uploaded to providers, for questions that name them
 
 Each name is imported on first use: reading a config must not load LangChain.
 """

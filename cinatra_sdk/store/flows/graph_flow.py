@@ -35,7 +35,7 @@ from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.outside.platform import SimulatedPlatform
 from cinatra_sdk.outside.platform.protocol import Platform
 from cinatra_sdk.store.arguments import check_kinds
-from cinatra_sdk.store.flows.flow_kind import join_source, split_source
+from cinatra_sdk.store.flows.flow_protocol import join_source, split_source
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

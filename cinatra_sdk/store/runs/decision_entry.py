@@ -45,7 +45,7 @@ from cinatra_sdk.store.runs.decision_rows import (
 )
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, read_gates
-from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
+from cinatra_sdk.store.work.statement import list_event_columns, tell_gate
 
 Named: TypeAlias = str | Gate
 """A gate by its id, or as somebody saw it."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.cli.host.resources import USUAL_ORG, Own, PlatformOptions
 from oas_compiler.cli.terminal.exits import Halt
 from oas_compiler.cli.terminal.streams import Terminal, clean

@@ -272,7 +272,7 @@ def refuse_unknown_flow(opened: RunStore, name: str) -> None:
 
     Raises: `Halt`.
     """
-    from cinatra_sdk.data.text.nearest_name import did_you_mean
+    from cinatra_sdk.data.text.message_words import did_you_mean
 
     names = opened.flow_names() if name else []
     if not name or name in names:

@@ -67,7 +67,7 @@ def list_host_needs(run: Run, source: bytes, lent: HostParts | None) -> list[str
 
 def _describe_flow_needs(source: bytes, lent: HostParts | None) -> Iterator[str]:
     from cinatra_sdk.errors import StoreError
-    from cinatra_sdk.store.flows.flow_kind import OAS, split_source
+    from cinatra_sdk.store.flows.flow_protocol import OAS, split_source
 
     try:
         kind, header = split_source(source)

@@ -44,8 +44,8 @@ from cinatra_sdk.flow.requests.prompt_context import (
     read_opening,
 )
 from cinatra_sdk.flow.visit.talk import ask_for_calls, hear, read_conversation
-from cinatra_sdk.outside.effects import aperform, perform
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs

@@ -26,8 +26,8 @@ from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import make_render, read_model_settings
 from cinatra_sdk.flow.requests.model_question import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.visit.talk import read_conversation
-from cinatra_sdk.outside.effects import EffectResult, aperform, perform
-from cinatra_sdk.outside.effects.effect import Usage, hash_json
+from cinatra_sdk.outside.effects.effect import EffectResult, Usage, hash_json
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs

@@ -45,7 +45,8 @@ from cinatra_sdk.gates.forms.approval_forms import ForeignForm
 from cinatra_sdk.gates.forms.schema_form import SchemaForm
 from cinatra_sdk.gates.forms.tool_result_form import ResultForm
 from cinatra_sdk.gates.gate import Gate, label
-from cinatra_sdk.outside.platform import Platform, PlatformError, RecordedCall, SimulatedPlatform
+from cinatra_sdk.outside.platform.protocol import Platform, PlatformError
+from cinatra_sdk.outside.platform.simulation import RecordedCall, SimulatedPlatform
 from cinatra_sdk.runs import OnEvent
 from cinatra_sdk.testing.doubles import Recorder
 

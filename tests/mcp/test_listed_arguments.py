@@ -12,7 +12,7 @@ from mcp.types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from cinatra_sdk import HostParts
 from cinatra_sdk.host.bridge.toolboxes import BridgeTool
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.testing import adrive, drive
 from cinatra_sdk.tool_loop import ArgumentsUnusable
 from oas_compiler import compile_flow

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import cinatra_sdk.outside.platform
-from cinatra_sdk.outside.platform import HttpPlatform, SimulatedPlatform, platform_from
+from cinatra_sdk.outside.platform.description import platform_from
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 
 ROOT = Path(__file__).resolve().parents[2]
 

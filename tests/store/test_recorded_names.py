@@ -13,7 +13,7 @@ from cinatra_sdk.data.text.person_texts import MAX_NAME, person_name, recorded_n
 from cinatra_sdk.gates.answers import has_words, said_name
 from cinatra_sdk.host.host_settings import ActorSettings
 from cinatra_sdk.outside.mcp.calls import require_bounded
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.outside.remote.foreign_answer import BrokenOff
 from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
 from cinatra_sdk.postgres.connection import clock, run

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage
 
 from cinatra_sdk.agents.tool_offers import ListedTool, OfferedTool, ResultTool
 from cinatra_sdk.data.ports import STRING, port
-from cinatra_sdk.host.bridge import BridgeTool
+from cinatra_sdk.host.bridge.toolboxes import BridgeTool
 from cinatra_sdk.tool_loop import (
     ArgumentsUnusable,
     DueCall,

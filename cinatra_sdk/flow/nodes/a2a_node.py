@@ -39,8 +39,8 @@ from cinatra_sdk.outside.a2a.message import (
     asay,
 )
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent, RemoteAgentWay
-from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
-from cinatra_sdk.outside.effects.effect import NotMade
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult, NotMade
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.platform.protocol import Platform
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs
 from cinatra_sdk.outside.remote.foreign_answer import tell_problem

@@ -34,7 +34,7 @@ from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.request_template import Request, spells_platform
 from cinatra_sdk.flow.visit.confirmation import make_confirmed, open_to_edits
 from cinatra_sdk.flow.visit.governance_gate import REFUSED, WayBack
-from cinatra_sdk.outside.effects import Effect
+from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.effects.platform_calls import aperform_call, effect_of, perform_call
 from cinatra_sdk.outside.platform.protocol import (
     BASE_URL_PLACEHOLDER,

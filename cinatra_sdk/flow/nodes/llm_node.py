@@ -34,8 +34,8 @@ from cinatra_sdk.flow.requests.prompt_context import (
 )
 from cinatra_sdk.flow.visit.talk import list_spoken, read_conversation, say
 from cinatra_sdk.governed.host_keys import without_governed
-from cinatra_sdk.outside.effects import EffectResult, aperform, perform
-from cinatra_sdk.outside.effects.effect import Usage
+from cinatra_sdk.outside.effects.effect import EffectResult, Usage
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs

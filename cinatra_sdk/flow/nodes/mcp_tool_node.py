@@ -29,8 +29,8 @@ from cinatra_sdk.flow.requests.allowances import find_simulation, make_allowance
 from cinatra_sdk.flow.visit.confirmation import make_confirmed, open_to_edits
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out, redact
-from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
-from cinatra_sdk.outside.effects.effect import NotMade
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult, NotMade
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.mcp.calls import (
     ConnectionLost,
     RequestFailed,

@@ -43,7 +43,8 @@ from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out
-from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult
+from cinatra_sdk.outside.effects.execution import aperform, perform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

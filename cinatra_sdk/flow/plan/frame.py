@@ -32,8 +32,7 @@ from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
 from cinatra_sdk.flow.plan.casts import CastError
 from cinatra_sdk.flow.plan.channel_names import CURSOR, node_name
 from cinatra_sdk.gates.gate import label
-from cinatra_sdk.outside.effects import Effect
-from cinatra_sdk.outside.effects.effect import EffectKind
+from cinatra_sdk.outside.effects.effect import Effect, EffectKind
 
 LAYOUT = 3
 """Raise it whenever node names, channels or records of a compiled graph change."""

@@ -32,8 +32,7 @@ from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, Confirma
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.secret_values import redact
-from cinatra_sdk.outside.effects import Effect
-from cinatra_sdk.outside.effects.effect import hash_json
+from cinatra_sdk.outside.effects.effect import Effect, hash_json
 
 # ----------------------------------------------------------------------------
 # What a node keeps of a decision, and how a rejection ends the run.

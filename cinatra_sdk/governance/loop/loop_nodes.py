@@ -51,9 +51,9 @@ from cinatra_sdk.governance.packs.plan_outputs import Unresolved, fill_reference
 from cinatra_sdk.governance.records.record_maker import format_time
 from cinatra_sdk.governance.run.budgets import call_within
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.effects import Effect, EffectResult, perform
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult, read_failure
 from cinatra_sdk.outside.effects.effect import Usage as EffectUsage
-from cinatra_sdk.outside.effects.effect import read_failure
+from cinatra_sdk.outside.effects.execution import perform
 
 PLAN_TIMEOUT_MS = 15_000
 """Where neither pack nor request says less."""

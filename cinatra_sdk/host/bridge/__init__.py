@@ -13,12 +13,3 @@ toolboxes.py           the tools that a host lets the model call
 
 Source: the contract of Cinatra's platform; docs/bridge.md describes it.
 """
-
-from __future__ import annotations
-
-from cinatra_sdk.host.bridge.answer_scripts import ScriptFile
-from cinatra_sdk.host.bridge.bridge_route import LlmBridge
-from cinatra_sdk.host.bridge.model_offers import Offer, OfferedModel
-from cinatra_sdk.host.bridge.toolboxes import BridgeTool, Toolbox
-
-__all__ = ["LlmBridge", "Offer", "OfferedModel", "ScriptFile", "BridgeTool", "Toolbox"]

@@ -9,10 +9,3 @@ agent_runs.py         agents by the name of their package, each as a run of its 
 
 Source: the contract of Cinatra's platform; docs/bridge.md describes it.
 """
-
-from __future__ import annotations
-
-from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
-from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, Passthrough
-
-__all__ = ["Passthrough", "NamedTool", "NamedCall", "ChildAgents"]

@@ -6,7 +6,3 @@ remote_bounds.py   how much they may send, list and ask for
 transport.py       the transport below the clients of the packages, which keeps the bounds; one
                    connection to them: what was asked, what is counted, why it was broken off
 """
-
-from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
-
-__all__ = ["RemoteBounds"]

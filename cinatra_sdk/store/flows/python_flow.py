@@ -29,7 +29,7 @@ from cinatra_sdk.flow.nodes.tool_node import ToolCall
 from cinatra_sdk.flow.plan.plan import FlowPlan, hash_plan, walk_plan, write_plan
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.store.flows.flow_protocol import join_source
 from cinatra_sdk.store.flows.graph_flow import GRAPH, find_module_file, read_module
 

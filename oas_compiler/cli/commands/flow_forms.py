@@ -339,7 +339,7 @@ def _require_module_name(output: str, *, check: bool) -> None:
 
 def _compile_flow(path: str) -> Flow:
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform import SimulatedPlatform
+    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
     from oas_compiler.checks.compile_rules import RUNNING
     from oas_compiler.lower.flow import Flow
     from oas_compiler.pipeline import compile_ir

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from cinatra_sdk.host.context_file import ContextFile
     from cinatra_sdk.host.host_settings import LocalSettings
     from cinatra_sdk.host.model_routes import ModelNames
-    from cinatra_sdk.host.passthrough import ChildAgents
+    from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform import Platform, PlatformCall
+    from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall
     from cinatra_sdk.outside.routes import RoutedPlatform, RunOwner
     from oas_compiler.deps.agent_packages import AgentPackage
     from oas_compiler.lower.flow import Flow
@@ -103,7 +103,7 @@ def keep_agents(
     store: RunStore, agents: Mapping[str, Flow], parts: HostParts
 ) -> ChildAgents | None:
     """The child agents, stored; None where there are none."""
-    from cinatra_sdk.host.passthrough import ChildAgents
+    from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
 
     return ChildAgents.keep(store.database, agents, parts) if agents else None
 

@@ -320,8 +320,13 @@ def _first_asked(
     run: Run, description: Mapping[str, Any], settings: Mapping[str, str]
 ) -> tuple[str, str] | None:
     """The first missing setting; None where no setting is missing or no setting would help."""
-    from cinatra_sdk.outside.platform import HttpPlatform, platform_from
-    from cinatra_sdk.outside.platform.description import SettingLacking, is_named, takes_credentials
+    from cinatra_sdk.outside.platform.description import (
+        SettingLacking,
+        is_named,
+        platform_from,
+        takes_credentials,
+    )
+    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 
     try:
         platform = platform_from(description, env=settings)

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypedDi
 
 from cinatra_sdk.engine.host_context import HostContext, context_of, host_context
 from cinatra_sdk.errors import FlowError, NotConfigured
-from cinatra_sdk.first_turn import FirstTurn, first_turn_text
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
 from cinatra_sdk.outside.effects.door import Door
 from cinatra_sdk.outside.platform.protocol import Credentials
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
     from cinatra_sdk.api.permission import MayPolicy
     from cinatra_sdk.attachments import AsyncAttachmentPorts, AttachmentPorts
+    from cinatra_sdk.first_turn import FirstTurn
     from cinatra_sdk.outside.effects.door import Ledger, Verdict
     from cinatra_sdk.outside.effects.effect import Effect, Usage
     from cinatra_sdk.outside.models.clients import ApiKeyFor, Models
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from cinatra_sdk.outside.platform.protocol import Platform
 
 
-FirstTurnReader: TypeAlias = Callable[[str], FirstTurn]
+FirstTurnReader: TypeAlias = "Callable[[str], FirstTurn]"
 """From an image's id to the context of a first turn, such as `read_context` with its workspace."""
-FirstTurnReaders: TypeAlias = FirstTurnReader | Mapping[str, FirstTurnReader]
+FirstTurnReaders: TypeAlias = "FirstTurnReader | Mapping[str, FirstTurnReader]"
 
 ANY_WORKSPACE: Final = "*"
 
@@ -61,6 +61,8 @@ def find_reader(readers: FirstTurnReaders, workspace: object) -> FirstTurnReader
 
 def read_text(reader: FirstTurnReader, image_id: str) -> tuple[str, str]:
     """The text for an image, and what went wrong in its place; names no folder of the host."""
+    from cinatra_sdk.first_turn import FirstTurn, first_turn_text
+
     try:
         turn: object = reader(image_id)
     except FlowError as error:

@@ -181,7 +181,7 @@ PUBLIC = {
 """Each public path, and its `__all__`."""
 
 OWN_ROOMS = {
-    "graphs/context_selection.py": {"cinatra_sdk.context.selector", "cinatra_sdk.context.slot_choice"},
+    "graphs/context_selection.py": {"cinatra_sdk.context.selector", "cinatra_sdk.context.candidates"},
     "graphs/governed_run.py": {
         "cinatra_sdk.governance.loop.loop_nodes",
         "cinatra_sdk.governance.loop.loop_state",

@@ -31,11 +31,11 @@ from cinatra_sdk.host.bridge.toolboxes import BridgeTool, Toolbox, ToolFailed
 from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
 from cinatra_sdk.host.passthrough.host_tools import (
     drafts_tool,
+    object_tools,
     plain_tools,
     prompts_tool,
     trigger_tool,
 )
-from cinatra_sdk.host.passthrough.object_tools import object_tools
 from cinatra_sdk.host.passthrough.passthrough_route import ROUTE as PASSTHROUGH_ROUTE
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, Passthrough
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts, RunIdentity

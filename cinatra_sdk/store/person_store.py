@@ -41,13 +41,15 @@ from cinatra_sdk.store.async_twins import in_thread
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.pages import GatePage, Page
 from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
-from cinatra_sdk.store.runs.approver_rules import (
+from cinatra_sdk.store.runs.creation import NewRun
+from cinatra_sdk.store.runs.decision_entry import (
+    Decisions,
+    Named,
+    list_decisions,
     make_gate_subject,
     make_requester_rule,
     make_role_rule,
 )
-from cinatra_sdk.store.runs.creation import NewRun
-from cinatra_sdk.store.runs.decision_entry import Decisions, Named, list_decisions
 from cinatra_sdk.store.runs.decision_rows import open_gate
 from cinatra_sdk.store.runs.flow_cache import refuse_other_names
 from cinatra_sdk.store.runs.lists import (

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.host.passthrough.object_tools import show
+from cinatra_sdk.host.passthrough.host_tools import show
 from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.store.artifacts.object_store import ObjectContent, SavedObjects
 from oas_compiler import compile_flow

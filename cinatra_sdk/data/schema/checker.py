@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from cinatra_sdk.data.patterns.search import Matcher
 from cinatra_sdk.data.patterns.syntax import end_as_in_json_schema
 from cinatra_sdk.data.patterns.syntax import flaw as pattern_flaw
-from cinatra_sdk.data.schema.keywords import KEYWORDS
+from cinatra_sdk.data.schema.keywords import KEYWORDS, Break, Keyword, key
 from cinatra_sdk.data.schema.schema_references import (
     frames_left,
     inside,
@@ -28,7 +28,6 @@ from cinatra_sdk.data.schema.schema_references import (
     pointed,
     resolver_of,
 )
-from cinatra_sdk.data.schema.violation import Break, Keyword, key
 from cinatra_sdk.data.schema.vocabulary import MAX_SCHEMA_STEPS, first_flaw
 from cinatra_sdk.data.work_budget import TooMuchWork, Work
 

@@ -23,7 +23,7 @@ from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.attachments.envelope import enclose_text, opens_answer
-from cinatra_sdk.context.slot_choice import OUTDATED, refusal_of
+from cinatra_sdk.context.candidates import OUTDATED, refusal_of
 from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.context.slot_choice import REFUSED_KEY
+from cinatra_sdk.context.candidates import REFUSED_KEY
 from cinatra_sdk.contract import MAX_GATE_VISITS
 from cinatra_sdk.data.author_json import Json
 from cinatra_sdk.data.json_values import NotStrictJson, read_json

@@ -1,8 +1,8 @@
-"""One step of an agent: its model sees the conversation, and answers or asks for calls.
+"""A step of an agent: its model sees the conversation, and answers or asks for calls.
 
     {"text": "", "calls": [{"id": "call_1", "name": "search", "args": {"query": "bees"}}]}
 
-The step is one effect of the kind `model`; the calls are made by other nodes, one after the other.
+The step is an effect of the kind `model`; other nodes make the calls, in turn.
 """
 
 from __future__ import annotations

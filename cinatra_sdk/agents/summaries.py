@@ -1,10 +1,10 @@
-"""Shortens what the model of an agent sees: a message that is too long, or a conversation with too many.
+"""Shortens the conversation that the model of an agent sees: a message that is too long, or too many messages.
 
     Shortening(most_size=20_000, …)                       a longer message becomes its summary
-    Shortening(most_messages=50, keep=10, …)              all but the last ten become one summary
+    Shortening(most_messages=50, keep=10, …)              a summary in place of all but the last ten
 
 A node before the model's asks for one summary at each visit, as an effect of the kind `model`, and
-keeps it in its record; the conversation of the run stays as it was said.
+stores it in its record; the conversation of the run stays as it was said.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The calls of an agent: takes one after the other to the node that runs it, then back to the model.
+"""The calls of an agent: takes each in turn to the node that runs it, then back to the model.
 
     {"text": "", "calls": [search, send]}     →  search → calls → send → calls → model
     {"text": "Done.", "calls": []}            →  the end
 
-What a tool gave is told to the model here, and so is a call that cannot be made: of an unknown tool,
-or with arguments that the tool does not take.
+The result of a tool goes to the model here, and so does the reason why a call cannot be made: the tool
+is unknown, or does not take the arguments.
 """
 
 from __future__ import annotations

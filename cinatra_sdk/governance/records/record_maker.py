@@ -118,7 +118,7 @@ CONTROLS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transcript:
+class JudgedCall:
     """One call as the gateway saw it, and what came of it."""
 
     call: ToolCallEnvelope
@@ -152,7 +152,7 @@ class RunStory:
     binds: bool = True
     """Whether an outcome has to have what it claims; records of earlier releases were made without."""
     reason: str = ""
-    transcripts: Sequence[Transcript] = ()
+    transcripts: Sequence[JudgedCall] = ()
     approvals: tuple[RecordApproval, ...] = ()
     subject_ids: tuple[str, ...] = ()
     confidence: float | None = None
@@ -291,7 +291,7 @@ def format_time(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def list_record_evidence(transcripts: Iterable[Transcript]) -> list[str]:
+def list_record_evidence(transcripts: Iterable[JudgedCall]) -> list[str]:
     """What the calls rested on, and the calls that count as evidence themselves."""
     found: list[str] = []
     for one in transcripts:
@@ -302,7 +302,7 @@ def list_record_evidence(transcripts: Iterable[Transcript]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _list_decisions(transcripts: Iterable[Transcript]) -> list[RecordPolicyDecision]:
+def _list_decisions(transcripts: Iterable[JudgedCall]) -> list[RecordPolicyDecision]:
     found: dict[str, RecordPolicyDecision] = {}
     for one in transcripts:
         name = one.call.policy_decision_id

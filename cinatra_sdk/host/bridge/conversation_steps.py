@@ -1,10 +1,10 @@
-"""The conversation of one bridge call: steps with tools, then the answer, mended once.
+"""The conversation of a bridge call: steps with tools, then the answer, mended once.
 
     answer = await talk(Talk(model=…, system=…, user=…, tools=…, steps=6, schema=None, …), call)
     answer.value      {"draft": "Dear Ann …"}       answer.usage     Usage(calls=2, …)
 
 Without a schema, an answer that is JSON as a whole is that value, and any other is `{"output": text}`.
-With a schema, an answer that does not fit is sent back once, with what is wrong; a second one is an
+With a schema, an answer that does not fit is sent back once, with its mistake; a second is an
 error that names the place and the rule, and never quotes the answer.
 """
 

@@ -1,8 +1,8 @@
-"""The models that a host offers to its bridge; the first one answers where nobody prefers another.
+"""The models that a host offers to its bridge; the first answers where nobody prefers another.
 
     Offer.of([read_model_name("openai:gpt-5-mini"), read_model_name("anthropic:claude-sonnet-4-6")])
 
-The list is also the list of what may be asked: a flow cannot name a model that the host does not offer.
+The list is also a permission: a flow cannot name a model that the host does not offer.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ from cinatra_sdk.governance.contracts.plans import (
 )
 from cinatra_sdk.governance.contracts.record_format import hash_of, thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
-from cinatra_sdk.governance.records.signatures import ED25519, HMAC, Key, judge_signature, read_key
+from cinatra_sdk.governance.records.signatures import ED25519, HMAC
 from cinatra_sdk.governance.run.budgets import Used
 from cinatra_sdk.governance.run.host_functions import ask_host
 
@@ -93,23 +93,6 @@ class Signer:
         made = ask_host("signer", lambda: self.make(text.encode()), bytes)
         value = base64.b64encode(made).decode()
         return RecordSignature(kid=self.kid, alg=self.alg, value=value)
-
-
-def verify_hmac(record: DecisionRecord, secret: bytes) -> bool:
-    """Whether the record was signed with the secret, and has not changed since."""
-    return _verifies(record, Key(HMAC, (secret,)))
-
-
-def verify_ed25519(record: DecisionRecord, public: bytes) -> bool:
-    """The same by a public key: PEM, DER, or its 32 bytes.  Raises: `ValueError` for another key."""
-    return _verifies(record, read_key(ED25519, public))
-
-
-def _verifies(record: DecisionRecord, key: Key) -> bool:
-    signature = record.signature
-    if signature is None or not record.is_intact:
-        return False
-    return not judge_signature(signature.to_json(), str(record.record_hash), {signature.kid: key})
 
 
 CONTROLS = (

@@ -39,7 +39,7 @@ from pydantic_core import (
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.contract import FALLBACK_RENDERER, is_send_class
 from cinatra_sdk.data.json_values import check_value
-from cinatra_sdk.data.schema.schema_references import load_schemas
+from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.engine.lineage import does_not_act, place_of, write_beyond
 from cinatra_sdk.engine.list_channels import read_record

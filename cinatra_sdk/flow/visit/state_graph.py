@@ -21,7 +21,7 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from cinatra_sdk.data.ports import TypedPort
-from cinatra_sdk.data.schema.schema_references import load_schemas
+from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.engine.graph_input import DECLARED
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.lineage import does_not_act

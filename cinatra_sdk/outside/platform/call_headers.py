@@ -29,7 +29,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from cinatra_sdk.outside.platform.call_addresses import AllowEntry, RefusalError, Target, shown
+from cinatra_sdk.outside.platform.call_addresses import (
+    AllowEntry,
+    RefusalError,
+    Target,
+    parse_entry,
+    shown,
+)
 from cinatra_sdk.outside.platform.protocol import PlatformCall
 
 IDENTITY: Final = "identity"
@@ -114,7 +120,7 @@ def read_headers_for(
     _require_origins(given)
     found: list[HostHeaders] = []
     for text, headers in given.items():
-        entry = _parse_allow_entry(text)
+        entry = parse_entry("headers_for", text)
         place = Target(origin=entry.origin, segments=entry.prefix)
         if not any(one.covers(place) for one in (base, *allow) if one is not None):
             raise ValueError(
@@ -198,14 +204,6 @@ def _find_header_flaw(headers: object, *, own: bool) -> str:
     if len({name.lower() for name in headers}) < len(headers):
         return "a name is given twice"
     return ""
-
-
-def _parse_allow_entry(text: str) -> AllowEntry:
-    try:
-        return AllowEntry.parse(text)
-    except RefusalError as refusal:
-        problem = str(refusal)
-    raise ValueError(f"headers_for {shown(text)!r}: {problem}")
 
 
 # ----------------------------------------------------------------------------

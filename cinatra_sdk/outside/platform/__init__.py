@@ -7,7 +7,7 @@ http_exchange.py     one request on the wire, and one response within bounds
 wire_response.py     a response -> a value, a wait or an error (pure)
 response_outputs.py  a value -> the node's declared outputs (pure)
 call_addresses.py    the addresses that may be called (pure, but for the look-up)
-call_headers.py      the headers that an author may set, and those that a host adds for one origin
+call_headers.py      the headers that a host sets on calls to one origin
 opaque_responses.py  responses of which no text is stored (pure)
 description.py       a stored description -> the rebuilt platform
 simulation.py        `SimulatedPlatform` and its stubs

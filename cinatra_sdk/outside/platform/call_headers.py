@@ -1,21 +1,15 @@
-"""Headers of a call: those that the author of a flow may set, and those that a host adds for one origin.
+"""Headers that a host sets on calls to one origin: the credentials of a service beside the platform.
 
-    refusal("X-Team", "7", to_platform=True)                 ""
-    refusal("Authorization", "Bearer …", to_platform=False)  ""
-    refusal("Authorization", "Bearer …", to_platform=True)   "only the host sets …"
-    refusal("X_Cinatra_Run_Token", "…", to_platform=False)   "only the host sets …"
-
-A declared header is never left out in silence: the flow would call without it.  The checker and the
-runtime ask the same function, so a flow that passes is not refused later.
+In: the host's `HttpPlatform(headers_for=…)`, and one call.  Out: the headers to add.
 
     HttpPlatform(url, allow=["https://crm.example.com"],
                  headers_for={"https://crm.example.com": {"Authorization": "Bearer …"}})
     HttpPlatform(url, allow=["https://crm.example.com"],
                  headers_for={"https://crm.example.com": lambda call: tokens.header_for(call.run_id)})
 
-A key of `headers_for` is written as in `allow`; if several keys cover a call, the key with the longest
-path counts.  The host's values stay in its process: no description, row or record holds them, and they are
-cut out of responses like the run's own secrets.
+A key is written as in `allow`; if several keys cover a call, the key with the longest path counts.
+Values stay in the host's process: no description, row or record holds them, and they are cut out of
+responses like the run's own secrets.
 """
 
 from __future__ import annotations
@@ -29,6 +23,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from cinatra_sdk.data.text.header_names import folded, is_reserved
 from cinatra_sdk.outside.platform.call_addresses import (
     AllowEntry,
     RefusalError,
@@ -37,59 +32,6 @@ from cinatra_sdk.outside.platform.call_addresses import (
     shown,
 )
 from cinatra_sdk.outside.platform.protocol import PlatformCall
-
-IDENTITY: Final = "identity"
-"""The one encoding of answers that is asked for: an answer is bounded while it is read."""
-
-_FRAMING: Final = frozenset(
-    {
-        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
-        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-    }
-)  # fmt: skip
-"""Headers of the connection itself: an author who sets them splits or redirects requests."""
-
-
-_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-"""A name of a header (RFC 9110, section 5.6.2)."""
-
-
-def folded(name: str) -> str:
-    """The name as servers compare it: servers that pass headers on as variables read `_` as `-`."""
-    return name.lower().replace("_", "-")
-
-
-def is_reserved(name: str) -> bool:
-    """Whether a header belongs to the connection or to Cinatra, for an author and a host alike."""
-    read_as = folded(name)
-    return read_as in _FRAMING or read_as.startswith("x-cinatra-")
-
-
-def refusal(name: str, value: str, *, to_platform: bool) -> str:
-    """Why an author's header cannot be sent; an empty string where it is sent as declared."""
-    read_as = folded(name)
-    if not _TOKEN.fullmatch(name):
-        return f'"{name}" is no name of a header: letters, digits and - only'
-    if read_as in _FRAMING:
-        return f'a flow cannot set the header "{name}": it belongs to the connection'
-    if read_as.startswith("x-cinatra-"):
-        return f'only the host sets the header "{name}": leave it out of the flow'
-    if read_as == "authorization" and to_platform:
-        return (
-            f'only the host sets the header "{name}" of calls to the platform: '
-            "leave it out of the flow"
-        )
-    if read_as == "idempotency-key":
-        return (
-            f'a flow cannot set the header "{name}": the runtime sends one, the same after a crash; '
-            "leave it out of the flow"
-        )
-    if read_as == "accept-encoding" and value.strip().lower() != IDENTITY:
-        return (
-            f'the header "{name}" can only be "{IDENTITY}": an answer is bounded while it is read'
-        )
-    return ""
-
 
 Headers: TypeAlias = Mapping[str, str]
 HeadersFor: TypeAlias = "Mapping[str, Headers | Callable[[PlatformCall], Headers]]"

@@ -30,6 +30,7 @@ from pydantic import JsonValue
 from cinatra_sdk.contract import HTTP_METHODS, SAFE_METHODS
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.templates.placeholders import describe_unfilled
+from cinatra_sdk.data.text.header_names import IDENTITY, refusal
 from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.outside.platform.call_addresses import (
     AllowEntry,
@@ -42,11 +43,9 @@ from cinatra_sdk.outside.platform.call_addresses import (
 from cinatra_sdk.outside.platform.call_headers import (
     HEADER_NAME,
     HEADER_TEXT,
-    IDENTITY,
     HostHeaders,
     host_headers,
     read_trace_headers,
-    refusal,
 )
 from cinatra_sdk.outside.platform.opaque_responses import Marked, Opaque, level_of
 from cinatra_sdk.outside.platform.protocol import (

@@ -16,8 +16,8 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
+from cinatra_sdk.data.text.header_names import folded
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET
-from cinatra_sdk.outside.platform.call_headers import folded
 from cinatra_sdk.outside.platform.wire_response import safe_line
 
 RequestId: TypeAlias = int | str | None

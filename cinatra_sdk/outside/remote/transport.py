@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NoReturn
 from urllib.parse import urlsplit
 
-from cinatra_sdk.outside.platform.call_headers import IDENTITY
+from cinatra_sdk.data.text.header_names import IDENTITY
 from cinatra_sdk.outside.platform.http_exchange import filter_loggers, unrecorded
 from cinatra_sdk.outside.remote.foreign_answer import (
     BrokenOff,

@@ -25,9 +25,9 @@ from oas_compiler.text.marks import child
 
 def refusal(name: str, value: str, *, to_platform: bool) -> str:
     """Why an author's header cannot be sent; an empty string where it is sent as declared."""
-    from cinatra_sdk.outside.platform.call_headers import refusal
+    from cinatra_sdk.data.text import header_names
 
-    return refusal(name, value, to_platform=to_platform)
+    return header_names.refusal(name, value, to_platform=to_platform)
 
 
 # An error, because the call would be refused when it is made; nothing is left out in silence.

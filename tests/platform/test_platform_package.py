@@ -23,7 +23,7 @@ def test_a_name_that_the_package_does_not_have_is_an_attribute_error():
 
 def test_a_simulation_loads_no_http_library_no_database_and_no_engine():
     program = (
-        "import sys; from cinatra_sdk.outside.platform import SimulatedPlatform, platform_from; "
+        "import sys; from cinatra_sdk.platform import SimulatedPlatform, platform_from; "
         "platform_from({'kind': 'simulated'}, env={}); "
         "print([m for m in ('httpx2', 'psycopg', 'langgraph', 'oas_compiler') if m in sys.modules])"
     )

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.data.templates.environment_names import fill_environment
+from cinatra_sdk.data.templates.placeholders import fill_environment
 from oas_compiler.build import build
 from oas_compiler.checks.compile_rules import STRUCTURE, run_rules
 from oas_compiler.checks.subject import Subject

@@ -152,10 +152,8 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
 
 WORDS = (
     "cinatra_sdk.public_names", "cinatra_sdk.contract", "cinatra_sdk.data.ports", "cinatra_sdk.data.author_json",
-    "cinatra_sdk.data.ports", "cinatra_sdk.data.text.nearest_name", "cinatra_sdk.data.text.plurals", "cinatra_sdk.data.retry_policy",
-    "cinatra_sdk.data.json_paths",
-    "cinatra_sdk.data.templates.environment_names", "cinatra_sdk.data.port_schemas",
-    "cinatra_sdk.data.ports",
+    "cinatra_sdk.data.text.message_words", "cinatra_sdk.data.retry_policy", "cinatra_sdk.data.json_paths",
+    "cinatra_sdk.data.templates.placeholders",
 )  # fmt: skip
 """What both packages speak of: the contract with hosts, the types and values of ports, placeholders."""
 

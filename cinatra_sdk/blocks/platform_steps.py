@@ -29,7 +29,7 @@ from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, tem
 from cinatra_sdk.data.templates.flow_templates import Renderer
 from cinatra_sdk.data.templates.language import TemplateError
 from cinatra_sdk.engine.host_context import Effects
-from cinatra_sdk.host_parts.first_turn_reader import FirstTurnReader, read_text
+from cinatra_sdk.host_parts.host_parts import FirstTurnReader, read_text
 from cinatra_sdk.outside.platform.protocol import (
     BASE_URL_PLACEHOLDER,
     BRIDGE_PATH,

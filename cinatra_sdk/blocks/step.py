@@ -24,7 +24,7 @@ from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import check_value
-from cinatra_sdk.data.schema.schema_references import load_schemas
+from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.data.templates.flow_templates import TemplateError
 from cinatra_sdk.engine.host_context import Effects, HostContext, context_of
 from cinatra_sdk.engine.lineage import arefuse_forks, refuse_forks, require_known, seen_update

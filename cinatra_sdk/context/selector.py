@@ -24,7 +24,7 @@ from typing import Any, Final, TypeGuard
 from pydantic import JsonValue
 
 from cinatra_sdk.context.artifact_refs import SCOPES, ContextSelection, PinnedTriple
-from cinatra_sdk.context.slot_choice import REFUSED_KEY, ChoiceRules, check_choice
+from cinatra_sdk.context.candidates import REFUSED_KEY, ChoiceRules, check_choice
 from cinatra_sdk.contract import ResolutionMode
 
 RENDERER: Final = "@cinatra-ai/context-selection-agent:context-selector"

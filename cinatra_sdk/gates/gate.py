@@ -21,7 +21,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.contract import QUESTION_TOOL
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
 from cinatra_sdk.gates.answers import TAKES_TEXT, Answer, said_name
 from cinatra_sdk.gates.decisions import Decision, hash_payload, refuse_other_payload

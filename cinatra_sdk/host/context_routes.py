@@ -32,9 +32,8 @@ from typing import Annotated, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from cinatra_sdk.context.artifact_refs import ContextSelection, ResolvedContextRef
-from cinatra_sdk.context.candidates import Actor, ContextResolution, ExtensionRegistry
+from cinatra_sdk.context.candidates import Actor, ContextResolution, ExtensionRegistry, accepted
 from cinatra_sdk.context.selection_errors import ContextError
-from cinatra_sdk.context.slot_choice import accepted
 from cinatra_sdk.context.slot_declarations import AgentContextSlot, read_slots, slot_named
 from cinatra_sdk.data import json_values
 from cinatra_sdk.data.json_values import NotStrictJson

@@ -39,7 +39,7 @@ from cinatra_sdk.outside.platform.protocol import (
     PlatformError,
     PlatformResponseError,
 )
-from cinatra_sdk.outside.routes.route_platform import RoutedPlatform
+from cinatra_sdk.outside.routes import RoutedPlatform
 
 # ----------------------------------------------------------------------------
 # The routes beyond the local routes that a host forwards: an explicit list, matched exactly.

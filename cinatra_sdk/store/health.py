@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import psycopg
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import StoreError
 from cinatra_sdk.postgres.connection import Rows, connect, every, one
 from cinatra_sdk.postgres.database_errors import store_error

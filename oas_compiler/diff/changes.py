@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final, Literal
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.diff.difference import (
     MISSING,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cinatra_sdk.data.ports import REFERENCE
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler.component.component import COMPONENT_FIELDS, PORT_FIELDS, Field, with_article
 from oas_compiler.component.model_fields import (
     AGENT_FIELDS,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from cinatra_sdk.context.slot_declarations import write_declared
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS
 from oas_compiler.checks.credential_cover import find_places
 from oas_compiler.checks.lookup.credential_literals import is_written_name

@@ -21,7 +21,7 @@ from cinatra_sdk.contract import (
     RUN_ID_INPUTS,
     SEND_SUFFIXES,
 )
-from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
+from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_PLACEHOLDER
 from oas_compiler import ir
 from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.control.approval import Approval, visible_required

@@ -17,8 +17,7 @@ from typing import Any
 
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.errors import KindRefused
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import CompareOutputs, NodeBody
+from cinatra_sdk.flow.plan.frame import CompareOutputs, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork, Wiring
 from cinatra_sdk.flow.visit.governance_gate import WayBack
 from cinatra_sdk.outside.effects.permits import refusing_effects

@@ -18,7 +18,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler.catalog import all_rules, find, load_rule_packs, own_rules
 from oas_compiler.catalog.dependency_cards import DEPENDENCIES
 from oas_compiler.checks.all_rules import RULES

@@ -28,8 +28,14 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.patterns.automaton import automaton_of
 from cinatra_sdk.data.patterns.syntax import PatternFlawed, read
-from cinatra_sdk.data.schema.checker import Checker, SchemaBroken, checker_of, text_of
-from cinatra_sdk.data.schema.schema_references import is_pointer, pointed
+from cinatra_sdk.data.schema.checker import (
+    Checker,
+    SchemaBroken,
+    checker_of,
+    is_pointer,
+    pointed,
+    text_of,
+)
 from cinatra_sdk.data.work_budget import TooMuchWork, Work
 
 # ----------------------------------------------------------------------------

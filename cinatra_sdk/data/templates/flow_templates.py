@@ -38,7 +38,7 @@ from cinatra_sdk.data.templates.language import (
     json_text,
 )
 from cinatra_sdk.data.templates.parser import read
-from cinatra_sdk.data.templates.simple_templates import MARKS, Path, Put, parts_of
+from cinatra_sdk.data.templates.placeholders import MARKS, Path, Put, parts_of
 from cinatra_sdk.data.templates.template_budget import BUDGET, Budget, PutIn, count_work
 
 __all__ = [

@@ -43,8 +43,7 @@ from cinatra_sdk.flow.plan.channel_names import (
     MESSAGES,
     OUTPUTS,
 )
-from cinatra_sdk.flow.plan.frame import MISSING, Frame, pin_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody, pin_of
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, Path, walk_plan
 from cinatra_sdk.flow.visit.fusion import StateAfter, join_growing
 from cinatra_sdk.flow.visit.state_graph import list_surroundings, make_graph, make_places

@@ -29,8 +29,7 @@ from cinatra_sdk.flow.branches.inner_flow import (
     scope_inside,
 )
 from cinatra_sdk.flow.plan.casts import CastError, cast, caster
-from cinatra_sdk.flow.plan.frame import MISSING, Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork, open_plans
 from cinatra_sdk.gates.gate import label_item
 

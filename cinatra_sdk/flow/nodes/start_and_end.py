@@ -33,8 +33,7 @@ from cinatra_sdk.flow.plan.channel_names import (
     OUTPUTS,
     node_name,
 )
-from cinatra_sdk.flow.plan.frame import MISSING, Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import decision_record, rejection
 from cinatra_sdk.flow.visit.talk import Asked, discuss

@@ -27,11 +27,10 @@ from cinatra_sdk.flow.branches.inner_flow import (
     own_namespace,
 )
 from cinatra_sdk.flow.plan.channel_names import CURSOR
-from cinatra_sdk.flow.plan.frame import MISSING, Frame, effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody, effect_of
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import make_confirmed
-from cinatra_sdk.outside.effects import Effect
+from cinatra_sdk.outside.effects.effect import Effect
 
 State = Mapping[str, Any]
 

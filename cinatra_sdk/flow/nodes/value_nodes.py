@@ -23,8 +23,7 @@ from cinatra_sdk.data.templates.language import json_text
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.flow.plan.casts import CastError, cast
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.talk import read_conversation
 

@@ -30,8 +30,7 @@ from cinatra_sdk.events import split_path
 
 if TYPE_CHECKING:
     from cinatra_sdk.engine.host_context import Effects
-    from cinatra_sdk.flow.plan.frame import Frame
-    from cinatra_sdk.flow.plan.node_body import CompareOutputs, NodeBody
+    from cinatra_sdk.flow.plan.frame import CompareOutputs, Frame, NodeBody
     from cinatra_sdk.host_parts.host_parts import HostParts
     from cinatra_sdk.outside.platform.protocol import Platform
 

@@ -34,13 +34,15 @@ from cinatra_sdk.attachments import (
 from cinatra_sdk.engine.host_context import context_of
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.host_parts.first_turn_reader import (
+from cinatra_sdk.host_parts.host_parts import (
     ANY_WORKSPACE,
+    AttachmentsFor,
     FirstTurnReaders,
+    HostParts,
+    RunIdentity,
     find_reader,
     read_text,
 )
-from cinatra_sdk.host_parts.host_parts import AttachmentsFor, HostParts, RunIdentity
 from cinatra_sdk.outside.models.config import ModelConfig
 
 if TYPE_CHECKING:

@@ -16,12 +16,11 @@ from typing import Any, Final, Protocol
 
 from pydantic import JsonValue
 
-from cinatra_sdk.context.slot_choice import MOST_ALONE, MOST_ASKED
+from cinatra_sdk.context.candidates import MOST_ALONE, MOST_ASKED
 from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
 from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.flow.plan.channel_names import DECISIONS, MESSAGES, channel_of
-from cinatra_sdk.flow.plan.frame import SHOWN, Frame, effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import SHOWN, Frame, NodeBody, effect_of
 from cinatra_sdk.flow.visit.confirmation import (
     DENIED,
     EDITED,

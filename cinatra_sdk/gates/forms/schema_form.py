@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.port_schemas import list_choices, properties_of, takes_text
+from cinatra_sdk.data.ports import list_choices, properties_of, takes_text
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import (
     Answer,

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import (
     Answer,

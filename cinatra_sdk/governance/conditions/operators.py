@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 
 from cinatra_sdk.data.patterns.automaton import Automaton, automaton_of
 from cinatra_sdk.data.patterns.syntax import PatternFlawed, read
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.data.work_budget import Work
 from cinatra_sdk.governance.contracts.record_format import canonical_json
 

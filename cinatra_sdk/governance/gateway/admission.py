@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.governance.contracts.context_pack import (
     ContextPack,
     DecisionCatalog,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext
 from cinatra_sdk.governance.contracts.invocation import RunContext
 from cinatra_sdk.governance.contracts.plans import DecisionSpec, Plan
 from cinatra_sdk.governance.contracts.record_format import thaw

@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly, Latest, seal
 from cinatra_sdk.errors import EffectUnknown, RunBusy, RunEnded
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext
 from cinatra_sdk.governance.contracts.invocation import InvokeAgent, RunBudget, RunContext
 from cinatra_sdk.governance.contracts.plans import DecisionSpec, Plan
 from cinatra_sdk.governance.gateway.admission import Admitted, HostWord, follow_word, load_packs

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from cinatra_sdk.data.patterns.syntax import flaw
 from cinatra_sdk.data.schema.checker import SchemaBroken, checker_of, text_of
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.data.work_budget import TooMuchWork
 from cinatra_sdk.errors import FlowChanged
 from cinatra_sdk.governance.conditions.condition import (

@@ -16,8 +16,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.governance.contracts.context_pack import PolicyDecision
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext, PolicyDecision
 from cinatra_sdk.governance.contracts.decision_record import DecisionRecord, ReplayPacket
 from cinatra_sdk.governance.contracts.invocation import InvokeAgent, RunContext, ToolResultEnvelope
 from cinatra_sdk.governance.contracts.plans import CarriedCall, Plan

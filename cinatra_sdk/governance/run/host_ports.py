@@ -20,7 +20,7 @@ from cinatra_sdk.governance.run.host_functions import ask_host, refuse_host
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.records.record_maker import Signer
-    from cinatra_sdk.host_parts.first_turn_reader import FirstTurnReaders
+    from cinatra_sdk.host_parts.host_parts import FirstTurnReaders
 
 
 # ----------------------------------------------------------------------------

@@ -48,7 +48,7 @@ from cinatra_sdk.host.bridge.request_body import BridgeBody, Media, read_body, r
 from cinatra_sdk.host.bridge.toolboxes import Toolbox, open_tools
 from cinatra_sdk.outside.models.attempts import read_status
 from cinatra_sdk.outside.platform.protocol import BRIDGE_PATH
-from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError, RunOwner
+from cinatra_sdk.outside.routes import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
 
 # ----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.data.sensitive_fields import lend_secrets
-from cinatra_sdk.data.templates.environment_names import fill_environment, find_open, list_unfilled
+from cinatra_sdk.data.templates.placeholders import fill_environment, find_open, list_unfilled
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET
 from cinatra_sdk.outside.remote.foreign_answer import list_address_secrets, list_header_secrets
 

@@ -198,7 +198,7 @@ def read_failure(error: BaseException, secrets: Iterable[str]) -> EffectFailure:
         kind=kind_of(error),
         code=redact(str(getattr(error, "code", "") or type(error).__name__), known)[:100],
         message=redact(_format_text(error), known).replace("\x00", "")[:_LONGEST],
-        reached=all(_may_have_reached(one) for one in _walk_causes(error)),
+        reached=all(_may_have_reached(one) for one in walk_causes(error)),
         usage=used if isinstance(used, Usage) else None,
     )
 
@@ -210,7 +210,7 @@ def surely_refused(status: int) -> bool:
 
 def kind_of(error: BaseException) -> FailureKind:
     """`transient` where a later try may help."""
-    return "transient" if any(_is_transient(one) for one in _walk_causes(error)) else "permanent"
+    return "transient" if any(_is_transient(one) for one in walk_causes(error)) else "permanent"
 
 
 def _is_transient(error: BaseException) -> bool:
@@ -237,7 +237,7 @@ def _may_have_reached(error: BaseException) -> bool:
     return not (isinstance(error, PlatformError) and error.unsent)
 
 
-def _walk_causes(error: BaseException) -> Iterator[BaseException]:
+def walk_causes(error: BaseException) -> Iterator[BaseException]:
     """The error and those that it was made from."""
     seen: list[BaseException] = []
     one: BaseException | None = error

@@ -23,7 +23,8 @@ from typing import Any, Final, Literal, TypeAlias
 from uuid import uuid4
 
 from cinatra_sdk.errors import RunBusy
-from cinatra_sdk.langgraph_internals.running_task import is_in_a_graph, read_channels
+from cinatra_sdk.langgraph_internals.task_facts import is_in_a_graph, read_channels
+from cinatra_sdk.outside.effects.door import Begun, Differs, Entry, Stored, Unknown
 from cinatra_sdk.outside.effects.effect import (
     Effect,
     EffectFailure,
@@ -31,7 +32,6 @@ from cinatra_sdk.outside.effects.effect import (
     Usage,
     read_usage,
 )
-from cinatra_sdk.outside.effects.ledger import Begun, Differs, Entry, Stored, Unknown
 
 EffectStatus: TypeAlias = Literal["begun", "done", "failed", "unknown"]
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.sensitive_fields import lend_secrets, lend_text
-from cinatra_sdk.data.templates.environment_names import fill_environment, find_open, list_unfilled
+from cinatra_sdk.data.templates.placeholders import fill_environment, find_open, list_unfilled
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET
 from cinatra_sdk.outside.remote.foreign_answer import (

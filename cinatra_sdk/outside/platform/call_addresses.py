@@ -186,6 +186,18 @@ class AllowEntry:
         return self.origin.host == str(address)
 
 
+def parse_entry(setting: str, text: str) -> AllowEntry:
+    """The entry of a setting of the host.
+
+    Raises: `ValueError`, which names the setting; the entry's own error, which may hold more of it, is left out.
+    """
+    try:
+        return AllowEntry.parse(text)
+    except RefusalError as refusal:
+        problem = str(refusal)
+    raise ValueError(f"{setting} {shown(text)!r}: {problem}")
+
+
 def forbidden(address: Address) -> str:
     """Why a flow must not reach `address`; an empty string when it may."""
     if isinstance(address, IPv6Address):

@@ -33,6 +33,7 @@ from cinatra_sdk.outside.platform.call_addresses import (
     Address,
     AllowEntry,
     RefusalError,
+    parse_entry,
     read_url,
     resolve,
     shown,
@@ -116,7 +117,7 @@ class HttpPlatform:
         surroundings: MachineServices | None = None,
     ) -> None:
         base = None if base_url is None else _parse_base_url(base_url)
-        listed = tuple(_allow_entry(entry) for entry in allow)
+        listed = tuple(parse_entry("allow entry", entry) for entry in allow)
         self._rules = RequestRules(
             base_url=(base_url or "").rstrip("/"),
             base=base,
@@ -379,14 +380,6 @@ def _parse_base_url(base_url: str) -> AllowEntry:
     except RefusalError as refusal:
         problem = str(refusal)
     raise ValueError(f"base_url {shown(base_url)!r}: {problem}")
-
-
-def _allow_entry(text: str) -> AllowEntry:
-    try:
-        return AllowEntry.parse(text)
-    except RefusalError as refusal:
-        problem = str(refusal)
-    raise ValueError(f"allow entry {shown(text)!r}: {problem}")
 
 
 def _make_ssl_context() -> ssl.SSLContext:

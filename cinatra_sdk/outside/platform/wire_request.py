@@ -29,7 +29,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import HTTP_METHODS, SAFE_METHODS
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.data.templates.environment_names import describe_unfilled
+from cinatra_sdk.data.templates.placeholders import describe_unfilled
 from cinatra_sdk.data.text.header_names import IDENTITY, refusal
 from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.outside.platform.call_addresses import (

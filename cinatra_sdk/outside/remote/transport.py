@@ -1,4 +1,4 @@
-"""The transport below the HTTP clients of the packages: bounded, and strict about what comes.
+"""The transport below the HTTP clients of the packages: bounded, and strict about responses.
 
     client = httpx.AsyncClient(transport=bound_transport(httpx, inner, exchange))
 

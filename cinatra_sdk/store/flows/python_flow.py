@@ -20,7 +20,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.port_schemas import describe_inputs, describe_outputs
+from cinatra_sdk.data.ports import describe_inputs, describe_outputs
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.graph.flow_graph import FlowGraph, require_guarded_nodes
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS, PlannedFlow
@@ -29,8 +29,8 @@ from cinatra_sdk.flow.nodes.tool_node import ToolCall
 from cinatra_sdk.flow.plan.plan import FlowPlan, hash_plan, walk_plan, write_plan
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts
-from cinatra_sdk.outside.platform import SimulatedPlatform
-from cinatra_sdk.store.flows.flow_kind import join_source
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.store.flows.flow_protocol import join_source
 from cinatra_sdk.store.flows.graph_flow import GRAPH, find_module_file, read_module
 
 

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.artifact_refs import ContextSelection
 from cinatra_sdk.contract import ENDED, SETUP_STEP
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.data.text.person_texts import recorded_name
 from cinatra_sdk.engine.host_context import HostContext, host_context
 from cinatra_sdk.errors import (

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.schema.problems import first_problem
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.data.text.person_texts import reason_text, recorded_name
 from cinatra_sdk.errors import AnswerInvalid, EffectSettled
 from cinatra_sdk.gates.answers import check_answer_value

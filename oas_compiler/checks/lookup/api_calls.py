@@ -19,7 +19,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from cinatra_sdk.contract import BASE_URL_MARK
-from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED
+from cinatra_sdk.data.text.message_words import LONGEST_COMPARED
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.finding import Edit
 from oas_compiler.ir import Json, JsonValue

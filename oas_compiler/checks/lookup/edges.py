@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED
+from cinatra_sdk.data.text.message_words import LONGEST_COMPARED
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.graph import link_level
 from oas_compiler.findings.rule import Report

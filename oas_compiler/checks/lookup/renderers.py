@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED
+from cinatra_sdk.data.text.message_words import LONGEST_COMPARED
 from oas_compiler.checks.subject import Subject, Text, Written
 from oas_compiler.document.scope import DEFINITIONS
 from oas_compiler.ir import JsonValue, StartNode, walk

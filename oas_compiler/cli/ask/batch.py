@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.gates.decisions import SHORT
 from oas_compiler.cli.ask.decision import (
     Decide,

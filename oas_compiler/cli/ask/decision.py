@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import AnswerInvalid, GateChanged, HostRefused
 from cinatra_sdk.gates.decisions import SHORT, Decision
 from oas_compiler.cli.host import options, resources

@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from rich.console import RenderableType
 from rich.text import Text
 
-from cinatra_sdk.data.port_schemas import Schema, properties_of
+from cinatra_sdk.data.ports import Schema, properties_of
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.decisions import UNSET, Decision, Unset
 from cinatra_sdk.gates.forms.answer_form import AnswerForm

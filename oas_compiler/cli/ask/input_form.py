@@ -18,7 +18,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from cinatra_sdk.contract import RUN_ID_INPUTS
-from cinatra_sdk.data.port_schemas import Schema, choices, properties_of, takes_text
+from cinatra_sdk.data.ports import Schema, choices, properties_of, takes_text
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.keyboard import HOW_TO_TYPE, Keyboard
 from oas_compiler.cli.terminal.layout import Member, Words

@@ -27,7 +27,7 @@ from cinatra_sdk.events import split_path
 from cinatra_sdk.flow.plan.plan import open_plans
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store import RunStore
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow

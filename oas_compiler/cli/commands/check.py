@@ -11,8 +11,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from rich.text import Text
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import did_you_mean, say_number
 from oas_compiler.catalog import all_rules
 from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender
 from oas_compiler.cli.host import options

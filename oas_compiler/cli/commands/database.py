@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from rich.text import Text
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.cli.host import options
 from oas_compiler.cli.host.options import GivenOptions, StoreOptions
 from oas_compiler.cli.terminal.argument_values import duration

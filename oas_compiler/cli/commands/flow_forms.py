@@ -331,7 +331,7 @@ def _require_module_name(output: str, *, check: bool) -> None:
 def _emit_flow(path: str) -> tuple[Flow, Emitted]:
     """Raises: `Halt` for a flow that cannot become a module."""
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform import SimulatedPlatform
+    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
     from oas_compiler.checks.compile_rules import RUNNING
     from oas_compiler.emit.expressions import EmitRefused
     from oas_compiler.emit.python_module import emit_module

@@ -11,8 +11,7 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import did_you_mean, say_number
 from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.cli.commands.check import tell_errors
 from oas_compiler.cli.host import options

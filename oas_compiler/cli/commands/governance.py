@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from cinatra_sdk.data.text.author_files import read_named, replace_file
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import FlowError, RunNotFound
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import StoreOptions
@@ -349,7 +349,7 @@ def _find_record(store: RunStore, name: str, tenant: str) -> StoredRecord:
 
 def _open_packs(store: RunStore, folder: Path | None) -> PackRegistry:
     from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
-    from cinatra_sdk.store.evidence.pack_store import StoredPacks
+    from cinatra_sdk.store.evidence.governance_sources import StoredPacks
 
     return StoredPacks(store.database) if folder is None else FolderRegistry(folder)
 
@@ -374,7 +374,7 @@ def publish(
     as_json: options.Json = False,
 ) -> Exit:
     """Publish packs and catalogs of decisions; a version never changes afterwards."""
-    from cinatra_sdk.store.evidence.pack_store import StoredPacks
+    from cinatra_sdk.store.evidence.governance_sources import StoredPacks
 
     terminal = Terminal.open(as_json=as_json)
     who = resources.person(by)
@@ -412,7 +412,7 @@ def list_packs(
     where: StoreOptions,
 ) -> Exit:
     """List the packs in the database."""
-    from cinatra_sdk.store.evidence.pack_store import StoredPacks
+    from cinatra_sdk.store.evidence.governance_sources import StoredPacks
     from oas_compiler.cli.view.audit_view import packs_table
 
     terminal = where.open_terminal()

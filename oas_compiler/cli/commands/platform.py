@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.cli.host import local_services, options, resources
 from oas_compiler.cli.host.local_services import read_agents
 from oas_compiler.cli.host.resources import Own

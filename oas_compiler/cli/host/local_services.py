@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.cli.host.resources import USUAL_ORG, Own, PlatformOptions
 from oas_compiler.cli.terminal.exits import Halt
 from oas_compiler.cli.terminal.printable_text import clean
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from cinatra_sdk.host.context_file import ContextFile
     from cinatra_sdk.host.host_settings import LocalSettings
     from cinatra_sdk.host.model_routes import ModelNames
-    from cinatra_sdk.host.passthrough import ChildAgents
+    from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform import Platform, PlatformCall
+    from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall
     from cinatra_sdk.outside.routes import RoutedPlatform, RunOwner
     from oas_compiler.deps.agent_packages import AgentPackage
     from oas_compiler.lower.flow import Flow
@@ -104,7 +104,7 @@ def keep_agents(
     store: RunStore, agents: Mapping[str, Flow], parts: HostParts
 ) -> ChildAgents | None:
     """The child agents, stored; None where there are none."""
-    from cinatra_sdk.host.passthrough import ChildAgents
+    from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
 
     return ChildAgents.keep(store.database, agents, parts) if agents else None
 

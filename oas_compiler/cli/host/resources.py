@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.host_parts.host_parts import AttachmentsFor, HostParts, RunIdentity
     from cinatra_sdk.outside.models.config import ModelConfig
-    from cinatra_sdk.outside.platform import Platform
+    from cinatra_sdk.outside.platform.protocol import Platform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.flows.flow_protocol import DurableFlow
     from cinatra_sdk.store.person_store import PersonStore
@@ -310,7 +310,7 @@ def refuse_unknown_flow(opened: RunStore, name: str) -> None:
 
     Raises: `Halt`.
     """
-    from cinatra_sdk.data.text.nearest_name import did_you_mean
+    from cinatra_sdk.data.text.message_words import did_you_mean
 
     names = opened.flow_names() if name else []
     if not name or name in names:
@@ -370,7 +370,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
     Raises: `Halt`, which names a wrong or missing option: a flow with calls is never simulated by
     accident.
     """
-    from cinatra_sdk.outside.platform import SimulatedPlatform
+    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
     from oas_compiler.control.simulation_answers import goes_elsewhere
     from oas_compiler.ir import ApiNode
 
@@ -501,8 +501,8 @@ def _refuse_mixed(options: PlatformOptions) -> None:
 
 
 def _make_http_platform(options: PlatformOptions, base_url: str) -> Platform:
-    from cinatra_sdk.outside.platform import HttpPlatform
     from cinatra_sdk.outside.platform.description import OPAQUE
+    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
     from cinatra_sdk.outside.platform.opaque_responses import listed_opaque
 
     if options.timeout is not None and not options.timeout > 0:

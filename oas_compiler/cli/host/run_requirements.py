@@ -68,7 +68,7 @@ def list_host_needs(run: Run, source: bytes, lent: HostParts | None) -> list[str
 
 def _describe_flow_needs(source: bytes, lent: HostParts | None) -> Iterator[str]:
     from cinatra_sdk.errors import StoreError
-    from cinatra_sdk.store.flows.flow_kind import OAS, split_source
+    from cinatra_sdk.store.flows.flow_protocol import OAS, split_source
 
     try:
         kind, header = split_source(source)
@@ -321,8 +321,13 @@ def _first_asked(
     run: Run, description: Mapping[str, Any], settings: Mapping[str, str]
 ) -> tuple[str, str] | None:
     """The first missing setting; None where no setting is missing or no setting would help."""
-    from cinatra_sdk.outside.platform import HttpPlatform, platform_from
-    from cinatra_sdk.outside.platform.description import SettingLacking, is_named, takes_credentials
+    from cinatra_sdk.outside.platform.description import (
+        SettingLacking,
+        is_named,
+        platform_from,
+        takes_credentials,
+    )
+    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 
     try:
         platform = platform_from(description, env=settings)

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import typer
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.cli.terminal.location import list_location_options
 from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.terminal.streams import OutputLost, Terminal, notes_of_the_log, why_lost
@@ -370,7 +370,7 @@ def _options_of(command: Any) -> list[str]:
 
 
 def _with_nearest(what: str, typed: str, known: Any) -> str:
-    from cinatra_sdk.data.text.nearest_name import did_you_mean  # for errors only
+    from cinatra_sdk.data.text.message_words import did_you_mean  # for errors only
 
     begun = [name for name in known if name.startswith(typed)]
     # Who typed the beginning of one name means that one, however near another is.

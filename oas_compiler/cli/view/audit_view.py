@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.cli.terminal.layout import Indented, Listing, unbroken
 from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.tables import format_since
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
     from cinatra_sdk.governance.records.replay import Replayed
     from cinatra_sdk.store.evidence.decision_records import StoredRecord
+    from cinatra_sdk.store.evidence.governance_sources import PackEntry
     from cinatra_sdk.store.evidence.memory_proposals import StoredProposal
-    from cinatra_sdk.store.evidence.pack_store import PackEntry
 
 
 STYLES: Final[Mapping[str, str]] = {

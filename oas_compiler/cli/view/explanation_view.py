@@ -17,7 +17,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from cinatra_sdk.contract import is_send_class
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.cli.terminal.printable_text import clean as _clean
 from oas_compiler.cli.terminal.printable_text import cut
 from oas_compiler.explain import Explanation

@@ -225,7 +225,7 @@ def _format_asked_fields(form: AnswerForm) -> list[RenderableType]:
 
     Empty for a gate that asks for a yes.
     """
-    from cinatra_sdk.data.port_schemas import properties_of
+    from cinatra_sdk.data.ports import properties_of
     from oas_compiler.cli.view.values import kind, words_of
 
     if form.fields_schema is None:

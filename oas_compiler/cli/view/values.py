@@ -27,9 +27,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cinatra_sdk.data.port_schemas import Schema, choices, properties_of, read_type
+from cinatra_sdk.data.ports import Schema, choices, properties_of, read_type
 from cinatra_sdk.data.schema.problems import first_problem
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.gates.gate import Gate
 from oas_compiler.cli.terminal.argument_values import NOT_JSON, decoded
 from oas_compiler.cli.terminal.layout import Fitting, Widths
@@ -401,7 +401,7 @@ def takes_any_text(gate: Gate) -> bool:
 
     A text from a list, or of a given form, is better shown by an example.
     """
-    from cinatra_sdk.data.port_schemas import properties_of
+    from cinatra_sdk.data.ports import properties_of
     from cinatra_sdk.errors import AnswerInvalid
     from cinatra_sdk.gates.decisions import Decision
 

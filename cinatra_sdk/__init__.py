@@ -2,7 +2,7 @@
 
 The folders and modules, from the ground up; each imports only those above it here:
 
-    public_names      names that are imported on first use
+    light_imports     names imported on first use; dataclasses that are cheap to import
     errors contract   the error tree, and the words that both packages obey
     threads           functions that may block, called beside the event loop
     events            what happens in a run, told to whoever watches
@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.engine.host_context import HostContext, host_context
@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.flows.graph_flow import graph_flow
 
 FLOORS: Final = (
-    "public_names", "errors", "threads", "contract", "events", "langgraph_internals", "data", "governed",
+    "light_imports", "errors", "threads", "contract", "events", "langgraph_internals", "data", "governed",
     "tool_loop", "first_turn", "context", "attachments", "outside", "models", "platform", "effects",
     "engine", "host_parts", "gates", "hitl", "flow", "blocks", "runs", "api", "postgres", "agents", "activations",
     "local_postgres", "governance", "testing", "store", "host", "bridge", "passthrough",

@@ -9,7 +9,7 @@ This module loads no engine, so that listing runs is fast; `activations.py` driv
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,6 +19,7 @@ from cinatra_sdk.contract import Status
 from cinatra_sdk.errors import RunNotCompleted
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

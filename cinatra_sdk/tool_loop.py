@@ -20,12 +20,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.schema.problems import first_problem
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from cinatra_sdk.data.templates.placeholders import fill_environment
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.build import build
 from oas_compiler.checks.compile_rules import STRUCTURE, run_rules
 from oas_compiler.checks.subject import Subject

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_NAME
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.input_bounds import MAX_TEMPLATE, MAX_TEMPLATES
 from oas_compiler.text.marks import child

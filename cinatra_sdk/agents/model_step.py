@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -44,6 +44,7 @@ from cinatra_sdk.flow.requests.prompt_context import (
     read_opening,
 )
 from cinatra_sdk.flow.visit.talk import ask_for_calls, hear, read_conversation
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
 from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.models.config import ModelConfig

@@ -10,7 +10,7 @@ stores it in its record; the conversation of the run stays as it was said.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -26,6 +26,7 @@ from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import make_render, read_model_settings
 from cinatra_sdk.flow.requests.model_question import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.visit.talk import read_conversation
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import EffectResult, Usage, hash_json
 from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.models.config import ModelConfig

@@ -10,7 +10,6 @@ is unknown, or does not take the arguments.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from langchain_core.messages import BaseMessage
@@ -34,6 +33,7 @@ from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import CHANGED, DENIED
 from cinatra_sdk.flow.visit.talk import give_result, hear
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.tool_loop import (
     ArgumentsUnusable,
     DueCall,

@@ -7,7 +7,6 @@ OfferedTool(name="search", node="search", inputs=(Port("query"),))
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from pydantic import JsonValue
@@ -17,6 +16,7 @@ from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.flow.nodes.mcp_tool_node import ARGUMENTS, RESULT, TOOL
 from cinatra_sdk.flow.nodes.toolbox_node import TOOLS
 from cinatra_sdk.flow.plan.channel_names import channel_of
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.tool_loop import (
     ArgumentsUnusable,
     describe_function,

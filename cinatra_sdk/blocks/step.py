@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -33,6 +32,7 @@ from cinatra_sdk.engine.tasks import require_own_graph, telling_node, visit_of, 
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.secret_values import clean_error
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.platform_calls import aperform_call, perform_call
 from cinatra_sdk.outside.platform.protocol import (
     DeclaredOutput,

@@ -23,7 +23,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol
 
 from pydantic import JsonValue
@@ -38,6 +38,7 @@ from cinatra_sdk.context.artifact_refs import (
 from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.context.slot_declarations import AgentContextSlot
 from cinatra_sdk.contract import ResolutionMode
+from cinatra_sdk.light_imports.records import dataclass
 
 _WIDTH = {scope: width for width, scope in enumerate(SCOPES)}
 

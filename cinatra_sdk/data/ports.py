@@ -9,10 +9,10 @@ Besides, the fields of a schema that a person fills in (`properties_of`, `choice
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from cinatra_sdk.data.author_json import NOTHING, Json, JsonValue
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # Types of the values that flow along data edges.

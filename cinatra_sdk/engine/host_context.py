@@ -12,11 +12,12 @@ that `host_context` sets and counts as absent: a client of a graph server is not
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from cinatra_sdk.events import RunEvent, Tell
 from cinatra_sdk.governed.secret_values import long_enough
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import OPEN, Door
 from cinatra_sdk.outside.effects.memory_ledgers import LEDGER_NAME, name_run
 from cinatra_sdk.outside.platform.protocol import Credentials

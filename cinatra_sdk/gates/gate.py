@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -35,6 +35,7 @@ from cinatra_sdk.gates.forms.approval_forms import (
 )
 from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.forms.tool_result_form import ResultForm
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
@@ -70,6 +70,7 @@ from cinatra_sdk.langgraph_internals.task_facts import (
     read_node_name,
     read_step,
 )
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # The messages before a gate inside a flow, for the person who decides there.

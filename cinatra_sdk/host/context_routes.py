@@ -26,7 +26,7 @@ narrowest of the parent's refs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
@@ -47,6 +47,7 @@ from cinatra_sdk.host.proof import (
     signed_node,
 )
 from cinatra_sdk.host.run_directory import ParentSelection, RunDirectory
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, Choice
 from cinatra_sdk.store.artifacts.selections import ContextPlan
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from pydantic import JsonValue
@@ -39,6 +39,7 @@ from cinatra_sdk.host.passthrough.host_tools import (
 from cinatra_sdk.host.passthrough.passthrough_route import ROUTE as PASSTHROUGH_ROUTE
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, Passthrough
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts, RunIdentity
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.uploads import ProviderFiles, open_provider_files
 from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall

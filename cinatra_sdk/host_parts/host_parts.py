@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypedDict
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypedDi
 from cinatra_sdk.engine.host_context import HostContext, context_of, host_context
 from cinatra_sdk.errors import FlowError, NotConfigured
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Door
 from cinatra_sdk.outside.platform.protocol import Credentials
 from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds

@@ -23,13 +23,14 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_addresses import AllowEntry
 from cinatra_sdk.outside.platform.protocol import (
     BASE_URL_PLACEHOLDER,

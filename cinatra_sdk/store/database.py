@@ -16,7 +16,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ import psycopg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from cinatra_sdk.errors import StoreError, StoreUnreachable
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.local_postgres.cluster import APP
 from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
 from cinatra_sdk.postgres.connection import (

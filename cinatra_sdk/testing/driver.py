@@ -18,7 +18,6 @@ from collections.abc import (
 )
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -45,6 +44,7 @@ from cinatra_sdk.gates.forms.approval_forms import ForeignForm
 from cinatra_sdk.gates.forms.schema_form import SchemaForm
 from cinatra_sdk.gates.forms.tool_result_form import ResultForm
 from cinatra_sdk.gates.gate import Gate, label
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import Platform, PlatformError
 from cinatra_sdk.outside.platform.simulation import RecordedCall, SimulatedPlatform
 from cinatra_sdk.runs import OnEvent

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from cinatra_sdk.data.ports import REFERENCE
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.lookup.credential_literals import (
     SCHEMES,
     find_written,

@@ -14,12 +14,12 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cinatra_sdk.contract import BASE_URL_MARK
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.component.component import with_article
 from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy

@@ -10,9 +10,10 @@ The order of keys and lists, and where things stand in the file, make no differe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.risk_classes import weight

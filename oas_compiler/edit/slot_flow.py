@@ -15,9 +15,9 @@ the gate and the calls of a slot by these ids.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.context_slots import (
     BINDINGS,
     FINALIZE,

@@ -17,8 +17,9 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from cinatra_sdk.light_imports.records import dataclass
 
 FORMAT: Final = 3
 """Raise it when the same file becomes another text."""

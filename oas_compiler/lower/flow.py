@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -22,6 +22,7 @@ from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS, PlannedFlow
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedFeed, PlannedRoute
 from cinatra_sdk.host_parts.host_parts import FlowParts, HostParts, join_parts
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import Platform
 from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from oas_compiler.checks.compile_rules import RUNNING

@@ -14,10 +14,10 @@ import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir import Place
 
 # ----------------------------------------------------------------------------

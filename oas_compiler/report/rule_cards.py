@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
 from cinatra_sdk.data.text.message_words import did_you_mean
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.catalog import all_rules, find, load_rule_packs, own_rules
 from oas_compiler.catalog.dependency_cards import DEPENDENCIES
 from oas_compiler.checks.all_rules import RULES

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Protocol, TypeAlias
 
 from cinatra_sdk.data.work_budget import Work
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(slots=True, kw_only=True)

@@ -21,7 +21,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, TypeAlias
 
 from pydantic import JsonValue
@@ -37,6 +37,7 @@ from cinatra_sdk.data.schema.checker import (
     text_of,
 )
 from cinatra_sdk.data.work_budget import TooMuchWork, Work
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # A short text that a regular expression accepts, for the everyday part of the syntax.

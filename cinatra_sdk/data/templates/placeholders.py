@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from cinatra_sdk.data.author_json import JsonValue
+from cinatra_sdk.light_imports.records import dataclass
 
 ENVIRONMENT_NAME: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 ENVIRONMENT_PLACEHOLDER: Final = re.compile(r"\{\{\s*([A-Z][A-Z0-9_]*)\s*\}\}")

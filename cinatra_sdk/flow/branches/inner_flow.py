@@ -11,7 +11,7 @@ the subflow, and leave the subflow without a task.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -50,6 +50,7 @@ from cinatra_sdk.flow.visit.state_graph import list_surroundings, make_graph, ma
 from cinatra_sdk.flow.visit.talk import read_conversation
 from cinatra_sdk.flow.visit.visit import NodeVisit, Surroundings
 from cinatra_sdk.gates.gate import label
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # A flow without a gate, run as a plain function: no superstep, and no checkpoint inside.

@@ -22,7 +22,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 from langgraph.runtime import Runtime
@@ -30,6 +30,7 @@ from langgraph.runtime import Runtime
 from cinatra_sdk.engine.host_context import HostContext, context_of, remembering
 from cinatra_sdk.flow.branches.branches import BranchNotes
 from cinatra_sdk.langgraph_internals.nodes import begin_task
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Remembered
 
 _NAME: Final = "kept"

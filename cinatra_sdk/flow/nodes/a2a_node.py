@@ -9,7 +9,7 @@ The conversation of the run has the agent's words.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime, get_runtime
@@ -29,6 +29,7 @@ from cinatra_sdk.flow.requests.allowances import find_simulation, make_allowance
 from cinatra_sdk.flow.visit.talk import ask_for_calls, hear, read_conversation
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.a2a.message import (
     COMPLETED,
     INPUT_REQUIRED,

@@ -16,7 +16,6 @@ A node that finalizes a context selection goes back where the choice cannot be r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime, get_runtime
@@ -34,6 +33,7 @@ from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.request_template import Request, spells_platform
 from cinatra_sdk.flow.visit.confirmation import make_confirmed, open_to_edits
 from cinatra_sdk.flow.visit.governance_gate import REFUSED, WayBack
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.effects.platform_calls import aperform_call, effect_of, perform_call
 from cinatra_sdk.outside.platform.protocol import (

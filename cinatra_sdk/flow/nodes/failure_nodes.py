@@ -12,7 +12,7 @@ a bound, a refusal, a fork.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -36,6 +36,7 @@ from cinatra_sdk.flow.branches.inner_flow import (
 from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork
 from cinatra_sdk.flow.visit.reports import FAILURES, describe_failure, is_failure
+from cinatra_sdk.light_imports.records import dataclass
 
 State = Mapping[str, Any]
 CAUGHT_BRANCH: Final = "caught_exception_branch"

@@ -9,7 +9,7 @@ A tool that reports a failure fails the run; in an agent, the model reads the fa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any, ClassVar, Final
 
@@ -29,6 +29,7 @@ from cinatra_sdk.flow.requests.allowances import find_simulation, make_allowance
 from cinatra_sdk.flow.visit.confirmation import make_confirmed, open_to_edits
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out, redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, NotMade
 from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.mcp.calls import (

@@ -9,7 +9,7 @@ and nobody is asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from langgraph.runtime import Runtime
@@ -42,6 +42,7 @@ from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.governed.secret_values import without_secrets
+from cinatra_sdk.light_imports.records import dataclass
 
 GROUPED_RENDERER = "@cinatra-ai/agent-builder:grouped-setup-form"
 SETUP_NAME = "Setup"

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -32,6 +31,7 @@ from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
 from cinatra_sdk.flow.plan.casts import CastError
 from cinatra_sdk.flow.plan.channel_names import CURSOR, node_name
 from cinatra_sdk.gates.gate import label
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, EffectKind
 
 LAYOUT = 3

@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal, Protocol
 from urllib.parse import quote
 
@@ -39,6 +39,7 @@ from cinatra_sdk.data.sensitive_fields import lend_secrets
 from cinatra_sdk.data.templates.flow_templates import Renderer
 from cinatra_sdk.data.templates.language import MAX_OUTPUT, TemplateError, json_text
 from cinatra_sdk.data.templates.placeholders import fill_environment, find_open, list_unfilled
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import BASE_URL_PLACEHOLDER, ShownCall
 
 _KEPT: Final = re.compile(r"(\{\{[A-Z][A-Z0-9_]*\}\})")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -32,6 +32,7 @@ from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, Confirma
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.secret_values import redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, hash_json
 
 # ----------------------------------------------------------------------------

@@ -15,7 +15,7 @@ next one has a superstep of its own.  Such a node does not run again, so its err
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 from typing import Any, Final, Protocol
 
@@ -30,6 +30,7 @@ from cinatra_sdk.flow.plan.frame import CompareOutputs, Completion, Frame, NodeB
 from cinatra_sdk.flow.visit.reports import NodeTelling, find_listener
 from cinatra_sdk.langgraph_internals.nodes import is_traced
 from cinatra_sdk.langgraph_internals.task_facts import read_channels
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # The state of a flow after nodes that have run without the engine.

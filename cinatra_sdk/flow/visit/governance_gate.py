@@ -11,7 +11,7 @@ denial leaves the call out, as at every gate before a call (`flow/visit/confirma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from pydantic import JsonValue
@@ -34,6 +34,7 @@ from cinatra_sdk.flow.visit.talk import Asked, discuss, has_open_call
 from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.effects.permits import GateNeeded, Governor, governed_by
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -28,6 +27,7 @@ from cinatra_sdk.gates.gate import gate_id, label
 from cinatra_sdk.gates.hitl import Outcome
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import redact, without_secrets
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.tool_loop import ModelCall
 
 State = Mapping[str, Any]

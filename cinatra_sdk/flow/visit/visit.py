@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -45,6 +45,7 @@ from cinatra_sdk.gates.hitl import Outcome, now
 from cinatra_sdk.governed.host_keys import find_governed
 from cinatra_sdk.governed.secret_values import clean_error, cut_out, find_secret, redact
 from cinatra_sdk.langgraph_internals.task_facts import is_invalid_resume
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.permits import aadmit, admit
 from cinatra_sdk.outside.platform.protocol import PlatformError
 

@@ -16,7 +16,6 @@ A missing variable is null, as everywhere in JsonLogic: `!`, `!!`, `==`, `if` an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -35,6 +34,7 @@ from cinatra_sdk.governance.conditions.operators import (
 )
 from cinatra_sdk.governance.contracts.invocation import AgentInput
 from cinatra_sdk.governance.contracts.record_format import canonical_json, thaw
+from cinatra_sdk.light_imports.records import dataclass
 
 MAX_DEPTH: Final = 32
 MAX_NODES: Final = 2_000

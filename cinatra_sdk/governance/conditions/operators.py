@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, Self
 
@@ -17,6 +16,7 @@ from cinatra_sdk.data.patterns.syntax import PatternFlawed, read
 from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.data.work_budget import Work
 from cinatra_sdk.governance.contracts.record_format import canonical_json
+from cinatra_sdk.light_imports.records import dataclass
 
 
 class ConditionInvalid(ValueError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import cached_property
 from typing import Annotated, Any, Final
 
@@ -32,6 +32,7 @@ from cinatra_sdk.governance.packs.rulebook import Rulebook, make_rulebook
 from cinatra_sdk.governance.records.story import NAMED
 from cinatra_sdk.governance.run.budgets import RunUsage, Used, follow_budget
 from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.light_imports.records import dataclass
 
 NODES: Final = (
     "admit",

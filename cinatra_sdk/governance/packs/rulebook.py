@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -57,6 +56,7 @@ from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.packs.pack_registry import Published, kind_of
 from cinatra_sdk.governance.packs.plan_outputs import find_stray_source
 from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # JSON Schemas that packs hold: of arguments, of outputs, and those that constraints stand for.

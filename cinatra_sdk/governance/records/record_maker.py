@@ -12,7 +12,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -47,6 +47,7 @@ from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.records.signatures import ED25519, HMAC
 from cinatra_sdk.governance.run.budgets import Used
 from cinatra_sdk.governance.run.host_functions import ask_host
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # Signatures of decision records, with a key that the host keeps.

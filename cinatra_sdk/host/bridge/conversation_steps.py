@@ -15,7 +15,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -27,6 +27,7 @@ from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.host.bridge.toolboxes import BridgeTool, ToolFailed
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
 from cinatra_sdk.outside.models.attempts import aask_again
 from cinatra_sdk.outside.models.question import (

@@ -8,11 +8,12 @@ The list is also a permission: a flow cannot name a model that the host does not
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.host.bridge.request_body import BridgeBody, PreferredLlm
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.clients import (
     PROVIDERS,
     ApiKeyFor,

@@ -12,12 +12,13 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.text.message_words import did_you_mean
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist, link_lent
 from cinatra_sdk.outside.remote.foreign_answer import plain_text
 from cinatra_sdk.outside.routes import RouteCall, RouteError

@@ -11,13 +11,14 @@ import json
 import math
 from asyncio import CancelledError
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secret_values import cut_out, redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import (
     PlatformError,
     PlatformRefused,

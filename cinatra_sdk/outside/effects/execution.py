@@ -18,7 +18,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from langgraph.errors import GraphBubbleUp
@@ -27,6 +27,7 @@ from pydantic import JsonValue
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, ShownDiffers
 from cinatra_sdk.governed.secret_values import cut_out, redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import (
     Differs,
     Door,

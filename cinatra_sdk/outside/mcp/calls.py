@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Generic, TypeVar
 
 from pydantic import JsonValue
@@ -28,6 +28,7 @@ from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.text.person_texts import find_hidden
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import NotMade, surely_refused
 from cinatra_sdk.outside.mcp.processes import run_program
 from cinatra_sdk.outside.mcp.server import McpServer, make_login

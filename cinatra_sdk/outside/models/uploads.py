@@ -20,7 +20,7 @@ import secrets
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, Final, Protocol
 
@@ -33,6 +33,7 @@ from cinatra_sdk.attachments.manifest import name_file, write_one_line
 from cinatra_sdk.attachments.uploads import CachedFile
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.http_exchange import unrecorded
 

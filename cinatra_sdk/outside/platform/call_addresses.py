@@ -20,10 +20,11 @@ import re
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 from urllib.parse import SplitResult, unquote, urlsplit
+
+from cinatra_sdk.light_imports.records import dataclass
 
 Address: TypeAlias = "IPv4Address | IPv6Address"
 

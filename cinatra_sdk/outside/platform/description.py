@@ -23,12 +23,13 @@ import ipaddress
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_addresses import (
     AllowEntry,
     Target,

@@ -19,7 +19,7 @@ import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 from weakref import WeakKeyDictionary
@@ -29,6 +29,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.retry_policy import Backoff
 from cinatra_sdk.governed.secret_values import long_enough
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_addresses import (
     Address,
     AllowEntry,

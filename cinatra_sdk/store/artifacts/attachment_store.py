@@ -18,7 +18,7 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from cinatra_sdk.attachments.provider_capabilities import CapabilityRule
 from cinatra_sdk.attachments.uploads import AttachmentPorts, CachedFile
 from cinatra_sdk.data.text.person_texts import describe_fault
 from cinatra_sdk.errors import FlowError, InputInvalid, StoreError
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.uploads import FileToUpload, ProviderFiles
 from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
 from cinatra_sdk.store.database import Database

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from cinatra_sdk.errors import AnswerInvalid
@@ -33,6 +32,7 @@ from cinatra_sdk.governance.packs.pack_registry import (
 )
 from cinatra_sdk.governance.packs.rulebook import require_sound
 from cinatra_sdk.governance.run.evidence import Evidence, EvidenceReader
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.store.arguments import read_actor
 from cinatra_sdk.store.database import Database

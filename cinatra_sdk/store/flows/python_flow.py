@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ from cinatra_sdk.flow.nodes.tool_node import ToolCall
 from cinatra_sdk.flow.plan.plan import FlowPlan, hash_plan, walk_plan, write_plan
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.store.flows.flow_protocol import join_source
 from cinatra_sdk.store.flows.graph_flow import GRAPH, find_module_file, read_module

@@ -10,7 +10,7 @@ by making the call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Self
 
@@ -25,6 +25,7 @@ from cinatra_sdk.errors import AnswerInvalid, EffectSettled
 from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import find_secret, redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import EffectResult, Usage
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.store.arguments import check_names, read_actor

@@ -13,13 +13,14 @@ code of all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
 from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.gates.decisions import SHORT
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.ask.decision import (
     Decide,
     Decider,

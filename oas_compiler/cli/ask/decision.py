@@ -7,12 +7,13 @@ import os
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
 from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import AnswerInvalid, GateChanged, HostRefused
 from cinatra_sdk.gates.decisions import SHORT, Decision
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import DriveOptions, GivenOptions, drop_placeholder
 from oas_compiler.cli.host.resources import find_parts

@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from rich.text import Text
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.keyboard import Keyboard
 from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.terminal.streams import Terminal

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 from pydantic import JsonValue
@@ -30,6 +30,7 @@ from cinatra_sdk.gates.forms.approval_forms import TextForm
 from cinatra_sdk.gates.forms.schema_form import SchemaForm
 from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.ask.input_form import Form, FormField, Path, assembled, fields_of
 from oas_compiler.cli.terminal.argument_values import NOT_JSON, decoded
 from oas_compiler.cli.terminal.keyboard import HOW_TO_TYPE, EditorFailed, Keyboard, paged

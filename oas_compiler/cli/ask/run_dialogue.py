@@ -13,7 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rich.control import Control
@@ -27,6 +27,7 @@ from cinatra_sdk.events import split_path
 from cinatra_sdk.flow.plan.plan import open_plans
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store import RunStore

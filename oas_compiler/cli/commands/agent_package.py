@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +15,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender
 from oas_compiler.cli.host import options
 from oas_compiler.cli.terminal.exits import Exit, Halt, error_document

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from cinatra_sdk.data.text.message_words import did_you_mean, say_number
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.catalog import all_rules
 from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender
 from oas_compiler.cli.host import options

@@ -12,12 +12,13 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from cinatra_sdk.data.text.message_words import say_number
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import local_services, options, resources
 from oas_compiler.cli.host.local_services import read_agents
 from oas_compiler.cli.host.resources import Own

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 import uuid
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import local_services, options, resources
 from oas_compiler.cli.host.local_services import (
     admit_tools_of_simulation,

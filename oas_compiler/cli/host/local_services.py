@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from cinatra_sdk.data.text.message_words import say_number
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host.resources import USUAL_ORG, Own, PlatformOptions
 from oas_compiler.cli.terminal.exits import Halt
 from oas_compiler.cli.terminal.printable_text import clean

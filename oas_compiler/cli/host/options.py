@@ -6,12 +6,13 @@ import functools
 import inspect
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypedDict, get_type_hints
 
 import typer
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import resources
 from oas_compiler.cli.host.resources import Own, find_parts, repeat_options
 from oas_compiler.cli.terminal.argument_values import PLACEHOLDERS, duration, environment

@@ -13,12 +13,13 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.data.author_json import JsonValue
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.argument_values import names_without_value, placeholders
 from oas_compiler.cli.terminal.exits import Halt
 from oas_compiler.cli.terminal.streams import Terminal

@@ -15,13 +15,14 @@ import functools
 import importlib.metadata
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
 from cinatra_sdk.contract import BASE_URL, ENDED
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import resources
 from oas_compiler.cli.host.options import GivenOptions
 from oas_compiler.cli.host.resources import ALLOW, ANY_HOST, RUN_TOKEN

@@ -13,7 +13,6 @@ itself continues it in the next line, so that it can be copied whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from rich.cells import cell_len
@@ -21,6 +20,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from cinatra_sdk.light_imports.records import dataclass
 
 _GAP: Final = 2
 """Columns of the terminal between two cells."""

@@ -22,7 +22,6 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TextIO
 
 from rich.console import Console, RenderableType
@@ -30,6 +29,7 @@ from rich.control import Control
 from rich.segment import Segment, Segments
 from rich.text import Text
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.layout import Lines
 from oas_compiler.cli.terminal.printable_text import annotation, clean, printed
 from oas_compiler.text.safe_text import without_secrets

@@ -19,13 +19,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.values import Extent
 

@@ -17,7 +17,6 @@ each row becomes a block of lines:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -27,6 +26,7 @@ from rich.text import Text
 
 from cinatra_sdk.api.gate_json import find_place, find_risk, make_gate, make_need, make_wait
 from cinatra_sdk.contract import CALL_STEP
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.layout import Compact, Indented, Listing, Pieces, unbroken
 from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.run_view import command_line, commands_of, settle_commands

@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from rich import box
@@ -31,6 +30,7 @@ from cinatra_sdk.data.ports import Schema, choices, properties_of, read_type
 from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.argument_values import NOT_JSON, decoded
 from oas_compiler.cli.terminal.layout import Fitting, Widths
 from oas_compiler.cli.terminal.printable_text import clean, cut

@@ -2,7 +2,7 @@
 
 The folders and modules, from the ground up; each imports only those above it here:
 
-    public_names      names that are imported on first use
+    light_imports     names imported on first use; dataclasses that are cheap to import
     errors contract   the error tree, and the words that both packages obey
     threads           functions that may block, called beside the event loop
     events            what happens in a run, told to whoever watches
@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.engine.host_context import HostContext, host_context
@@ -83,18 +83,15 @@ if TYPE_CHECKING:
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.gates.hitl import build_hitl_gate
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform import (
-        HttpPlatform,
-        Platform,
-        PlatformError,
-        SimulatedPlatform,
-    )
+    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+    from cinatra_sdk.outside.platform.protocol import Platform, PlatformError
+    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store import RunStore
     from cinatra_sdk.store.flows.graph_flow import graph_flow
 
 FLOORS: Final = (
-    "public_names", "errors", "threads", "contract", "events", "langgraph_internals", "data", "governed",
+    "light_imports", "errors", "threads", "contract", "events", "langgraph_internals", "data", "governed",
     "tool_loop", "first_turn", "context", "attachments", "outside", "models", "platform", "effects",
     "engine", "host_parts", "gates", "hitl", "flow", "blocks", "runs", "api", "postgres", "agents", "activations",
     "local_postgres", "governance", "testing", "store", "host", "bridge", "passthrough",
@@ -102,57 +99,6 @@ FLOORS: Final = (
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
 
 # No module here is called like a name below: importing the module would hide the name.
-_LATER: Final = {
-    "Decision": "gates.decisions",
-    "Gate": "gates.gate",
-    "GovernedState": "engine.state_channels",
-    "HostContext": "engine.host_context",
-    "host_context": "engine.host_context",
-    "HostParts": "host_parts.host_parts",
-    "HttpPlatform": "outside.platform",
-    "Platform": "outside.platform",
-    "SimulatedPlatform": "outside.platform",
-    "Run": "runs",
-    "RunStore": "store",
-    "build_hitl_gate": "gates.hitl",
-    "graph_flow": "store.flows.graph_flow",
-    "AnswerInvalid": "errors",
-    "CheckpointsUnusable": "errors",
-    "ChoiceGone": "errors",
-    "ContextMismatch": "errors",
-    "EffectDiffers": "errors",
-    "EffectRefused": "errors",
-    "EffectSettled": "errors",
-    "EffectUnknown": "errors",
-    "EngineUnsupported": "errors",
-    "FenceLost": "errors",
-    "FlowChanged": "errors",
-    "FlowError": "errors",
-    "ForkRefused": "errors",
-    "GateChanged": "errors",
-    "GateClosed": "errors",
-    "GateUnreadable": "errors",
-    "HostRefused": "errors",
-    "InputInvalid": "errors",
-    "KindRefused": "errors",
-    "LimitExceeded": "errors",
-    "NodeFailed": "errors",
-    "NotAllowed": "errors",
-    "NotConfigured": "errors",
-    "PlaceholderRefused": "errors",
-    "PolicyInvalid": "errors",
-    "RunBusy": "errors",
-    "RunEnded": "errors",
-    "RunNotCompleted": "errors",
-    "RunNotEnded": "errors",
-    "RunNotFound": "errors",
-    "ShownDiffers": "errors",
-    "StoreError": "errors",
-    "StoreUnreachable": "errors",
-    "ValueRefused": "errors",
-    "PlatformError": "outside.platform",
-}
-
 __version__: Final = "0.1.0"
 """Of the distribution `oasflow`, which holds this package and `oas_compiler`."""
 
@@ -206,6 +152,24 @@ __all__ = [
     "ValueRefused",
     "PlatformError",
 ]
+
+_LATER: Final = dict.fromkeys(__all__, "errors") | {
+    "Decision": "gates.decisions",
+    "Gate": "gates.gate",
+    "GovernedState": "engine.state_channels",
+    "HostContext": "engine.host_context",
+    "host_context": "engine.host_context",
+    "HostParts": "host_parts.host_parts",
+    "HttpPlatform": "outside.platform.http_platform",
+    "Platform": "outside.platform.protocol",
+    "SimulatedPlatform": "outside.platform.simulation",
+    "Run": "runs",
+    "RunStore": "store",
+    "build_hitl_gate": "gates.hitl",
+    "graph_flow": "store.flows.graph_flow",
+    "PlatformError": "outside.platform.protocol",
+}
+"""Of each name its module: the errors are by far the most."""
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = import_on_use(__name__, _LATER)

@@ -9,26 +9,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
-    from cinatra_sdk.host.bridge import (
-        BridgeTool,
-        LlmBridge,
-        Offer,
-        OfferedModel,
-        ScriptFile,
-        Toolbox,
-    )
+    from cinatra_sdk.host.bridge.answer_scripts import ScriptFile
+    from cinatra_sdk.host.bridge.bridge_route import LlmBridge
+    from cinatra_sdk.host.bridge.model_offers import Offer, OfferedModel
+    from cinatra_sdk.host.bridge.toolboxes import BridgeTool, Toolbox
     from cinatra_sdk.host.model_routes import make_routes, modelled, owned_by, read_models
 
 _LATER: Final = {
-    "LlmBridge": "host.bridge",
-    "Offer": "host.bridge",
-    "OfferedModel": "host.bridge",
-    "ScriptFile": "host.bridge",
-    "BridgeTool": "host.bridge",
-    "Toolbox": "host.bridge",
+    "LlmBridge": "host.bridge.bridge_route",
+    "Offer": "host.bridge.model_offers",
+    "OfferedModel": "host.bridge.model_offers",
+    "ScriptFile": "host.bridge.answer_scripts",
+    "BridgeTool": "host.bridge.toolboxes",
+    "Toolbox": "host.bridge.toolboxes",
     "make_routes": "host.model_routes",
     "modelled": "host.model_routes",
     "owned_by": "host.model_routes",

@@ -9,55 +9,55 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
-    from cinatra_sdk.outside.effects import (
+    from cinatra_sdk.outside.effects.door import (
         Begun,
         Differs,
         Door,
-        Effect,
-        EffectFailure,
         EffectNews,
-        EffectResult,
         Entry,
         Ledger,
-        MemoryLedger,
         Stored,
         Unknown,
-        Usage,
         Verdict,
-        aadmit,
-        admit,
-        aperform,
         current_key,
+    )
+    from cinatra_sdk.outside.effects.effect import (
+        Effect,
+        EffectFailure,
+        EffectResult,
+        Usage,
         key_at,
-        perform,
         read_failure,
     )
+    from cinatra_sdk.outside.effects.execution import aperform, perform
+    from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
+    from cinatra_sdk.outside.effects.permits import aadmit, admit
 
 _LATER: Final = {
-    "Effect": "outside.effects",
-    "EffectResult": "outside.effects",
-    "Usage": "outside.effects",
-    "key_at": "outside.effects",
-    "perform": "outside.effects",
-    "aperform": "outside.effects",
-    "admit": "outside.effects",
-    "aadmit": "outside.effects",
-    "current_key": "outside.effects",
-    "Door": "outside.effects",
-    "Verdict": "outside.effects",
-    "EffectNews": "outside.effects",
-    "Ledger": "outside.effects",
-    "Entry": "outside.effects",
-    "Begun": "outside.effects",
-    "Stored": "outside.effects",
-    "Unknown": "outside.effects",
-    "Differs": "outside.effects",
-    "MemoryLedger": "outside.effects",
-    "EffectFailure": "outside.effects",
-    "read_failure": "outside.effects",
+    "Effect": "outside.effects.effect",
+    "EffectResult": "outside.effects.effect",
+    "Usage": "outside.effects.effect",
+    "key_at": "outside.effects.effect",
+    "perform": "outside.effects.execution",
+    "aperform": "outside.effects.execution",
+    "admit": "outside.effects.permits",
+    "aadmit": "outside.effects.permits",
+    "current_key": "outside.effects.door",
+    "Door": "outside.effects.door",
+    "Verdict": "outside.effects.door",
+    "EffectNews": "outside.effects.door",
+    "Ledger": "outside.effects.door",
+    "Entry": "outside.effects.door",
+    "Begun": "outside.effects.door",
+    "Stored": "outside.effects.door",
+    "Unknown": "outside.effects.door",
+    "Differs": "outside.effects.door",
+    "MemoryLedger": "outside.effects.memory_ledgers",
+    "EffectFailure": "outside.effects.effect",
+    "read_failure": "outside.effects.effect",
 }
 
 __all__ = [

@@ -22,13 +22,15 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from types import TracebackType
 from typing import Final, Literal, Self, TypeAlias
 from urllib.parse import unquote
 
 from pydantic import JsonValue
+
+from cinatra_sdk.light_imports.records import dataclass
 
 __all__ = ["RunEvent", "split_path"]
 

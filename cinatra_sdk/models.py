@@ -2,28 +2,21 @@
 
     from cinatra_sdk.models import ScriptedModel, ScriptedReply
 
-The rooms behind it: `outside/models/`, and `outside/models/uploads/`.
+The rooms behind it: `outside/models/`, and `outside/models/uploads.py`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
-    from cinatra_sdk.outside.models import (
-        ModelConfig,
-        Models,
-        ModelUsage,
-        NodeUsage,
-        RecordingModel,
-        ReplayingModel,
-        ScriptedModel,
-        ScriptedReply,
-        connect_model,
-    )
-    from cinatra_sdk.outside.models.model_scripts import AskedModel
+    from cinatra_sdk.outside.models.clients import Models, connect_model
+    from cinatra_sdk.outside.models.config import ModelConfig
+    from cinatra_sdk.outside.models.model_scripts import AskedModel, ScriptedModel, ScriptedReply
+    from cinatra_sdk.outside.models.recordings import RecordingModel, ReplayingModel
+    from cinatra_sdk.outside.models.totals import ModelUsage, NodeUsage
     from cinatra_sdk.outside.models.uploads import (
         AnthropicFiles,
         FileToUpload,
@@ -35,15 +28,15 @@ if TYPE_CHECKING:
     )
 
 _LATER: Final = {
-    "ModelConfig": "outside.models",
-    "Models": "outside.models",
-    "connect_model": "outside.models",
-    "ScriptedModel": "outside.models",
-    "ScriptedReply": "outside.models",
-    "RecordingModel": "outside.models",
-    "ReplayingModel": "outside.models",
-    "ModelUsage": "outside.models",
-    "NodeUsage": "outside.models",
+    "ModelConfig": "outside.models.config",
+    "Models": "outside.models.clients",
+    "connect_model": "outside.models.clients",
+    "ScriptedModel": "outside.models.model_scripts",
+    "ScriptedReply": "outside.models.model_scripts",
+    "RecordingModel": "outside.models.recordings",
+    "ReplayingModel": "outside.models.recordings",
+    "ModelUsage": "outside.models.totals",
+    "NodeUsage": "outside.models.totals",
     "AskedModel": "outside.models.model_scripts",
     "FileToUpload": "outside.models.uploads",
     "ProviderFiles": "outside.models.uploads",

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
-    from cinatra_sdk.host.passthrough import ChildAgents, NamedCall, NamedTool, Passthrough
+    from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
+    from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, Passthrough
 
 _LATER: Final = {
-    "Passthrough": "host.passthrough",
-    "NamedTool": "host.passthrough",
-    "NamedCall": "host.passthrough",
-    "ChildAgents": "host.passthrough",
+    "Passthrough": "host.passthrough.passthrough_route",
+    "NamedTool": "host.passthrough.passthrough_route",
+    "NamedCall": "host.passthrough.passthrough_route",
+    "ChildAgents": "host.passthrough.agent_runs",
 }
 
 __all__ = [

@@ -9,7 +9,7 @@ This module loads no engine, so that listing runs is fast; `activations.py` driv
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,6 +19,7 @@ from cinatra_sdk.contract import Status
 from cinatra_sdk.errors import RunNotCompleted
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -37,7 +38,7 @@ class Stop:
     """The branch name of the EndNode that was reached."""
     messages: tuple[Mapping[str, JsonValue], ...] = ()
     """What was said, in order: `{"role", "content", "node", "path", "id", …}`; see
-    `cinatra_sdk.engine.conversation`.
+    `cinatra_sdk.engine.list_channels`.
     """
     decisions: tuple[Mapping[str, JsonValue], ...] = ()
     rejected_at: str = ""
@@ -135,6 +136,6 @@ class Run:
 
 
 def _make_conversation(records: Iterable[Mapping[str, JsonValue]]) -> list[BaseMessage]:
-    from cinatra_sdk.engine.conversation import make_messages  # loads LangChain
+    from cinatra_sdk.engine.list_channels import make_messages  # loads LangChain
 
     return make_messages(records)

@@ -75,14 +75,14 @@ from cinatra_sdk.blocks import (
     was_sent,
     with_strict_serializer,
 )
-from cinatra_sdk.context.selector import RENDERER
-from cinatra_sdk.context.slot_choice import (
+from cinatra_sdk.context.candidates import (
     MOST_ALONE,
     MOST_ASKED,
     OUTDATED,
     REFUSED_KEY,
     refusal_of,
 )
+from cinatra_sdk.context.selector import RENDERER
 from cinatra_sdk.platform import PlatformCall
 from graphs.platform import effects_of, platform_of
 from graphs.selection_words import (

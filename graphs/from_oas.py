@@ -32,7 +32,7 @@ from langgraph.graph.state import CompiledStateGraph
 from cinatra_sdk import HostContext, HostParts, HostRefused, InputInvalid
 from cinatra_sdk.blocks import on_own_threads
 from cinatra_sdk.data.text.author_files import Folder
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.host_parts.factory import HOST_VARIABLE, load_host
 from cinatra_sdk.host_parts.host_parts import NO_PARTS
 from graphs.platform import effects_of, platform_of

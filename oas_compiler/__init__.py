@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
     from oas_compiler.findings.finding import Finding

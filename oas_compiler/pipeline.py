@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.data.templates.environment_names import fill_environment
+from cinatra_sdk.data.templates.placeholders import fill_environment
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.build import build
 from oas_compiler.checks.compile_rules import STRUCTURE, run_rules
 from oas_compiler.checks.subject import Subject
@@ -100,6 +101,12 @@ class PreparedFile:
     def list_findings(self) -> Diagnostics:
         """The findings, fresh: rules add theirs to them."""
         return self.found.copy()
+
+    def read_alone(self) -> Subject | None:
+        """The subject of the file by itself, without the components that it leads to."""
+        if self.written is None or self.written is self.source:
+            return self.subject
+        return subject_of(self.written, Findings(), None, None)
 
 
 def compile_ir(
@@ -201,7 +208,7 @@ def check_prepared(
 ) -> Diagnostics:
     """As `check`, of a file that was read already; unsaved: of its package.json."""
     # Compiling applies few rules, and does not load the others.
-    from oas_compiler.catalog.installed_rules import list_applied_rules, load_rule_packs
+    from oas_compiler.catalog import list_applied_rules, load_rule_packs
 
     findings, subject, read = prepared.list_findings(), prepared.subject, prepared.source
     if read is not None and subject is not None:
@@ -249,6 +256,12 @@ def _cover_secrets(
     found = Diagnostics()
     again = _build_subject(respelled(read, found), value, found, subject.tools)
     return replace(again, env_names=subject.env_names, policy=subject.policy), found
+
+
+def subject_of_source(source: SourceInput) -> Subject | None:
+    """The subject of a file by itself; `None` for one that cannot be read."""
+    read = read_source(source, Findings())
+    return subject_of(read, Findings(), None, None) if read is not None else None
 
 
 def subject_of(

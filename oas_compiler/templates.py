@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_NAME
+from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_NAME
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.input_bounds import MAX_TEMPLATE, MAX_TEMPLATES
 from oas_compiler.text.marks import child
@@ -266,7 +266,7 @@ def strings(value: JsonValue, pointer: str) -> Iterator[tuple[str, str]]:
 
 def write_placeholder(name: str, written: str) -> str:
     """`written`, if it means the value of that name here too, else a placeholder that does."""
-    from cinatra_sdk.data.templates.simple_templates import BY_NAME, is_simple
+    from cinatra_sdk.data.templates.placeholders import BY_NAME, is_simple
 
     usual = "{{" + name + "}}"
     if is_simple(written):
@@ -317,7 +317,7 @@ def _find_simple_names(template: str) -> frozenset[str]:
 
     Such a template is put together without a compiler, however long it is.
     """
-    from cinatra_sdk.data.templates.simple_templates import Put, parts_of
+    from cinatra_sdk.data.templates.placeholders import Put, parts_of
 
     return frozenset(str(part.path[0]) for part in parts_of(template) if isinstance(part, Put))
 
@@ -353,7 +353,7 @@ def find_printed_names(template: str) -> frozenset[str]:
     """
     from cinatra_sdk.data.templates.language import TemplateError as Refused
     from cinatra_sdk.data.templates.parser import list_printed_names
-    from cinatra_sdk.data.templates.simple_templates import Put, parts_of
+    from cinatra_sdk.data.templates.placeholders import Put, parts_of
 
     parts = parts_of(template)
     if parts:

@@ -22,8 +22,8 @@ from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
 from cinatra_sdk.store.artifacts.object_store import ObjectContent, SavedObjects
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.evidence.governance_sources import StoredPacks
 from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
-from cinatra_sdk.store.evidence.pack_store import StoredPacks
 from cinatra_sdk.store.flows.graph_flow import GraphFlow
 from tests.databases import Databases, outline_of, shape_of
 from tests.governance.packs import read_pack

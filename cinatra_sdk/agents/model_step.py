@@ -1,8 +1,8 @@
-"""One step of an agent: its model sees the conversation, and answers or asks for calls.
+"""A step of an agent: its model sees the conversation, and answers or asks for calls.
 
     {"text": "", "calls": [{"id": "call_1", "name": "search", "args": {"query": "bees"}}]}
 
-The step is one effect of the kind `model`; the calls are made by other nodes, one after the other.
+The step is an effect of the kind `model`; other nodes make the calls, in turn.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -24,14 +24,12 @@ from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.ports import STRING, TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.engine.conversation import read_record
 from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.engine.list_channels import without_seal
+from cinatra_sdk.engine.list_channels import read_record, without_seal
 from cinatra_sdk.errors import LimitExceeded, ValueRefused
 from cinatra_sdk.flow.nodes.llm_node import declare
 from cinatra_sdk.flow.plan.channel_names import MESSAGES, channel_of
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import make_render, read_model_settings
 from cinatra_sdk.flow.requests.model_question import ModelAsker, ModelSettings, PreparedQuery
@@ -46,13 +44,13 @@ from cinatra_sdk.flow.requests.prompt_context import (
     read_opening,
 )
 from cinatra_sdk.flow.visit.talk import ask_for_calls, hear, read_conversation
-from cinatra_sdk.outside.effects import aperform, perform
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.tool_loop.model_calls import ModelCall, list_calls, name_calls
-from cinatra_sdk.tool_loop.tool_forms import bind_tools
+from cinatra_sdk.tool_loop import ModelCall, bind_tools, list_calls, name_calls
 
 if TYPE_CHECKING:
     from cinatra_sdk.outside.models.question import Live

@@ -1,16 +1,16 @@
-"""Shortens what the model of an agent sees: a message that is too long, or a conversation with too many.
+"""Shortens the conversation that the model of an agent sees: a message that is too long, or too many messages.
 
     Shortening(most_size=20_000, …)                       a longer message becomes its summary
-    Shortening(most_messages=50, keep=10, …)              all but the last ten become one summary
+    Shortening(most_messages=50, keep=10, …)              a summary in place of all but the last ten
 
 A node before the model's asks for one summary at each visit, as an effect of the kind `model`, and
-keeps it in its record; the conversation of the run stays as it was said.
+stores it in its record; the conversation of the run stays as it was said.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -21,14 +21,14 @@ from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.flow.plan.channel_names import MESSAGES, channel_of
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import make_render, read_model_settings
 from cinatra_sdk.flow.requests.model_question import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.visit.talk import read_conversation
-from cinatra_sdk.outside.effects import EffectResult, aperform, perform
-from cinatra_sdk.outside.effects.effect import Usage, hash_json
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import EffectResult, Usage, hash_json
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs

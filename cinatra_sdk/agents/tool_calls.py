@@ -1,16 +1,15 @@
-"""The calls of an agent: takes one after the other to the node that runs it, then back to the model.
+"""The calls of an agent: takes each in turn to the node that runs it, then back to the model.
 
     {"text": "", "calls": [search, send]}     →  search → calls → send → calls → model
     {"text": "Done.", "calls": []}            →  the end
 
-What a tool gave is told to the model here, and so is a call that cannot be made: of an unknown tool,
-or with arguments that the tool does not take.
+The result of a tool goes to the model here, and so does the reason why a call cannot be made: the tool
+is unknown, or does not take the arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from langchain_core.messages import BaseMessage
@@ -30,19 +29,19 @@ from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.flow.nodes.mcp_tool_node import FAILED
 from cinatra_sdk.flow.plan.channel_names import MESSAGES, channel_of
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import CHANGED, DENIED
 from cinatra_sdk.flow.visit.talk import give_result, hear
-from cinatra_sdk.tool_loop.model_calls import (
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.tool_loop import (
     ArgumentsUnusable,
     DueCall,
     ModelCall,
     UnmadeCall,
+    format_result,
     walk_calls,
 )
-from cinatra_sdk.tool_loop.tool_forms import format_result
 
 State = Mapping[str, Any]
 Step: TypeAlias = DueCall[AgentTool] | UnmadeCall

@@ -7,7 +7,6 @@ OfferedTool(name="search", node="search", inputs=(Port("query"),))
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from pydantic import JsonValue
@@ -17,8 +16,13 @@ from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.flow.nodes.mcp_tool_node import ARGUMENTS, RESULT, TOOL
 from cinatra_sdk.flow.nodes.toolbox_node import TOOLS
 from cinatra_sdk.flow.plan.channel_names import channel_of
-from cinatra_sdk.tool_loop.model_calls import ArgumentsUnusable, require_object, require_schema
-from cinatra_sdk.tool_loop.tool_forms import describe_function
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.tool_loop import (
+    ArgumentsUnusable,
+    describe_function,
+    require_object,
+    require_schema,
+)
 
 SUBMIT: Final = "submit_result"
 """The tool by which a model gives the outputs of its agent; no node runs it."""

@@ -1,8 +1,7 @@
 """What every surface tells and asks: JSON under one version, errors over HTTP, and who may do what.
 
-run_json.py      a run, its summary, and what belongs to it: events, decisions, calls, choices, models
+run_json.py      a run, its summary, and what belongs to it: events, decisions, calls, choices; pages of lists
 gate_json.py     a gate, and all else that needs a person
-page_json.py     pages of lists
 http_errors.py   one status, one code and one form of body for every error
 json_schemas.py  the JSON Schemas of all of these, as `docs/schemas/api` has them
 permission.py    `may`: whether a person may see, start, answer, settle, stop or archive
@@ -19,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.api.gate_json import (
@@ -44,18 +43,6 @@ if TYPE_CHECKING:
         SHAPES,
         schema_of,
     )
-    from cinatra_sdk.api.page_json import (
-        DecisionPageJson,
-        EventListJson,
-        NeedPageJson,
-        PageEndJson,
-        RunPageJson,
-        make_decision_page,
-        make_event_list,
-        make_need_page,
-        make_page_end,
-        make_run_page,
-    )
     from cinatra_sdk.api.permission import (
         ACTIONS,
         Action,
@@ -70,17 +57,27 @@ if TYPE_CHECKING:
         CallJson,
         ChosenJson,
         DecisionJson,
+        DecisionPageJson,
         EventJson,
+        EventListJson,
         ModelUsageJson,
+        NeedPageJson,
+        PageEndJson,
         RunJson,
+        RunPageJson,
         RunSummaryJson,
         SettlementJson,
         WholeRunJson,
         make_call,
         make_chosen,
         make_decision,
+        make_decision_page,
         make_event,
+        make_event_list,
+        make_need_page,
+        make_page_end,
         make_run,
+        make_run_page,
         make_run_summary,
         make_settlement,
         make_usage,
@@ -94,10 +91,10 @@ _LATER: Final = {
     "CallJson": "api.run_json",
     "ChosenJson": "api.run_json",
     "DecisionJson": "api.run_json",
-    "DecisionPageJson": "api.page_json",
+    "DecisionPageJson": "api.run_json",
     "ErrorJson": "api.http_errors",
     "EventJson": "api.run_json",
-    "EventListJson": "api.page_json",
+    "EventListJson": "api.run_json",
     "GateJson": "api.gate_json",
     "HTTP_ERRORS": "api.http_errors",
     "HttpError": "api.http_errors",
@@ -105,13 +102,13 @@ _LATER: Final = {
     "MayRule": "api.permission",
     "ModelUsageJson": "api.run_json",
     "NeedJson": "api.gate_json",
-    "NeedPageJson": "api.page_json",
+    "NeedPageJson": "api.run_json",
     "OpenGateJson": "api.gate_json",
-    "PageEndJson": "api.page_json",
+    "PageEndJson": "api.run_json",
     "Person": "api.permission",
     "Proof": "api.permission",
     "RunJson": "api.run_json",
-    "RunPageJson": "api.page_json",
+    "RunPageJson": "api.run_json",
     "RunSummaryJson": "api.run_json",
     "SHAPES": "api.json_schemas",
     "SettlementJson": "api.run_json",
@@ -121,17 +118,17 @@ _LATER: Final = {
     "make_call": "api.run_json",
     "make_chosen": "api.run_json",
     "make_decision": "api.run_json",
-    "make_decision_page": "api.page_json",
+    "make_decision_page": "api.run_json",
     "make_error": "api.http_errors",
     "make_event": "api.run_json",
-    "make_event_list": "api.page_json",
+    "make_event_list": "api.run_json",
     "make_gate": "api.gate_json",
     "make_need": "api.gate_json",
-    "make_need_page": "api.page_json",
+    "make_need_page": "api.run_json",
     "make_open_gate": "api.gate_json",
-    "make_page_end": "api.page_json",
+    "make_page_end": "api.run_json",
     "make_run": "api.run_json",
-    "make_run_page": "api.page_json",
+    "make_run_page": "api.run_json",
     "make_run_summary": "api.run_json",
     "make_settlement": "api.run_json",
     "make_usage": "api.run_json",

@@ -13,9 +13,10 @@ of packs on who approves.  A policy that fails, or answers anything but a `Verdi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Literal, TypeAlias, get_args
 
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Verdict
 
 Action: TypeAlias = Literal["see", "start", "answer", "settle", "stop", "archive"]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pydantic import JsonValue
@@ -30,6 +29,7 @@ from cinatra_sdk.attachments.attachment_refs import (
     read_refs,
 )
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
+from cinatra_sdk.light_imports.records import dataclass
 
 _KEYS = ("text", "attachments")
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Final, Literal
 
 from cinatra_sdk.attachments.attachment_refs import AttachmentRef
+from cinatra_sdk.light_imports.records import dataclass
 
 Provider = Literal["openai", "anthropic", "gemini"]
 NativeKind = Literal["openai_input_file", "anthropic_document", "gemini_file_data"]

@@ -14,7 +14,7 @@ assistant's turn follows, and only if that turn has no files of its own.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import JsonValue
@@ -42,6 +42,7 @@ from cinatra_sdk.attachments.uploads import (
     aresolve_attachments,
     resolve_attachments,
 )
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage

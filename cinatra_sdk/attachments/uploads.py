@@ -14,7 +14,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
@@ -28,6 +27,7 @@ from cinatra_sdk.attachments.provider_capabilities import (
     find_capability,
 )
 from cinatra_sdk.governed.secret_values import redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.threads import call_beside
 
 

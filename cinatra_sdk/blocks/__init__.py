@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.activations import advance
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
     from cinatra_sdk.blocks.proposal_graph import build_proposing_graph, propose_and_confirm
     from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, StateKeyMissing, Step, node_of
+    from cinatra_sdk.engine.graph_input import on_own_threads
     from cinatra_sdk.engine.host_context import Effects, context_of
     from cinatra_sdk.engine.serializer import STRICT_SERIALIZER, with_strict_serializer
     from cinatra_sdk.engine.state_channels import Appended, HostOnly, Latest, has_ended, seal
     from cinatra_sdk.engine.tasks import was_sent
-    from cinatra_sdk.engine.thread_owner import on_own_threads
     from cinatra_sdk.gates.gate import gate_id, gate_of
     from cinatra_sdk.gates.hitl import GateNode, Outcome, gate_visit
     from cinatra_sdk.runs import Stop
@@ -62,7 +62,7 @@ _LATER: Final = {
     "context_of": "engine.host_context",
     "with_strict_serializer": "engine.serializer",
     "STRICT_SERIALIZER": "engine.serializer",
-    "on_own_threads": "engine.thread_owner",
+    "on_own_threads": "engine.graph_input",
     "was_sent": "engine.tasks",
     "gate_id": "gates.gate",
     "gate_of": "gates.gate",

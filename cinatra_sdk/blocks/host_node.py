@@ -27,8 +27,8 @@ from pydantic import JsonValue
 
 from cinatra_sdk.blocks.step import NodeRunnable, State, node_of
 from cinatra_sdk.data.json_values import check_value
+from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.data.schema.problems import first_problem
-from cinatra_sdk.data.schema.schema_references import load_schemas
 from cinatra_sdk.engine.host_context import DERIVED, HostContext, context_of, name_ledger
 from cinatra_sdk.engine.lineage import does_not_act
 from cinatra_sdk.engine.state_channels import has_ended, seal

@@ -19,7 +19,7 @@ of the run's owner, whom the platform knows by the run's id.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -29,7 +29,8 @@ from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, tem
 from cinatra_sdk.data.templates.flow_templates import Renderer
 from cinatra_sdk.data.templates.language import TemplateError
 from cinatra_sdk.engine.host_context import Effects
-from cinatra_sdk.host_parts.first_turn_reader import FirstTurnReader, read_text
+from cinatra_sdk.host_parts.host_parts import FirstTurnReader, read_text
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import (
     BASE_URL_PLACEHOLDER,
     BRIDGE_PATH,

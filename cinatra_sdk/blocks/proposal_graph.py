@@ -48,7 +48,8 @@ from cinatra_sdk.first_turn.proposals import Places, Proposal, make_note, make_t
 from cinatra_sdk.first_turn.workspace import find_image
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.gates.hitl import build_hitl_gate
-from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult
+from cinatra_sdk.outside.effects.execution import aperform, perform
 
 NODES: Final = ("host_node", "propose", "review", "write", "terminal_node")
 PROPOSAL: Final = "proposal"

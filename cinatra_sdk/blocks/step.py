@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -24,7 +23,7 @@ from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import check_value
-from cinatra_sdk.data.schema.schema_references import load_schemas
+from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.data.templates.flow_templates import TemplateError
 from cinatra_sdk.engine.host_context import Effects, HostContext, context_of
 from cinatra_sdk.engine.lineage import arefuse_forks, refuse_forks, require_known, seen_update
@@ -33,6 +32,7 @@ from cinatra_sdk.engine.tasks import require_own_graph, telling_node, visit_of, 
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.secret_values import clean_error
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.platform_calls import aperform_call, perform_call
 from cinatra_sdk.outside.platform.protocol import (
     DeclaredOutput,

@@ -1,10 +1,9 @@
 """Context slots: artifacts that an agent gets besides its inputs, chosen and pinned.
 
 slot_declarations.py  `AgentContextSlot`, as the author declares it; the slots of a whole flow
-candidates.py         the rows that an actor may see -> the candidates of a slot, in order
+candidates.py         the rows that an actor may see -> the candidates of a slot; a choice among them, and its key
 artifact_refs.py      `ResolvedContextRef`, an artifact pinned by three keys; `ContextSelection`
 selector.py           the screen on which a person chooses, and its rules
-slot_choice.py        a choice, checked against the candidates; its key; a choice that is gone
 selection_errors.py   every error, with the platform's status and code
 
 All modules are pure.  `cinatra_sdk.store.artifacts.artifacts` holds the rows and the audit, and

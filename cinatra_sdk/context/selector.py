@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeGuard
 
 from pydantic import JsonValue
 
 from cinatra_sdk.context.artifact_refs import SCOPES, ContextSelection, PinnedTriple
-from cinatra_sdk.context.slot_choice import REFUSED_KEY, ChoiceRules, check_choice
+from cinatra_sdk.context.candidates import REFUSED_KEY, ChoiceRules, check_choice
 from cinatra_sdk.contract import ResolutionMode
+from cinatra_sdk.light_imports.records import dataclass
 
 RENDERER: Final = "@cinatra-ai/context-selection-agent:context-selector"
 """Id of the screen; its scope is the publisher of the selection agent."""

@@ -10,13 +10,14 @@ Strict: an unknown key, a wrong type or a duplicate `slotId` is refused wherever
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
 from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.contract import ResolutionMode, SelectionMode
+from cinatra_sdk.light_imports.records import dataclass
 
 _Text = Annotated[str, Field(min_length=1)]
 

@@ -3,8 +3,7 @@
 json_values.py       the JSON values that a run may hold; strict reading of JSON text
 author_json.py       JSON that an author wrote, frozen
 json_paths.py        ways into a value, in jq's language
-ports.py             `TypedPort`, one input or output of a node, and its type
-port_schemas.py      JSON Schemas from ports; the fields of a schema that a person fills in
+ports.py             `TypedPort`, one input or output of a node, its type and its JSON Schema
 retry_policy.py      when an author wants a request repeated
 sensitive_fields.py  the host's values in place of sensitive fields
 version_ranges.py    npm's version ranges

@@ -8,8 +8,9 @@ No two readers can share and change one object.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from cinatra_sdk.light_imports.records import dataclass
 
 JsonValue: TypeAlias = "None | bool | int | float | str | list[JsonValue] | dict[str, JsonValue]"
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
 from cinatra_sdk.data.author_json import JsonValue
+from cinatra_sdk.light_imports.records import dataclass
 
 _PART: Final = re.compile(
     r"""\.?\[\s*(?:(?P<index>-?\d{1,9})|(?P<quoted>"(?:[^"\\]|\\.)*"))?\s*\]"""

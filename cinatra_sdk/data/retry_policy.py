@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final, Literal, TypeAlias, get_args
 
 from cinatra_sdk.data.author_json import JsonValue
+from cinatra_sdk.light_imports.records import dataclass
 
 Jitter: TypeAlias = Literal["full", "equal", "full_and_equal_for_throttle", "decorrelated"]
 JITTERS: Final[tuple[str, ...]] = get_args(Jitter)

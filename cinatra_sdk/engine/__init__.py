@@ -1,13 +1,11 @@
 """Everything the SDK asks of LangGraph: where a node stands, and whether it may act there.
 
 state_channels.py  the governed channels of a graph: which write counts
-list_channels.py   channels of lists that only grow: decisions and messages
-conversation.py    messages as LangChain's classes and as JSON
+list_channels.py   channels of lists that only grow: decisions and messages; messages as JSON
 host_context.py    the host's context of a run: identity, policy, credentials
-graph_input.py     the input and the answers of a caller: what would be lost is refused
+graph_input.py     the input and the answers of a caller, and the threads of other graphs: what is refused
 tasks.py           the origin of a node's state; the visits of a hand-written graph, and its events
 lineage.py         the line of a thread, its forks, and where nodes may act
 reentry.py         continues an inner graph after a further input
-thread_owner.py    one graph per thread: a thread of another graph is refused
 serializer.py      checkpointers with a strict serializer
 """

@@ -12,19 +12,19 @@ that `host_context` sets and counts as absent: a client of a graph server is not
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from cinatra_sdk.events import RunEvent, Tell
 from cinatra_sdk.governed.secret_values import long_enough
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import OPEN, Door
 from cinatra_sdk.outside.effects.memory_ledgers import LEDGER_NAME, name_run
 from cinatra_sdk.outside.platform.protocol import Credentials
 
 if TYPE_CHECKING:
-    from cinatra_sdk.outside.effects.door import EffectNews, Verdict
+    from cinatra_sdk.outside.effects.door import EffectNews, Ledger, Remembered, Verdict
     from cinatra_sdk.outside.effects.effect import Effect, Usage
-    from cinatra_sdk.outside.effects.ledger import Ledger, Remembered
 
 
 Effects: TypeAlias = Literal["line", "forks"]
@@ -136,7 +136,7 @@ def host_context(
     before_effect: called before every effect; raises where the run must not act any more.
     ledger:  what is known of earlier effects of the run, whose results are replayed; None: only
              its checkpoints are, and for effects that are at most once a ledger in the memory of the
-             process that began the run.  See `cinatra_sdk.outside.effects.ledger` and `process_ledgers`.
+             process that began the run.  See `cinatra_sdk.outside.effects.door` and `process_ledgers`.
     allow, spend, spent, on_effect: policy, budget and watcher; see `cinatra_sdk.outside.effects.Door`.
     started_by: the person who started the run, whom a governed run acts for where nothing else says so.
     tell:    takes every event of the run, in order; see `cinatra_sdk.events.RunEvent`.

@@ -35,7 +35,7 @@ from cinatra_sdk.engine.host_context import Effects, context_of
 from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.engine.tasks import own_channels, unsupported
 from cinatra_sdk.errors import ForkRefused
-from cinatra_sdk.langgraph_internals import running_task
+from cinatra_sdk.langgraph_internals import task_facts
 from cinatra_sdk.langgraph_internals.checkpoint_ids import (
     CheckpointLink,
     aread_links,
@@ -90,8 +90,8 @@ def place_of(config: RunnableConfig, execution: Any) -> ThreadPlace | None:
     execution: the runtime's `execution_info`.
     Raises: `EngineUnsupported` where the engine does not tell the place.
     """
-    saver = running_task.find_checkpointer(config)
-    if saver is running_task.NOT_TOLD:
+    saver = task_facts.find_checkpointer(config)
+    if saver is task_facts.NOT_TOLD:
         raise unsupported("where checkpoints are kept, so no fork can be told from a thread's line")
     if (
         execution is None
@@ -104,7 +104,7 @@ def place_of(config: RunnableConfig, execution: Any) -> ThreadPlace | None:
         thread=str(execution.thread_id),
         namespace=execution.checkpoint_ns.rpartition("|")[0],
         checkpoint=execution.checkpoint_id,
-        is_kept=running_task.is_stored_on_the_way(config),
+        is_kept=task_facts.is_stored_on_the_way(config),
     )
 
 

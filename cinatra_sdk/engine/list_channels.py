@@ -5,6 +5,8 @@ In: sealed lists of further items.  Out: the whole list, wherever a node or a ho
     {"decisions": seal([{"gate": "review", …}])}     a write
     [{"gate": "review", …, "seal": b"…"}]            the list
 
+The conversation holds messages of LangChain; `make_message` and `read_record` are their way from JSON and back.
+
 A checkpoint stores a long list whole only where the list has doubled; between two such checkpoints the
 engine adds the writes since then (LangGraph's `DeltaChannel`).  A list stored whole by each checkpoint
 would fill the database with the square of its length.  A short list is stored whole: no further reading.
@@ -17,15 +19,58 @@ replaces or removes an item.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Self
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langgraph.channels import DeltaChannel
+from pydantic import JsonValue
 
-from cinatra_sdk.engine.conversation import make_message, read_records
 from cinatra_sdk.engine.state_channels import SEAL_KEY, SEALED, unseal
 from cinatra_sdk.langgraph_internals.channels import MISSING, DeltaSnapshot
+
+_KINDS: Final[Mapping[str, type[BaseMessage]]] = {
+    "assistant": AIMessage,
+    "user": HumanMessage,
+    "system": SystemMessage,
+    "tool": ToolMessage,
+}
+_ROLES: Final = {"ai": "assistant", "human": "user"}
+"""LangChain's types whose role has another name."""
+_FIELDS: Final = ("id", "name", "tool_calls", "tool_call_id")
+"""Members of a record that are fields of a message; all others are in `additional_kwargs`."""
+
+
+def make_message(
+    record: Mapping[str, JsonValue], *, seal: Mapping[str, Any] | None = None
+) -> BaseMessage:
+    """The message of a record; raises `KeyError` for a role that no message has."""
+    fields: dict[str, Any] = {name: record[name] for name in _FIELDS if record.get(name)}
+    known = {"role", "content", *_FIELDS}
+    about = {name: value for name, value in record.items() if name not in known}
+    return _KINDS[str(record["role"])](
+        content=record["content"],  # type: ignore[arg-type]  # a text, or blocks as LangChain has them
+        additional_kwargs={**about, **(seal or {})},
+        **fields,
+    )
+
+
+def make_messages(records: Iterable[Mapping[str, JsonValue]]) -> list[BaseMessage]:
+    """The messages of records, such as `Run.messages`, for a chat model or a graph of LangChain's."""
+    return [make_message(record) for record in records]
+
+
+def read_record(message: BaseMessage) -> dict[str, JsonValue]:
+    """A message as JSON, without its seal."""
+    about = {key: said for key, said in message.additional_kwargs.items() if key != SEAL_KEY}
+    fields = {name: said for name in _FIELDS if (said := getattr(message, name, None))}
+    role = _ROLES.get(message.type, message.type)
+    return {"role": role, "content": message.content, **about, **fields}
+
+
+def read_records(messages: Iterable[BaseMessage]) -> list[dict[str, JsonValue]]:
+    return [read_record(message) for message in messages]
+
 
 log = logging.getLogger("oasflow.state")
 

@@ -28,7 +28,7 @@ from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.engine.state_channels import Visits, seal
 from cinatra_sdk.errors import EngineUnsupported, FlowChanged, FlowError
 from cinatra_sdk.events import RunEvent, Tell, tell_event, tell_node
-from cinatra_sdk.langgraph_internals import running_task
+from cinatra_sdk.langgraph_internals import task_facts
 from cinatra_sdk.outside.platform.protocol import PlatformError
 
 log = logging.getLogger("oasflow.state")
@@ -46,11 +46,11 @@ def was_sent() -> bool:
         config = get_config()
     except RuntimeError:
         return False  # called as a plain function, outside any graph
-    found = running_task.was_sent(config)
-    if found is running_task.NOT_TOLD:
+    found = task_facts.was_sent(config)
+    if found is task_facts.NOT_TOLD:
         raise unsupported("how a node was started, so no Send can be told from a step")
     if found:
-        log.warning("R01_IGNORED: %r was started by a Send", running_task.read_node_name(config))
+        log.warning("R01_IGNORED: %r was started by a Send", task_facts.read_node_name(config))
     return bool(found)
 
 
@@ -78,8 +78,8 @@ def own_channels() -> Mapping[str, Any]:
         config = get_config()
     except RuntimeError:
         return {}  # called as a plain function
-    channels = running_task.find_channels(config)
-    if channels is running_task.NOT_TOLD:
+    channels = task_facts.find_channels(config)
+    if channels is task_facts.NOT_TOLD:
         raise unsupported(
             "to which graph a node belongs, so no thread can be told from another graph's"
         )

@@ -2,8 +2,7 @@
 
 workspace.py           `read_context(workspace, image_id)` -> `FirstTurn`; the same as a text
 first_turn_records.py  `FirstTurn` and its parts; bounds of the reading; the JSON of ADR-059
-workspace_files.py     tastes, `brief.md` and `notes.md`, one loader each
-recent_entries.py      the newest entries of the log and of the gaps
+workspace_files.py     tastes, `brief.md`, `notes.md`, the newest entries of the log and of the gaps
 model_tools.py         the first turn as tools for a model
 proposals.py           changes of tastes and notes that wait for a person
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.text.person_texts import without_unseen
+from cinatra_sdk.light_imports.records import dataclass
 
 UNCATEGORIZED: Final = "uncategorized"
 

@@ -11,7 +11,7 @@ Tools that propose are there where a store of proposals is given.  No tool confi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -22,7 +22,8 @@ from cinatra_sdk.errors import FlowError
 from cinatra_sdk.first_turn.first_turn_records import MAX_NAME, RECENT, Tell, notes_to_json, to_json
 from cinatra_sdk.first_turn.proposals import MAX_CONTENT, Proposals, propose_note, propose_taste
 from cinatra_sdk.first_turn.workspace import PathLike, find_image, read_context, read_full_notes
-from cinatra_sdk.tool_loop.tool_forms import describe_function
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.tool_loop import describe_function
 
 Answer = dict[str, JsonValue]
 

@@ -15,7 +15,6 @@ import secrets
 import threading
 import unicodedata
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from cinatra_sdk.data.text.folders import UnlinkedFolder, rewrite_file
@@ -24,6 +23,7 @@ from cinatra_sdk.errors import FlowError
 from cinatra_sdk.first_turn.first_turn_records import MAX_NOTES, MAX_PROSE, is_name
 from cinatra_sdk.first_turn.workspace import PathLike, find_image
 from cinatra_sdk.first_turn.workspace_files import DEFAULT, NOTES, SUFFIX, find_tastes_dir
+from cinatra_sdk.light_imports.records import dataclass
 
 ProposalKind: TypeAlias = Literal["taste", "note"]
 Category: TypeAlias = Literal["appearance", "process", "value"]

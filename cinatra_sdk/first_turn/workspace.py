@@ -34,11 +34,12 @@ from cinatra_sdk.first_turn.first_turn_records import (
     write_entry,
     write_gap,
 )
-from cinatra_sdk.first_turn.recent_entries import load_gaps, load_log
 from cinatra_sdk.first_turn.workspace_files import (
     DEFAULT,
     find_tastes_dir,
     load_full_notes,
+    load_gaps,
+    load_log,
     load_notes,
     load_tastes,
     parse_brief,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.agents.model_step import AgentStep
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
         TextTemplate,
         Variables,
     )
-    from cinatra_sdk.flow.plan.node_body import NodeBody
+    from cinatra_sdk.flow.plan.frame import NodeBody
     from cinatra_sdk.flow.visit.governance_gate import WayBack
     from cinatra_sdk.flow.visit.talk import read_conversation
     from cinatra_sdk.outside.a2a.remote_agent import RemoteAgentWay
@@ -126,7 +126,7 @@ _LATER: Final = {
     "AgentSummary": "agents.summaries",
     "OfferedTool": "agents.tool_offers",
     "OfferedToolbox": "agents.tool_offers",
-    "NodeBody": "flow.plan.node_body",
+    "NodeBody": "flow.plan.frame",
     "Renderer": "data.templates.flow_templates",
     "TemplateError": "data.templates.flow_templates",
     "read_conversation": "flow.visit.talk",

@@ -20,7 +20,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -30,6 +29,7 @@ from cinatra_sdk.data.text.person_texts import INVISIBLE, escape_hidden, person_
 from cinatra_sdk.errors import AnswerInvalid, ValueRefused
 from cinatra_sdk.governed.host_keys import find_governed, without_governed
 from cinatra_sdk.governed.secret_values import find_secret, redact
+from cinatra_sdk.light_imports.records import dataclass
 
 APPROVED_TEXT: Final = "[Approved by operator]"
 """The value of a text output when a person approved without writing a text (Cinatra's words)."""

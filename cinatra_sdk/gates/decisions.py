@@ -15,13 +15,13 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.text.person_texts import person_name, reason_text
 from cinatra_sdk.errors import AnswerInvalid, GateChanged
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # What a gate showed, by its hash: a decision is about that, and about nothing else.

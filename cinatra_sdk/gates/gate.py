@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -21,7 +21,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.selector import Selector, is_selector, read_selector
 from cinatra_sdk.contract import QUESTION_TOOL
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import AnswerInvalid, GateUnreadable
 from cinatra_sdk.gates.answers import TAKES_TEXT, Answer, said_name
 from cinatra_sdk.gates.decisions import Decision, hash_payload, refuse_other_payload
@@ -35,6 +35,7 @@ from cinatra_sdk.gates.forms.approval_forms import (
 )
 from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.forms.tool_result_form import ResultForm
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from langgraph.types import Interrupt

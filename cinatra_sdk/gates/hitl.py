@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
@@ -39,10 +39,10 @@ from pydantic_core import (
 from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.contract import FALLBACK_RENDERER, is_send_class
 from cinatra_sdk.data.json_values import check_value
-from cinatra_sdk.data.schema.schema_references import load_schemas
-from cinatra_sdk.engine.conversation import read_record
+from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.engine.lineage import does_not_act, place_of, write_beyond
+from cinatra_sdk.engine.list_channels import read_record
 from cinatra_sdk.engine.tasks import (
     own_channels,
     require_own_graph,
@@ -64,8 +64,13 @@ from cinatra_sdk.gates.gate import GATE_KEY, gate_id, read_answer, selector_of
 from cinatra_sdk.governed.approval_policy import parse_policy
 from cinatra_sdk.governed.host_keys import find_governed, without_governed
 from cinatra_sdk.governed.secret_values import find_secret, redact
-from cinatra_sdk.langgraph_internals.answer_errors import copy_mark, is_invalid_resume
-from cinatra_sdk.langgraph_internals.running_task import read_node_name, read_step
+from cinatra_sdk.langgraph_internals.task_facts import (
+    copy_mark,
+    is_invalid_resume,
+    read_node_name,
+    read_step,
+)
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # The messages before a gate inside a flow, for the person who decides there.

@@ -14,7 +14,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -39,6 +39,7 @@ from cinatra_sdk.governance.run.current_call import (
     make_trace_context,
 )
 from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, hash_json
 from cinatra_sdk.outside.effects.permits import GateNeeded, make_refusal
 

@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -57,6 +57,7 @@ from cinatra_sdk.governance.run.current_call import (
     derive_trace_id,
 )
 from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from cinatra_sdk.flow.plan.frame import Frame

@@ -13,11 +13,13 @@ import functools
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 from urllib.parse import unquote
 
 from pydantic import JsonValue
+
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # Finds secrets in their various spellings and cuts them out of a text.

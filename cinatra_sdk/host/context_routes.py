@@ -26,15 +26,14 @@ narrowest of the parent's refs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from cinatra_sdk.context.artifact_refs import ContextSelection, ResolvedContextRef
-from cinatra_sdk.context.candidates import Actor, ContextResolution, ExtensionRegistry
+from cinatra_sdk.context.candidates import Actor, ContextResolution, ExtensionRegistry, accepted
 from cinatra_sdk.context.selection_errors import ContextError
-from cinatra_sdk.context.slot_choice import accepted
 from cinatra_sdk.context.slot_declarations import AgentContextSlot, read_slots, slot_named
 from cinatra_sdk.data import json_values
 from cinatra_sdk.data.json_values import NotStrictJson
@@ -48,6 +47,7 @@ from cinatra_sdk.host.proof import (
     signed_node,
 )
 from cinatra_sdk.host.run_directory import ParentSelection, RunDirectory
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, Choice
 from cinatra_sdk.store.artifacts.selections import ContextPlan
 

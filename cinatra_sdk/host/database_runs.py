@@ -18,7 +18,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from pydantic import JsonValue
@@ -29,8 +29,9 @@ from cinatra_sdk.context.slot_declarations import AgentContextSlot, DeclaredSlot
 from cinatra_sdk.contract import ENDED
 from cinatra_sdk.host.host_settings import LocalSettings, is_standalone, read_settings
 from cinatra_sdk.host.run_directory import ParentSelection, RunDirectory, RunScope
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import PlatformCall
-from cinatra_sdk.outside.routes.route_call import RunOwner
+from cinatra_sdk.outside.routes import RunOwner
 from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.flows.flow_protocol import load_declared_slots

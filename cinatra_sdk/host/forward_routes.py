@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -29,6 +28,7 @@ from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.host.context_routes import read_json
 from cinatra_sdk.host.proof import BearerIdentity, bearer_token, same, scope_for, signed_step
 from cinatra_sdk.host.run_directory import KnowsConversations, RunDirectory, RunScope
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_addresses import RefusalError, decoded_segments
 from cinatra_sdk.outside.platform.protocol import (
     BASE_URL_PLACEHOLDER,
@@ -39,7 +39,7 @@ from cinatra_sdk.outside.platform.protocol import (
     PlatformError,
     PlatformResponseError,
 )
-from cinatra_sdk.outside.routes.route_platform import RoutedPlatform
+from cinatra_sdk.outside.routes import RoutedPlatform
 
 # ----------------------------------------------------------------------------
 # The routes beyond the local routes that a host forwards: an explicit list, matched exactly.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from pydantic import JsonValue
@@ -31,19 +31,25 @@ from cinatra_sdk.host.bridge.toolboxes import BridgeTool, Toolbox, ToolFailed
 from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
 from cinatra_sdk.host.passthrough.host_tools import (
     drafts_tool,
+    object_tools,
     plain_tools,
     prompts_tool,
     trigger_tool,
 )
-from cinatra_sdk.host.passthrough.object_tools import object_tools
 from cinatra_sdk.host.passthrough.passthrough_route import ROUTE as PASSTHROUGH_ROUTE
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, Passthrough
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts, RunIdentity
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.uploads import ProviderFiles, open_provider_files
 from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall
-from cinatra_sdk.outside.routes.route_call import Handler, RouteCall, RouteError, RunOwner
-from cinatra_sdk.outside.routes.route_platform import RoutedPlatform
+from cinatra_sdk.outside.routes import (
+    Handler,
+    RouteCall,
+    RoutedPlatform,
+    RouteError,
+    RunOwner,
+)
 from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
 from cinatra_sdk.store.artifacts.object_store import SavedObjects

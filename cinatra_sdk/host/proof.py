@@ -21,12 +21,12 @@ import hashlib
 import hmac
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.context.slot_declarations import AgentContextSlot
 from cinatra_sdk.host.run_directory import RunDirectory, RunScope
+from cinatra_sdk.light_imports.records import dataclass
 
 NodeKind = Literal["resolve_context", "finalize_interactive", "finalize_autonomous"]
 

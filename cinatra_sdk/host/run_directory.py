@@ -12,12 +12,13 @@ A request only names a run; this knowledge, not the request, decides what the ru
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, runtime_checkable
 
 from cinatra_sdk.context.candidates import Actor
 from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.context.slot_declarations import AgentContextSlot
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

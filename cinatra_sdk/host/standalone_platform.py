@@ -17,10 +17,9 @@ from cinatra_sdk.host.database_runs import StoredRuns
 from cinatra_sdk.host.host_settings import HANDS_ON, LocalSettings, is_standalone, read_settings
 from cinatra_sdk.host.local_platform import LocalPlatform
 from cinatra_sdk.host.model_routes import KIND, read_children, remade_models
-from cinatra_sdk.host.passthrough import ChildAgents
+from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.platform import platform_from
-from cinatra_sdk.outside.platform.description import NO_SETTINGS
+from cinatra_sdk.outside.platform.description import NO_SETTINGS, platform_from
 from cinatra_sdk.outside.platform.protocol import Platform
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database

@@ -6,6 +6,11 @@
 
 A new part is a field here and its one use: whoever passes parts on passes the record.
 Nothing here comes from a file or from the database, and nothing of it is stored.
+
+`first_turn=` is one reader of the context of a first turn, or readers by workspace:
+
+    find_reader({"photos": read_photo, "*": read_any}, "photos")   ->  read_photo
+    read_text(read_photo, "img-7")                        ->  ("# Context of the first turn …", "")
 """
 
 from __future__ import annotations
@@ -13,14 +18,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypedDict
 
 from cinatra_sdk.engine.host_context import HostContext, context_of, host_context
-from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.errors import FlowError, NotConfigured
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Door
 from cinatra_sdk.outside.platform.protocol import Credentials
 from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
@@ -30,14 +36,43 @@ if TYPE_CHECKING:
 
     from cinatra_sdk.api.permission import MayPolicy
     from cinatra_sdk.attachments import AsyncAttachmentPorts, AttachmentPorts
-    from cinatra_sdk.host_parts.first_turn_reader import FirstTurnReaders
-    from cinatra_sdk.outside.effects.door import Verdict
+    from cinatra_sdk.first_turn import FirstTurn
+    from cinatra_sdk.outside.effects.door import Ledger, Verdict
     from cinatra_sdk.outside.effects.effect import Effect, Usage
-    from cinatra_sdk.outside.effects.ledger import Ledger
     from cinatra_sdk.outside.models.clients import ApiKeyFor, Models
     from cinatra_sdk.outside.models.config import ModelConfig
     from cinatra_sdk.outside.models.totals import Price
     from cinatra_sdk.outside.platform.protocol import Platform
+
+
+FirstTurnReader: TypeAlias = "Callable[[str], FirstTurn]"
+"""From an image's id to the context of a first turn, such as `read_context` with its workspace."""
+FirstTurnReaders: TypeAlias = "FirstTurnReader | Mapping[str, FirstTurnReader]"
+
+ANY_WORKSPACE: Final = "*"
+
+
+def find_reader(readers: FirstTurnReaders, workspace: object) -> FirstTurnReader | None:
+    """The reader for a workspace; None where the host lends none for it."""
+    if callable(readers):
+        return readers
+    found = readers.get(workspace) if isinstance(workspace, str) else None
+    return found or readers.get(ANY_WORKSPACE)
+
+
+def read_text(reader: FirstTurnReader, image_id: str) -> tuple[str, str]:
+    """The text for an image, and what went wrong in its place; names no folder of the host."""
+    from cinatra_sdk.first_turn import FirstTurn, first_turn_text
+
+    try:
+        turn: object = reader(image_id)
+    except FlowError as error:
+        return "", str(error)
+    except Exception as error:  # noqa: BLE001 - a function of the host raises anything
+        return "", f"its reader raised {type(error).__name__}"
+    if not isinstance(turn, FirstTurn):
+        return "", f"its reader gave a {type(turn).__name__}, and no FirstTurn"
+    return first_turn_text(turn), ""
 
 
 # ----------------------------------------------------------------------------

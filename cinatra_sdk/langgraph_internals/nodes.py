@@ -12,7 +12,6 @@ graphs and pauses in the scratchpad, and would mix up the counts of branches tha
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, NoReturn
 from uuid import NAMESPACE_OID, uuid5
@@ -30,6 +29,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.func import task
 
 from cinatra_sdk.langgraph_internals.keys import NAMESPACE, NODE
+from cinatra_sdk.light_imports.records import dataclass
 
 
 def node_runnable(

@@ -18,10 +18,10 @@ import shutil
 import socket
 import struct
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.local_postgres.programs import Account, LocalServerError
 from cinatra_sdk.local_postgres.server_folders import SOCKET_NAME, read_file
 

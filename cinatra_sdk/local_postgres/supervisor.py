@@ -24,10 +24,11 @@ import subprocess
 import time
 import urllib.parse
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.local_postgres.cluster import (
     APP,
     DATABASE,

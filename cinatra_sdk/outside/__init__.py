@@ -2,7 +2,7 @@
 
 effects/   the one door for every effect: `perform`
 platform/  the HTTP calls of a flow: sent, or simulated
-routes/    a platform made of Python functions
+routes.py  a platform made of Python functions
 models/    chat models: configured in a file, lent by a host, or scripted
 mcp/       tools of MCP servers (Model Context Protocol)
 a2a/       agents behind the protocol A2A

@@ -1,7 +1,6 @@
 """Postgres: connections, tables and roles.
 
 connection.py       one connection, and the named statements of sql/
-pools.py            pools of connections, one per process
 migration.py        the tables: made, migrated, compared
 role_rights.py      the rights that a role has, and lacks
 notifications.py    news of runs, by NOTIFY

@@ -17,7 +17,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 import psycopg
@@ -27,6 +26,7 @@ from psycopg.types.json import Json
 from cinatra_sdk.data.text.person_texts import find_hidden
 from cinatra_sdk.errors import GateUnreadable, StoreError
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import (
     QUERIES,
     Row,

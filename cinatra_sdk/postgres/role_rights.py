@@ -6,12 +6,12 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import psycopg
 
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Rows, every, migrations, one, rights
 
 # ----------------------------------------------------------------------------

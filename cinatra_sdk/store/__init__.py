@@ -7,7 +7,7 @@ flows/          the flows of stored runs, and how a process makes them again
 work/           one worker at a time on a run: lock, lease, fence, checkpoints
 artifacts/      artifacts, attached files, saved objects, selections
 evidence/       decision records, packs, proposals of memory
-database.py     the database: its address, tables and connections
+database.py     the database: its address, tables and pools of connections
 arguments.py    checks of the arguments of all methods: names, ids, tenants, limits
 pages.py        pages of a list, with cursors
 async_twins.py  the methods for `await`
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
     from cinatra_sdk.postgres.migration import migrate
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore, StoredParent
     from cinatra_sdk.store.database import Database
     from cinatra_sdk.store.evidence.decision_records import DecisionRecords
-    from cinatra_sdk.store.evidence.evidence_source import stored_evidence
+    from cinatra_sdk.store.evidence.governance_sources import StoredPacks, stored_evidence
     from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
-    from cinatra_sdk.store.evidence.pack_store import StoredPacks
     from cinatra_sdk.store.pages import OpenGate, Page
     from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
@@ -52,9 +51,9 @@ _LATER: Final = {
     "Page": "store.pages",
     "PersonStore": "store.person_store",
     "DecisionRecords": "store.evidence.decision_records",
-    "StoredPacks": "store.evidence.pack_store",
+    "StoredPacks": "store.evidence.governance_sources",
     "MemoryProposals": "store.evidence.memory_proposals",
-    "stored_evidence": "store.evidence.evidence_source",
+    "stored_evidence": "store.evidence.governance_sources",
     "ArtifactStore": "store.artifacts.artifacts",
     "AttachmentStore": "store.artifacts.attachment_store",
     "StoredParent": "store.artifacts.attachment_store",

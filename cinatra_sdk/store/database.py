@@ -6,27 +6,135 @@ In: a DSN, or nothing.  Out: connections whose `search_path` is the schema `oasf
 
 Opening a database whose tables are up to date changes nothing in it, so a role that may only use
 rows, or a read-only copy, is enough; see `migrating` for other databases.
+
+Each pool of connections belongs to one process: a forked child opens its own.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
+from typing import Any, Final
 
 import psycopg
-from psycopg_pool import PoolTimeout
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from cinatra_sdk.errors import StoreError, StoreUnreachable
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.local_postgres.cluster import APP
 from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
-from cinatra_sdk.postgres.connection import Rows, clock, connect
+from cinatra_sdk.postgres.connection import (
+    Rows,
+    clock,
+    connect,
+    lift_newer_limits,
+    read_options,
+    refuse_ended_connection,
+)
 from cinatra_sdk.postgres.database_errors import store_error
 from cinatra_sdk.postgres.migration import migrate, outdated, prepare
 from cinatra_sdk.postgres.notifications import Listening
-from cinatra_sdk.postgres.pools import OwnPool, WorkConnections
+
+_LEFT_ALONE: Final[list[ConnectionPool[Rows]]] = []
+"""Pools of the processes before: kept, because a pool that is given up talks to its threads."""
+
+
+class _Held:
+    """What one process holds; the lock with it, which another thread may have held at the fork."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.lock = threading.Lock()
+        self.pool: ConnectionPool[Rows] | None = None
+
+
+class OwnPool:
+    """Safe to share between threads and with forked processes; connects when it is first used."""
+
+    def __init__(self, dsn: str, **settings: Any) -> None:
+        """settings: of the `ConnectionPool`."""
+        self._dsn = dsn
+        self._settings = settings
+        self._held = _Held()
+
+    def get(self) -> ConnectionPool[Rows]:
+        """The open pool of this process."""
+        held = self._find_held()
+        with held.lock:
+            if held.pool is None:
+                pool = held.pool = ConnectionPool(
+                    self._dsn, kwargs=read_options(self._dsn), open=False,
+                    configure=lift_newer_limits, check=refuse_ended_connection,
+                    **self._settings,
+                )  # fmt: skip
+                pool.open()
+            return held.pool
+
+    def close(self) -> None:
+        """Close the connections of this process; those of others stay."""
+        held = self._find_held()
+        with held.lock:
+            pool, held.pool = held.pool, None
+        if pool is not None:
+            pool.close()
+
+    def _find_held(self) -> _Held:
+        held = self._held
+        if held.process == os.getpid():
+            return held
+        if held.pool is not None:
+            _LEFT_ALONE.append(held.pool)
+        # Of two threads that notice the fork at once, one may use a pool that is given up after it.
+        made = self._held = _Held()
+        return made
+
+
+# ----------------------------------------------------------------------------
+# Connections for activations: bounded in number, and used again.
+#
+#     with connections.take() as connection:
+#         …                                  # nobody else uses it; whoever locks in it, unlocks
+#
+# A connection that its server ended while nobody used it is never handed out.
+
+
+BOUND: Final = 16
+"""Activations at once in one store; further ones wait for their turn."""
+PATIENCE: Final = 60.0
+"""Seconds that an activation waits for a connection."""
+IDLE: Final = 60.0
+"""Seconds after which a connection that nobody uses is closed."""
+
+
+class WorkConnections:
+    """Safe to share between threads; connects when the first activation begins."""
+
+    def __init__(self, dsn: str) -> None:
+        self._pool = OwnPool(dsn, min_size=0, max_size=BOUND, timeout=PATIENCE, max_idle=IDLE)
+
+    @contextmanager
+    def take(self) -> Iterator[Rows]:
+        """Raises: `StoreUnreachable` where no connection is free in time."""
+        pool = self._pool.get()
+        try:
+            connection = pool.getconn()
+        except PoolTimeout:
+            raise StoreUnreachable(
+                f"no connection was free for {PATIENCE:.0f} seconds: {BOUND} runs at once are worked "
+                "on in this process, or the database cannot be reached",
+                hint="what was decided is kept; resume the run, or see oasflow db status",
+            ) from None
+        try:
+            yield connection
+        finally:
+            pool.putconn(connection)
+
+    def close(self) -> None:
+        self._pool.close()
 
 
 @dataclass(slots=True)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import psycopg
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import StoreError
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Rows, connect, every, one
 from cinatra_sdk.postgres.database_errors import store_error
 from cinatra_sdk.postgres.role_rights import Standing, lacking, look

@@ -15,12 +15,12 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Generic, TypeVar
 
 from cinatra_sdk.errors import FlowError, InputInvalid
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.store.arguments import MOST, check_kinds, is_short
 

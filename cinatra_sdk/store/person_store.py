@@ -12,11 +12,12 @@ A surface makes one for each request: it lends the connections of `store`, and c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Unpack
+from functools import wraps
+from typing import Any, TypeVar, Unpack, cast
 
 from cinatra_sdk.api.permission import (
     OTHER_TENANT,
@@ -33,43 +34,50 @@ from cinatra_sdk.errors import NotAllowed, NotConfigured, RunNotFound
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.outside.effects.door import Verdict
-from cinatra_sdk.outside.models.totals import ModelUsage
 from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.arguments import check_arguments
 from cinatra_sdk.store.async_twins import in_thread
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.pages import PAGE, GatePage, Page
+from cinatra_sdk.store.pages import GatePage, Page
 from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
-from cinatra_sdk.store.runs.approver_rules import (
+from cinatra_sdk.store.runs.creation import NewRun
+from cinatra_sdk.store.runs.decision_entry import (
+    Decisions,
+    Named,
+    list_decisions,
     make_gate_subject,
     make_requester_rule,
     make_role_rule,
 )
-from cinatra_sdk.store.runs.creation import NewRun
-from cinatra_sdk.store.runs.decision_entry import Decisions, Named, list_decisions
-from cinatra_sdk.store.runs.decision_rows import GateDecision, open_gate
+from cinatra_sdk.store.runs.decision_rows import open_gate
 from cinatra_sdk.store.runs.flow_cache import refuse_other_names
 from cinatra_sdk.store.runs.lists import (
-    Events,
-    GateDecisions,
     GateFilter,
     Names,
     NeedFilter,
-    Questions,
     RunFilter,
     Runs,
-    Settlements,
-    UnknownEffects,
 )
 from cinatra_sdk.store.runs.needs import NeedPage
 from cinatra_sdk.store.runs.retries import SweepOptions
-from cinatra_sdk.store.runs.run_events import EffectRecord, EffectStatus
 from cinatra_sdk.store.runs.run_rows import load_row, name_run
 from cinatra_sdk.store.runs.upkeep import Archived
 
-if TYPE_CHECKING:
-    from cinatra_sdk.attachments import AnswerRule
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _after_seeing(method: _Method) -> _Method:
+    """A method of the store that reads one run, for whoever may see the run."""
+
+    @wraps(method)
+    def ask_first(
+        self: PersonStore, run_id: str, *args: Any, tenant: str | None = None, **wanted: Any
+    ) -> Any:
+        self._see(run_id, tenant)
+        return method(self, run_id, *args, tenant=tenant, **wanted)
+
+    return cast("_Method", ask_first)
 
 
 @check_arguments
@@ -362,9 +370,19 @@ class PersonStore(RunStore):
 
     # ------------------------------------------------------------------ seeing
 
-    def get(self, run_id: str, *, tenant: str | None = None) -> Run:
-        self._see(run_id, tenant)
-        return super().get(run_id, tenant=tenant)
+    get = _after_seeing(RunStore.get)
+    questions = _after_seeing(RunStore.questions)
+    decisions = _after_seeing(RunStore.decisions)
+    decisions_page = _after_seeing(RunStore.decisions_page)
+    effects = _after_seeing(RunStore.effects)
+    usage = _after_seeing(RunStore.usage)
+    flow = _after_seeing(RunStore.flow)
+    source = _after_seeing(RunStore.source)
+    answer_rules = _after_seeing(RunStore.answer_rules)
+    told = _after_seeing(RunStore.told)
+    unknown = _after_seeing(RunStore.unknown)
+    settlements = _after_seeing(RunStore.settlements)
+    events = _after_seeing(RunStore.events)  # asked once, when the person begins to follow
 
     def list(self, **wanted: Unpack[RunFilter]) -> Runs:
         refuse_other_names(wanted, RunFilter, "PersonStore.list()")
@@ -415,57 +433,6 @@ class PersonStore(RunStore):
         self._see(found)
         return found
 
-    def questions(self, run_id: str, *, tenant: str | None = None) -> Questions:
-        self._see(run_id, tenant)
-        return super().questions(run_id, tenant=tenant)
-
-    def decisions(self, run_id: str, *, tenant: str | None = None) -> GateDecisions:
-        self._see(run_id, tenant)
-        return super().decisions(run_id, tenant=tenant)
-
-    def decisions_page(
-        self, run_id: str, *, limit: int = PAGE, after: str = "", tenant: str | None = None
-    ) -> Page[GateDecision]:
-        self._see(run_id, tenant)
-        return super().decisions_page(run_id, limit=limit, after=after, tenant=tenant)
-
-    def effects(
-        self,
-        run_id: str,
-        *,
-        status: EffectStatus | None = None,
-        limit: int = PAGE,
-        after: str = "",
-        tenant: str | None = None,
-    ) -> Page[EffectRecord]:
-        self._see(run_id, tenant)
-        return super().effects(run_id, status=status, limit=limit, after=after, tenant=tenant)
-
-    def usage(self, run_id: str, *, tenant: str | None = None) -> tuple[ModelUsage, ...]:
-        self._see(run_id, tenant)
-        return super().usage(run_id, tenant=tenant)
-
-    def flow(
-        self, run_id: str, *, tenant: str | None = None, to_reject: bool = False
-    ) -> DurableFlow:
-        self._see(run_id, tenant)
-        return super().flow(run_id, tenant=tenant, to_reject=to_reject)
-
-    def source(self, run_id: str, *, tenant: str | None = None) -> bytes:
-        self._see(run_id, tenant)
-        return super().source(run_id, tenant=tenant)
-
-    def answer_rules(self, run_id: str, *, tenant: str | None = None) -> tuple[AnswerRule, ...]:
-        self._see(run_id, tenant)
-        return super().answer_rules(run_id, tenant=tenant)
-
-    def events(
-        self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
-    ) -> Iterator[RunEvent]:
-        """As the store's; asked once, when the person begins to follow."""
-        self._see(run_id, tenant)
-        return super().events(run_id, after=after, follow=follow, tenant=tenant)
-
     async def aevents(
         self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
     ) -> AsyncIterator[RunEvent]:
@@ -475,18 +442,6 @@ class PersonStore(RunStore):
         async with aclosing(told) as events:  # type: ignore[type-var]  # an async generator, which closes
             async for event in events:
                 yield event
-
-    def told(self, run_id: str, *, after: int = 0, tenant: str | None = None) -> Events:
-        self._see(run_id, tenant)
-        return super().told(run_id, after=after, tenant=tenant)
-
-    def unknown(self, run_id: str, *, tenant: str | None = None) -> UnknownEffects:
-        self._see(run_id, tenant)
-        return super().unknown(run_id, tenant=tenant)
-
-    def settlements(self, run_id: str, *, tenant: str | None = None) -> Settlements:
-        self._see(run_id, tenant)
-        return super().settlements(run_id, tenant=tenant)
 
 
 def _make_run_subject(row: Row) -> ActionSubject:

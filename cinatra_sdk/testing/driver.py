@@ -18,7 +18,6 @@ from collections.abc import (
 )
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -30,10 +29,9 @@ from pydantic import JsonValue
 from cinatra_sdk.activations import Graph, advance
 from cinatra_sdk.contract import RUN_ID_INPUTS, Status
 from cinatra_sdk.data.schema.samples import sample
-from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.engine.conversation import read_records
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.list_channels import without_seals
+from cinatra_sdk.engine.list_channels import read_records, without_seals
 from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import AnswerInvalid, FlowError, GateChanged, InputInvalid
 from cinatra_sdk.flow.nodes.failure_nodes import TellsErrors
@@ -46,7 +44,9 @@ from cinatra_sdk.gates.forms.approval_forms import ForeignForm
 from cinatra_sdk.gates.forms.schema_form import SchemaForm
 from cinatra_sdk.gates.forms.tool_result_form import ResultForm
 from cinatra_sdk.gates.gate import Gate, label
-from cinatra_sdk.outside.platform import Platform, PlatformError, RecordedCall, SimulatedPlatform
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.platform.protocol import Platform, PlatformError
+from cinatra_sdk.outside.platform.simulation import RecordedCall, SimulatedPlatform
 from cinatra_sdk.runs import OnEvent
 from cinatra_sdk.testing.doubles import Recorder
 

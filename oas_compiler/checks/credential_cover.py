@@ -2,7 +2,7 @@
 
 In: a `Subject`.  Out: the document's value, in which each credential is a label.  Credentials are the texts
 that `check` reports (OAS204, OAS205, OAS212), the texts in sensitive fields, and the texts that the wider
-rule of `checks/lookup/written_credentials.py` finds.  Equal credentials get equal labels, so that two
+rule of `checks/lookup/credential_literals.py` finds.  Equal credentials get equal labels, so that two
 versions can be compared.
 
     "X-Api-Key": "d41d8cd9…"                      ->  "X-Api-Key": "(credential 1)"
@@ -16,20 +16,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from cinatra_sdk.data.ports import REFERENCE
-from oas_compiler.checks.lookup.credentials import (
-    credential,
-    find_argument_credentials,
-    known_credential,
-)
-from oas_compiler.checks.lookup.written_credentials import (
+from cinatra_sdk.light_imports.records import dataclass
+from oas_compiler.checks.lookup.credential_literals import (
     SCHEMES,
     find_written,
     is_written_name,
     names_are_sent,
+)
+from oas_compiler.checks.lookup.credentials import (
+    credential,
+    find_argument_credentials,
+    known_credential,
 )
 from oas_compiler.checks.safety.credential_by_name import names_credential
 from oas_compiler.checks.safety.literal_credential import is_sent

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from inspect import (
     isasyncgenfunction,
     iscoroutine,
@@ -30,6 +30,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Finding, Findings, Severity
 from oas_compiler.findings.rule import CheckRule, Needs, Report, Rule
 from oas_compiler.ir import Place

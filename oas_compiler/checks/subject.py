@@ -14,12 +14,12 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cinatra_sdk.contract import BASE_URL_MARK
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.component.component import with_article
 from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy
@@ -30,6 +30,7 @@ from oas_compiler.text.marks import child
 if TYPE_CHECKING:
     from oas_compiler.control.context_slots import SlotFlow
     from oas_compiler.package.package import Package
+    from oas_compiler.package.package_programs import Script
 
 _FLOW_NAMES: Final = frozenset(
     f"{stem}{suffix}" for stem in ("oas", "agent") for suffix in (".json", ".yaml", ".yml")
@@ -171,6 +172,13 @@ class Subject:
     def agent(self) -> Package | None:
         """The package, if it belongs to a Cinatra agent; not every folder with a package.json."""
         return self.package if self.is_cinatra else None
+
+    @property
+    def scripts(self) -> tuple[tuple[Script, str], ...]:
+        """The programs of the agent's package, each with the name of its file in findings."""
+        package = self.agent
+        scripts = package.scripts if package is not None else ()
+        return tuple((one, package.name_of(one.file)) for one in scripts if package is not None)
 
     @cached_property
     def manifest_texts(self) -> tuple[Text, ...]:

@@ -25,10 +25,11 @@ from oas_compiler.cli.terminal.exits import (
     NoCommand,
     asked_for_nothing,
     bounded,
+    describe_misuse,
     is_misuse,
-    told,
 )
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 _CODES = "\b\nExit codes:\n" + "\n".join(f"  {int(code):>3}  {MEANINGS[code]}" for code in Exit)
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -39,13 +40,21 @@ class Command(TyperCommand):
     parser would keep the last, and an empty name would mean that none was given.
     """
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not ctx.resilient_parsing:
-            values, _, given = self.make_parser(ctx).parse_args(args=list(args))
+    def make_parser(self, ctx: Any) -> Any:
+        parser: Any = super().make_parser(ctx)
+        if ctx.resilient_parsing:  # for the completion of a command that is not whole yet
+            return parser
+        parse = parser.parse_args
+
+        def parse_strictly(args: list[str]) -> Any:
+            values, left, given = parse(args=args)
             for option in self.params:
                 _refuse_repeated(ctx, option, given.count(option))
                 _refuse_empty(ctx, option, values.get(option.name))
-        return super().parse_args(ctx, args)
+            return values, left, given
+
+        parser.parse_args = parse_strictly
+        return parser
 
 
 _MAY_BE_EMPTY: Final = frozenset({"--reason", "--text", "--after", "--host"})
@@ -114,7 +123,7 @@ def _tell_misuse(error: Exception) -> int:
     if asked_for_nothing(error):
         terminal.say(asked_for_nothing(error))
     else:
-        terminal.error(clean(told(error)))
+        terminal.error(clean(describe_misuse(error)))
     return int(Exit.USAGE)
 
 
@@ -210,26 +219,21 @@ def _build_app(names: Sequence[str]) -> typer.Typer:
     made.callback()(everywhere)
     for name in names:
         if name in _COMMANDS:
-            found = _load_command(_COMMANDS[name], name)
-            made.command(name, cls=Command, short_help=_read_first_paragraph(found))(bounded(found))
+            _add_command(made, name, _load_command(_COMMANDS[name], name))
             continue
         module, about, commands = _GROUPS[name]
         group = _make_group(name, about)
         for command in commands:
             function = _LISTS[name] if command == "list" else command
-            found = _load_command(module, function)
-            group.command(command, cls=Command, short_help=_read_first_paragraph(found))(
-                bounded(found)
-            )
+            _add_command(group, command, _load_command(module, function))
         made.add_typer(group, short_help=about)
     return made
 
 
-def _read_first_paragraph(command: Callable[..., Exit]) -> str:
-    """The description of a command in a list: its whole sentence, which typer would cut at 80
-    columns.
-    """
-    return (command.__doc__ or "").strip().partition("\n\n")[0]
+def _add_command(group: typer.Typer, name: str, command: Callable[..., Exit]) -> None:
+    # In a list the whole first sentence describes a command; typer would cut it at 80 columns.
+    about = (command.__doc__ or "").strip().partition("\n\n")[0]
+    group.command(name, cls=Command, short_help=about)(bounded(options.with_options(command)))
 
 
 def _make_group(name: str, about: str, epilog: str | None = None) -> typer.Typer:
@@ -248,8 +252,8 @@ def _make_group(name: str, about: str, epilog: str | None = None) -> typer.Typer
 
 def _load_command(module: str, name: str) -> Callable[..., Exit]:
     place = f"commands.{module}" if module else "app"
-    own = import_module(f"oas_compiler.cli.{place}")
-    found: Callable[..., Exit] = getattr(own, name.replace("-", "_"))
+    loaded = import_module(f"oas_compiler.cli.{place}")
+    found: Callable[..., Exit] = getattr(loaded, name.replace("-", "_"))
     return found
 
 

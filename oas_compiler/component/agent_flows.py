@@ -7,10 +7,11 @@ a Swarm    start → the part of its first agent ⇄ those of the agents that it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
 from oas_compiler.component.agent_loop import (
     AgentPart,

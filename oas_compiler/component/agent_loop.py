@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
 from oas_compiler.component.component import (
     AGAIN,

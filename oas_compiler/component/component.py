@@ -7,12 +7,13 @@ with_article("ApiNode")            ->  "an ApiNode"
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Final, Literal, Protocol
 
 from cinatra_sdk.contract import QUESTION_TOOL
 from cinatra_sdk.data.json_paths import parse_path
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
 from oas_compiler.component.port_reader import PortReader
 from oas_compiler.findings.finding import Findings

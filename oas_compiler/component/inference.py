@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from cinatra_sdk.contract import BASE_URL
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.component.component import Component, Site, label_of
 from oas_compiler.component.metadata import attached_input, named_inputs
 from oas_compiler.findings.finding import nearest

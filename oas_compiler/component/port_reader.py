@@ -10,10 +10,10 @@ Cinatra's wrapper `json_schema` is merged in; keys beside it win.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Edit, Findings, describe, nearest
 from oas_compiler.ir import (
     ANY,

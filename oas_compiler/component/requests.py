@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from cinatra_sdk.data.retry_policy import CallRetryPolicy, read_retry_policy
-from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_PLACEHOLDER
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler import ir
 from oas_compiler.component.component import (
     COMPONENT_FIELDS,

@@ -30,10 +30,11 @@ for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from cinatra_sdk.contract import FALLBACK_RENDERER, SETUP_STEP
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.gates import GateSpec, find_entries, show_gate, show_gates_in
 from oas_compiler.control.graph import Digraph, link_level
 from oas_compiler.control.risk_classes import is_send

@@ -10,10 +10,10 @@ In: flows that could be built.  Out: one `SlotFlow` per flow that declares slots
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir import ApiNode, DataEdge, EndNode, FlowIR, FlowNode, JsonValue, StartNode
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ may have errors (openings.py), and a test compares the two.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from cinatra_sdk.contract import is_send_class
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.approval import Approval, derive_approval, find_guards, list_acting
 from oas_compiler.control.context_slots import SlotFlow, read_slots
 from oas_compiler.control.gates import GateSpec

@@ -16,10 +16,11 @@ import contextlib
 import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.graph import ControlGraph, reach_from
 from oas_compiler.ir import (
     STRING,

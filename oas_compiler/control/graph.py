@@ -12,10 +12,11 @@ All walks take time in proportion to nodes and links, and no recursion.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Generic, TypeAlias, TypeVar
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir import EndNode, FlowIR, Node, Path, open_flows
 from oas_compiler.kinds.catch_exception import list_caught
 from oas_compiler.kinds.registry import passage_of
@@ -81,10 +82,6 @@ class Digraph(Generic[N]):
     def find_after(self, node: N, without: Collection[N] = ()) -> Collection[N]:
         """The nodes that come after `node`, itself only where a loop leads back to it."""
         return self.reach_from(self.following(node), without).keys()
-
-    def find_before(self, node: N) -> Collection[N]:
-        """The nodes that `node` comes after, itself only where a loop leads back to it."""
-        return self.reverse.find_after(node)
 
     # ------------------------------------------------------------------ depth first
 

@@ -11,10 +11,11 @@ an unreadable node: it may be a gate, and has its own error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.graph import Digraph, reach_from
 from oas_compiler.control.risk_classes import counted_class, may_send
 from oas_compiler.ir import (

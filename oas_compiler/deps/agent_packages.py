@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Finding, Findings, Severity
 from oas_compiler.ir import JsonValue
 from oas_compiler.package.dependencies import WantedChild, wanted

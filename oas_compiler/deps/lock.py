@@ -15,10 +15,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.deps.agent_packages import AgentPackage
 from oas_compiler.deps.resolution import Resolution
 from oas_compiler.findings.finding import Finding, Findings

@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import islice
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from cinatra_sdk.data.ports import REFERENCE
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.deps.agent_packages import AgentPackage, Shelf, open_package, stock
 from oas_compiler.document.scope import DEFINITIONS, Document

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
-from typing import Literal
+from typing import Final, Literal
 
-from cinatra_sdk.data.text.plurals import say_number
-from oas_compiler.control.approval import derive_approval
+from cinatra_sdk.data.text.message_words import say_number
+from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.diff.difference import (
     MISSING,
     MOST_LEAVES,
@@ -19,6 +19,7 @@ from oas_compiler.diff.difference import (
     Code,
     Level,
     Matching,
+    Sign,
     content,
     contrasted,
     flow_content,
@@ -44,27 +45,18 @@ def control_edges(made: Matching, level: Level) -> Iterator[Change]:
         where = f"control edge {_read_node_name(source)}{_format_branch(branch)}"
         now = after.get((source, branch))
         if now is None:
-            yield _make_edge_change(
-                "control_edge_removed",
-                f"{where} -> {_read_node_name(target)} is gone",
-                level,
-                place,
-            )
+            message = f"{where} -> {_read_node_name(target)} is gone"
+            yield _make_change("control_edge_removed", message, level.beside, place)
         elif now[0] != target:
-            yield Change(
-                sign="~",
-                code="control_edge_changed",
-                message=f"{where} leads to another node",
-                flow=level.beside,
-                node=source,
-                before=_read_node_name(target),
-                after=_read_node_name(now[0]),
-                place=now[1],
+            names = _read_node_name(target), _read_node_name(now[0])
+            message = f"{where} leads to another node"
+            yield _make_change(
+                "control_edge_changed", message, level.beside, now[1], source, values=names
             )
     for (source, branch), (target, place) in after.items():
         if (source, branch) not in before:
             message = f"control edge {_read_node_name(source)}{_format_branch(branch)} -> {_read_node_name(target)} is new"
-            yield _make_edge_change("control_edge_added", message, level, place)
+            yield _make_change("control_edge_added", message, level.beside, place)
 
 
 def _map_routes(
@@ -90,14 +82,12 @@ def data_edges(made: Matching, level: Level) -> Iterator[Change]:
     after = _map_links(level.second, level.beside, None)
     for link, place in before.items():
         if link not in after:
-            yield _make_edge_change(
-                "data_edge_removed", f"data edge {_format_link(link)} is gone", level, place
-            )
+            message = f"data edge {_format_link(link)} is gone"
+            yield _make_change("data_edge_removed", message, level.beside, place)
     for link, place in after.items():
         if link not in before:
-            yield _make_edge_change(
-                "data_edge_added", f"data edge {_format_link(link)} is new", level, place
-            )
+            message = f"data edge {_format_link(link)} is new"
+            yield _make_change("data_edge_added", message, level.beside, place)
 
 
 _Link = tuple[Path, str, Path, str]
@@ -128,41 +118,48 @@ def _format_branch(branch: str) -> str:
     return "" if branch == "next" else f' by "{branch}"'
 
 
-def _make_edge_change(code: Code, message: str, level: Level, place: Place) -> Change:
-    gone = code.endswith("_removed")
+_SIGNS: Final[Mapping[str, Sign]] = {"removed": "-", "added": "+"}
+
+
+def _make_change(
+    code: Code,
+    message: str,
+    flow: Path,
+    place: Place,
+    node: Path = (),
+    *,
+    values: tuple[str, str] = ("", ""),
+    sign: Sign | None = None,
+) -> Change:
+    """values: before and after.  sign: without one, what the end of the code says."""
+    sign = sign or _SIGNS.get(code.rpartition("_")[2], "~")
+    before, after = values
     return Change(
-        sign="-" if gone else "+",
-        code=code,
-        message=message,
-        flow=level.beside,
-        place=place,
-        gone=gone,
-    )
+        sign=sign, code=code, message=message, flow=flow, node=node, before=before, after=after,
+        place=place, gone=sign == "-",
+    )  # fmt: skip
 
 
 _NEVER_SHOWN = frozenset({"headers", "query_params", "sensitive_headers"})
 """Fields whose values may be credentials."""
 
 
-def plain_changes(made: Matching) -> Iterator[Change]:
+def plain_changes(made: Matching, old: FlowControl, new: FlowControl) -> Iterator[Change]:
     """Every change, flow by flow, outermost first."""
     left = made.left()
-    gone, new = set(left[0]), set(left[1])
-    steps = [
-        {gate.path: gate.step for gate in derive_approval(flow).gates}
-        for flow in (made.first, made.second)
-    ]
+    removed, added = set(left[0]), set(left[1])
+    steps = [{path: gate.step for path, gate in flow.gates.items()} for flow in (old, new)]
     for level in sorted(made.flows, key=lambda level: (len(level.beside), level.beside)):
         yield from _compare_flow(level)
-        yield from _gone_and_new(level, gone, new)
+        yield from _gone_and_new(level, removed, added)
         for node in level.second.nodes:
             path = (*level.beside, node.id)
-            old = made.to_first.get(path)
-            if old is not None:
-                yield from _compare_identity(level, old, path, node)
-                yield from _compare_node(made.nodes[0][old], node, path)
-                yield from _compare_step(steps[0].get(old), steps[1].get(path), path, node)
-                yield from _compare_inner_flows(made.nodes[0][old], old, node, path)
+            before = made.to_first.get(path)
+            if before is not None:
+                yield from _compare_identity(level, before, path, node)
+                yield from _compare_node(made.nodes[0][before], node, path)
+                yield from _compare_step(steps[0].get(before), steps[1].get(path), path, node)
+                yield from _compare_inner_flows(made.nodes[0][before], before, node, path)
         yield from control_edges(made, level)
         yield from data_edges(made, level)
     yield from _moved_into_new_flows(made)
@@ -194,16 +191,10 @@ def _compare_flow(level: Level) -> Iterator[Change]:
         for leaf in leaves(before.get(key, MISSING), after.get(key, MISSING), key)
     )
     for key, at, one, other in islice(differing, MOST_LEAVES):
-        before_text, after_text = contrasted(one, other)
-        yield Change(
-            sign="~",
-            code="flow_changed",
-            message=f"{at} of the flow changed",
-            flow=level.beside,
-            before=before_text,
-            after=after_text,
-            place=_place_of(key, level.second.place),
-        )
+        place = _place_of(key, level.second.place)
+        message = f"{at} of the flow changed"
+        values = contrasted(one, other)
+        yield _make_change("flow_changed", message, level.beside, place, values=values)
     yield from _compare_ports(
         level.first.outputs, level.second.outputs, "output", level.beside, None
     )
@@ -222,26 +213,13 @@ def _gone_and_new(level: Level, gone: set[Path], new: set[Path]) -> Iterator[Cha
     for node in level.first.nodes:
         path = (*level.around, node.id)
         if path in gone:
-            yield Change(
-                sign="-",
-                code="node_removed",
-                message=f"{type(node).__name__} {called(path, node)} is gone{_format_inner_count(node)}",
-                flow=level.beside,
-                node=path,
-                place=node.place,
-                gone=True,
-            )
+            message = f"{_name_node(path, node)} is gone{_format_inner_count(node)}"
+            yield _make_change("node_removed", message, level.beside, node.place, path)
     for node in level.second.nodes:
         path = (*level.beside, node.id)
         if path in new:
-            yield Change(
-                sign="+",
-                code="node_added",
-                message=f"{type(node).__name__} {called(path, node)} is new{_format_inner_count(node)}",
-                flow=level.beside,
-                node=path,
-                place=node.place,
-            )
+            message = f"{_name_node(path, node)} is new{_format_inner_count(node)}"
+            yield _make_change("node_added", message, level.beside, node.place, path)
 
 
 def _format_inner_count(node: Node) -> str:
@@ -257,60 +235,35 @@ def _compare_identity(level: Level, old_path: Path, path: Path, new: Node) -> It
     if old_path[:-1] != level.around:
         yield _make_move_change(old_path, path, new)
     elif old_path[-1] != path[-1]:
-        yield Change(
-            sign="~",
-            code="node_renamed",
-            message=f'{type(new).__name__} {called(path, new)} was called "{old_path[-1]}"',
-            flow=path[:-1],
-            node=path,
-            before=old_path[-1],
-            after=path[-1],
-            place=new.place,
-        )
+        message = f'{_name_node(path, new)} was called "{old_path[-1]}"'
+        names = old_path[-1], path[-1]
+        yield _make_change("node_renamed", message, path[:-1], new.place, path, values=names)
 
 
 def _make_move_change(old_path: Path, path: Path, new: Node) -> Change:
-    return Change(
-        sign="~",
-        code="node_moved",
-        message=f"{type(new).__name__} {called(path, new)} has moved",
-        flow=path[:-1],
-        node=path,
-        before="/".join(old_path),
-        after="/".join(path),
-        place=new.place,
-    )
+    message = f"{_name_node(path, new)} has moved"
+    paths = "/".join(old_path), "/".join(path)
+    return _make_change("node_moved", message, path[:-1], new.place, path, values=paths)
+
+
+def _name_node(path: Path, node: Node) -> str:
+    return f"{type(node).__name__} {called(path, node)}"
 
 
 def _compare_node(old: Node, new: Node, path: Path) -> Iterator[Change]:
     around, place = path[:-1], new.place
     if type(old) is not type(new):
-        yield Change(
-            sign="~",
-            code="node_changed",
-            message=f"{called(path, new)} has another type",
-            flow=around,
-            node=path,
-            before=type(old).__name__,
-            after=type(new).__name__,
-            place=place,
-        )
+        message = f"{called(path, new)} has another type"
+        types = type(old).__name__, type(new).__name__
+        yield _make_change("node_changed", message, around, place, path, values=types)
     for at, one, other in islice(leaves(dict(content(old)), dict(content(new))), MOST_LEAVES):
         field = at.split("/")[0]
         hidden = field in _NEVER_SHOWN
         if field == "url":
             one, other = _strip_query(one), _strip_query(other)  # noqa: PLW2901 - without the secrets of a query
-        before, after = ("", "") if hidden else contrasted(one, other)
-        yield Change(
-            sign="~",
-            code="node_changed",
-            message=f"{at} of {called(path, new)} changed",
-            flow=around,
-            node=path,
-            before=before,
-            after=after,
-            place=place,
-        )
+        message = f"{at} of {called(path, new)} changed"
+        values = ("", "") if hidden else contrasted(one, other)
+        yield _make_change("node_changed", message, around, place, path, values=values)
     if _has_subflow_ports(old, new):
         return
     yield from _compare_ports(old.inputs, new.inputs, "input", around, (path, new))
@@ -331,16 +284,9 @@ def _compare_step(
 ) -> Iterator[Change]:
     """Report a gate's new step number: policies name steps by number and must change too."""
     if before is not None and after is not None and before != after:
-        yield Change(
-            sign="~",
-            code="node_changed",
-            message=f"the policy step of {called(path, node)} has another number",
-            flow=path[:-1],
-            node=path,
-            before=str(before),
-            after=str(after),
-            place=node.place,
-        )
+        message = f"the policy step of {called(path, node)} has another number"
+        steps = str(before), str(after)
+        yield _make_change("node_changed", message, path[:-1], node.place, path, values=steps)
 
 
 # ---------------------------------------------------------------------------- flows of one node
@@ -358,27 +304,14 @@ def _compare_inner_flows(old: Node, old_path: Path, new: Node, path: Path) -> It
             yield _make_inner_flow_change("+", flow, path, new)
     order = [level.beside for level in pairs]
     if order != sorted(order, key=[inside for inside, _ in open_flows(new, path)].index):
-        yield Change(
-            sign="~",
-            code="flow_changed",
-            message=f"the flows of {called(path, new)} have another order",
-            flow=path[:-1],
-            node=path,
-            place=new.place,
-        )
+        message = f"the flows of {called(path, new)} have another order"
+        yield _make_change("flow_changed", message, path[:-1], new.place, path)
 
 
 def _make_inner_flow_change(sign: Literal["-", "+"], flow: FlowIR, path: Path, of: Node) -> Change:
     what = "gone" if sign == "-" else "new"
-    return Change(
-        sign=sign,
-        code="flow_changed",
-        message=f'the flow "{flow.id}" of {called(path, of)} is {what}{_format_count([flow])}',
-        flow=path[:-1],
-        node=path,
-        place=flow.place,
-        gone=sign == "-",
-    )
+    message = f'the flow "{flow.id}" of {called(path, of)} is {what}{_format_count([flow])}'
+    return _make_change("flow_changed", message, path[:-1], flow.place, path, sign=sign)
 
 
 # ---------------------------------------------------------------------------- ports
@@ -417,37 +350,15 @@ def _compare_ports(
     news = {port.title: port for port in after}
     for title, port in olds.items():
         if title not in news:
-            yield _make_port_change(
-                "port_removed", f'{side} "{title}" of {of} is gone', port, flow, path
-            )
+            message = f'{side} "{title}" of {of} is gone'
+            yield _make_change("port_removed", message, flow, port.place, path)
     for title, port in news.items():
         if title not in olds:
             message = f'{side} "{title}" of {of} is new: {shown(port.type)}'
-            yield _make_port_change("port_added", message, port, flow, path)
+            yield _make_change("port_added", message, flow, port.place, path)
             continue
         one, other = port_content(olds[title]), port_content(port)
         for at, was, now in islice(leaves(one, other), MOST_LEAVES):
-            was_text, now_text = contrasted(was, now)
-            yield Change(
-                sign="~",
-                code="port_changed",
-                message=f'{at} of {side} "{title}" of {of} changed',
-                flow=flow,
-                node=path,
-                before=was_text,
-                after=now_text,
-                place=port.place,
-            )
-
-
-def _make_port_change(code: Code, message: str, port: Port, flow: Path, node: Path) -> Change:
-    gone = code == "port_removed"
-    return Change(
-        sign="-" if gone else "+",
-        code=code,
-        message=message,
-        flow=flow,
-        node=node,
-        place=port.place,
-        gone=gone,
-    )
+            message = f'{at} of {side} "{title}" of {of} changed'
+            values = contrasted(was, now)
+            yield _make_change("port_changed", message, flow, port.place, path, values=values)

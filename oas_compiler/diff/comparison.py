@@ -10,9 +10,10 @@ The order of keys and lists, and where things stand in the file, make no differe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.control.gates import GateSpec
 from oas_compiler.control.risk_classes import weight
@@ -93,10 +94,8 @@ _VISITS = 100
 """Visits of one gate in one run where the author gave no `maxGateVisits`, or a higher one."""
 
 
-def weakenings(made: Matching) -> Iterator[Change]:
+def weakenings(made: Matching, old: ComparedFlow, new: ComparedFlow) -> Iterator[Change]:
     """Everything that got weaker from the first flow to the second."""
-    old = ComparedFlow(flow=made.first, nodes=made.nodes[0])
-    new = ComparedFlow(flow=made.second, nodes=made.nodes[1])
     guards = _compare_guards(made, old, new)
     for path, gate in old.gates.items():
         now = made.to_second.get(path)
@@ -347,4 +346,6 @@ __all__ = ["Change", "Difference", "diff"]
 def diff(first: FlowIR, second: FlowIR) -> Difference:
     """The differences of `second` from `first`; both flows must compile."""
     made = match(first, second)
-    return Difference((*weakenings(made), *plain_changes(made)))
+    old = ComparedFlow(flow=made.first, nodes=made.nodes[0])
+    new = ComparedFlow(flow=made.second, nodes=made.nodes[1])
+    return Difference((*weakenings(made, old, new), *plain_changes(made, old, new)))

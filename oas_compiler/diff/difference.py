@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.lookup.credentials import credential
 from oas_compiler.ir import (
     NOTHING,

@@ -10,11 +10,11 @@ Nodes are the kinds of `kinds/`; here stands what is no node.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from cinatra_sdk.data.ports import REFERENCE
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.component.component import COMPONENT_FIELDS, PORT_FIELDS, Field, with_article
 from oas_compiler.component.model_fields import (
     AGENT_FIELDS,

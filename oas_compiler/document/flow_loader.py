@@ -10,10 +10,11 @@ unreadable part is reported and leaves a gap, so that no other finding reports i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.component.component import Component, Loaded, with_article
 from oas_compiler.document.component_types import (
     can_be_node,

@@ -15,10 +15,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from cinatra_sdk.data.ports import REFERENCE
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.document.scope import DEFINITIONS, SENSITIVE_FIELDS, is_sensitive_name
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue

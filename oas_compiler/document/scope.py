@@ -13,13 +13,13 @@ Two kinds of file, one rule each:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import Final
 
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.data.ports import REFERENCE, REFERENCE_MARK
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Findings, nearest
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.marks import child

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.document.component_types import is_known, is_plugin_type, known_types
 from oas_compiler.document.scope import DEFINITIONS, Document, Located, is_reference
 from oas_compiler.findings.finding import nearest

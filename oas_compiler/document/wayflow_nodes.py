@@ -12,11 +12,12 @@ variables of flows.  Source: WayFlow's components for Agent Spec.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Final, TypeAlias
 
 from cinatra_sdk.data.ports import REFERENCE
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.document.component_types import is_plugin_type
 from oas_compiler.document.scope import DEFINITIONS
 from oas_compiler.ir import JsonValue

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.public_names import import_on_use
+from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
     from oas_compiler.draw.mermaid import mermaid_text

@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.draw.grid import Arrow, ArrowWay, Cell, Item, Rows, arrange_rows, place_columns
 
 # ----------------------------------------------------------------------------

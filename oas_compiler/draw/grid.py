@@ -15,11 +15,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from statistics import median
 from typing import Literal
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.graph import Digraph
 
 MOST_STEPS = 100_000

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Literal
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.approval import Approval, derive_approval
 from oas_compiler.control.risk_classes import sends
 from oas_compiler.draw.arrangement import Arrangement, Point, arrange

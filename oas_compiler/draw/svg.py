@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.draw.arrangement import Point
 from oas_compiler.draw.picture import (
     LABEL_HEIGHT,

@@ -23,10 +23,11 @@ import stat
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Finding
 from oas_compiler.ir import JsonValue
 from oas_compiler.pipeline import check

@@ -15,9 +15,9 @@ the gate and the calls of a slot by these ids.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.control.context_slots import (
     BINDINGS,
     FINALIZE,
@@ -46,16 +46,6 @@ _CONTROL: Final = (
     ("finalize_autonomous_to_end", "finalize_autonomous", "end", ""),
 )
 _EMITTED: Final = ("candidates", "slotMeta", "selectedRefs")
-_LOCAL: Final = (
-    "start",
-    "resolve_context",
-    "select_mode",
-    "emit_context_payload",
-    "context_select_gate",
-    "finalize_interactive",
-    "finalize_autonomous",
-    "end",
-)
 
 
 def node_id(slot_id: str) -> str:
@@ -80,18 +70,19 @@ def flow_node(slot_id: str) -> _Component:
 
 def subflow(slot_id: str) -> _Component:
     prefix = f"ctx-{slot_id}-"
+    nodes = _describe_nodes()
     components: dict[str, JsonValue] = {
-        prefix + name: _make_component(prefix, name) for name in _LOCAL
+        prefix + name: {**node, "id": prefix + name} for name, node in nodes.items()
     }
     return {
         "agentspec_version": _VERSION,
         "component_type": "Flow",
         "id": subflow_id(slot_id),
         "name": f"Context Agent ({slot_id})",
-        "inputs": _list_identity_inputs(),
-        "outputs": [_make_array_property(BINDINGS)],
+        "inputs": _list_ports(*SELECTION_INPUTS),
+        "outputs": _list_ports(BINDINGS),
         "start_node": reference(f"{prefix}start"),
-        "nodes": [reference(prefix + name) for name in _LOCAL],
+        "nodes": [reference(one) for one in components],
         "control_flow_connections": [
             control_edge(prefix + name, prefix + source, prefix + target, branch)
             for name, source, target, branch in _CONTROL
@@ -138,30 +129,18 @@ def text_input(title: str, default: str) -> _Component:
 
 def _list_data_edges() -> list[tuple[str, str, str, str]]:
     """(name, source, property, target) of every data edge."""
-    found: list[tuple[str, str, str, str]] = []
-    found += [(f"start_{one}_to_resolve", "start", one, "resolve_context") for one in SELECTION_INPUTS]  # fmt: skip
-    found.append(("resolve_selectionMode_to_select", "resolve_context", "selectionMode", "select_mode"))  # fmt: skip
-    found += [
-        (f"resolve_{one}_to_emit", "resolve_context", one, "emit_context_payload")
-        for one in _EMITTED
+    resolve, gate, by_person, by_rule = (
+        "resolve_context", "context_select_gate", "finalize_interactive", "finalize_autonomous",
+    )  # fmt: skip
+    return [
+        *((f"start_{one}_to_resolve", "start", one, resolve) for one in SELECTION_INPUTS),
+        ("resolve_selectionMode_to_select", resolve, "selectionMode", "select_mode"),
+        *((f"resolve_{one}_to_emit", resolve, one, "emit_context_payload") for one in _EMITTED),
+        (f"gate_userResponse_to_{by_person}", gate, "userResponse", by_person),
+        *_into_finalize(by_person, ("selectionMode",)),
+        *_into_finalize(by_rule, ("selectionMode", "resolutionMode", "selectedRefs")),
+        *((f"{one}_to_end", one, BINDINGS, "end") for one in (by_person, by_rule)),
     ]
-    found.append(
-        (
-            "gate_userResponse_to_finalize_interactive",
-            "context_select_gate",
-            "userResponse",
-            "finalize_interactive",
-        )
-    )
-    found += _into_finalize("finalize_interactive", ("selectionMode",))
-    found += _into_finalize(
-        "finalize_autonomous", ("selectionMode", "resolutionMode", "selectedRefs")
-    )
-    found += [
-        (f"{one}_to_end", one, BINDINGS, "end")
-        for one in ("finalize_interactive", "finalize_autonomous")
-    ]
-    return found
 
 
 def _into_finalize(target: str, resolved: Sequence[str]) -> list[tuple[str, str, str, str]]:
@@ -170,141 +149,74 @@ def _into_finalize(target: str, resolved: Sequence[str]) -> list[tuple[str, str,
     return given + found
 
 
-def _make_component(prefix: str, name: str) -> _Component:
-    return {**_PARTS[name](), "id": prefix + name}
-
-
-def _label_component(kind: str, label: str, fields: _Component) -> _Component:
-    """A component with its keys in Cinatra's order; `_make_component` fills in its id."""
-    return {"component_type": kind, "id": "", "name": label, **fields}
-
-
-def _make_start_node() -> _Component:
-    about: dict[str, JsonValue] = {
-        "required": list(SELECTION_INPUTS[:-1]),
-        "hidden": list(SELECTION_INPUTS),
-    }
-    return _label_component(
-        "StartNode", "Inputs", {"metadata": {"cinatra": about}, "inputs": _list_identity_inputs()}
-    )
-
-
-def _make_resolve_node() -> _Component:
-    outputs: list[JsonValue] = [
-        _make_array_property("candidates"),
-        {"title": "slotMeta", "type": "object"},
-        _make_array_property("selectedRefs"),
-        _make_text_property("selectionMode"),
-        _make_text_property("resolutionMode"),
-    ]
-    return _label_component(
-        "ApiNode",
-        "Resolve context candidates",
-        _describe_api_call(RESOLVE, {}, _list_identity_inputs(), outputs),
-    )
-
-
-def _make_branching_node() -> _Component:
-    return _label_component(
-        "BranchingNode",
-        "Branch on selection mode",
-        {
-            "metadata": {"cinatra": {"purpose": "route-autonomous-slots-around-the-HITL-gate"}},
-            "inputs": [_make_text_property("selectionMode")],
-            "outputs": [],
-            "branches": ["default", "autonomous"],
-            "mapping": {"autonomous": "autonomous"},
-        },
-    )
-
-
-def _make_emit_node() -> _Component:
-    inputs: list[JsonValue] = [
-        _make_array_property("candidates"),
-        {"title": "slotMeta", "type": "object"},
-        _make_array_property("selectedRefs"),
-    ]
-    return _label_component(
-        "OutputMessageNode",
-        "Emit resolved context as agent message",
-        {"inputs": inputs, "message": _format_json_template(_EMITTED)},
-    )
-
-
-def _make_gate_node() -> _Component:
-    about: dict[str, JsonValue] = {
-        "riskClass": "read_only",
-        "requiresApproval": True,
-        "renderer": SELECTOR,
-        "a2uiSurfaceId": "context-selection:select",
-    }
-    return _label_component(
-        "InputMessageNode",
-        "Select context",
-        {"metadata": {"cinatra": about}, "outputs": [_make_text_property("userResponse")]},
-    )
-
-
-def _finalize_interactive() -> _Component:
-    sent = {"selectionMode": "{{ selectionMode }}", "userResponse": "{{ userResponse }}"}
-    inputs = [
-        *_list_identity_inputs(),
-        _make_text_property("selectionMode"),
-        _make_text_property("userResponse"),
-    ]
-    return _label_component(
-        "ApiNode",
-        "Finalize selected context (interactive)",
-        _describe_api_call(FINALIZE, sent, inputs, [_make_array_property(BINDINGS)]),
-    )
-
-
-def _finalize_autonomous() -> _Component:
+def _describe_nodes() -> dict[str, _Component]:
+    """The nodes without their ids, with their keys in Cinatra's order."""
+    inputs: list[JsonValue] = [*SELECTION_INPUTS]
     envelope = _format_json_template(("slotId", "resolutionMode", "selectedRefs"))
-    sent = {"selectionMode": "{{ selectionMode }}", "userResponse": envelope}
-    inputs = [
-        *_list_identity_inputs(),
-        _make_text_property("selectionMode"),
-        _make_text_property("resolutionMode"),
-        _make_array_property("selectedRefs"),
-    ]
-    return _label_component(
-        "ApiNode",
-        "Finalize selected context (autonomous)",
-        _describe_api_call(FINALIZE, sent, inputs, [_make_array_property(BINDINGS)]),
-    )
+    given = {"selectionMode": "{{ selectionMode }}", "userResponse": "{{ userResponse }}"}
+    resolved = ("candidates", "slotMeta", "selectedRefs", "selectionMode", "resolutionMode")
+    return {
+        "start": _make_node(
+            "StartNode", "Inputs", {"required": inputs[:-1], "hidden": inputs},
+            inputs=_list_ports(*SELECTION_INPUTS),
+        ),
+        "resolve_context": _make_node(
+            "ApiNode", "Resolve context candidates",
+            **_describe_api_call(RESOLVE, {}, (), resolved),
+        ),
+        "select_mode": _make_node(
+            "BranchingNode", "Branch on selection mode",
+            {"purpose": "route-autonomous-slots-around-the-HITL-gate"},
+            inputs=_list_ports("selectionMode"), outputs=[],
+            branches=["default", "autonomous"], mapping={"autonomous": "autonomous"},
+        ),
+        "emit_context_payload": _make_node(
+            "OutputMessageNode", "Emit resolved context as agent message",
+            inputs=_list_ports("candidates", "slotMeta", "selectedRefs"),
+            message=_format_json_template(_EMITTED),
+        ),
+        "context_select_gate": _make_node(
+            "InputMessageNode", "Select context",
+            {"riskClass": "read_only", "requiresApproval": True, "renderer": SELECTOR,
+             "a2uiSurfaceId": "context-selection:select"},
+            outputs=_list_ports("userResponse"),
+        ),
+        "finalize_interactive": _make_node(
+            "ApiNode", "Finalize selected context (interactive)",
+            **_describe_api_call(FINALIZE, given, ("selectionMode", "userResponse"), (BINDINGS,)),
+        ),
+        "finalize_autonomous": _make_node(
+            "ApiNode", "Finalize selected context (autonomous)",
+            **_describe_api_call(
+                FINALIZE, {**given, "userResponse": envelope},
+                ("selectionMode", "resolutionMode", "selectedRefs"), (BINDINGS,),
+            ),
+        ),
+        "end": _make_node(
+            "EndNode", "Outputs", outputs=_list_ports(BINDINGS), inputs=_list_ports(BINDINGS)
+        ),
+    }  # fmt: skip
 
 
-def _make_end_node() -> _Component:
-    return _label_component(
-        "EndNode",
-        "Outputs",
-        {"outputs": [_make_array_property(BINDINGS)], "inputs": [_make_array_property(BINDINGS)]},
-    )
-
-
-_PARTS: Final = {
-    "start": _make_start_node,
-    "resolve_context": _make_resolve_node,
-    "select_mode": _make_branching_node,
-    "emit_context_payload": _make_emit_node,
-    "context_select_gate": _make_gate_node,
-    "finalize_interactive": _finalize_interactive,
-    "finalize_autonomous": _finalize_autonomous,
-    "end": _make_end_node,
-}
+def _make_node(
+    kind: str, label: str, about: dict[str, JsonValue] | None = None, /, **fields: JsonValue
+) -> _Component:
+    """about: its `metadata.cinatra`."""
+    metadata: _Component = {"metadata": {"cinatra": about}} if about is not None else {}
+    return {"component_type": kind, "id": "", "name": label, **metadata, **fields}
 
 
 def _describe_api_call(
-    path: str, sent: dict[str, str], inputs: list[JsonValue], outputs: list[JsonValue]
+    path: str, sent: dict[str, str], inputs: Sequence[str], outputs: Sequence[str]
 ) -> _Component:
+    """inputs: beside those that name the run and the project."""
     data: dict[str, JsonValue] = {name: f"{{{{ {name} }}}}" for name in SELECTION_INPUTS}
     return {
         "url": f"{{{{CINATRA_BASE_URL}}}}{path}",
         "http_method": "POST",
         "data": {**data, **sent},
-        "inputs": inputs,
-        "outputs": outputs,
+        "inputs": _list_ports(*SELECTION_INPUTS, *inputs),
+        "outputs": _list_ports(*outputs),
     }
 
 
@@ -319,25 +231,20 @@ def _format_json_template(names: Sequence[str]) -> str:
     return f"{{# pyagentspec-input-hint (do not remove): {hint} #}}{{{members}}}"
 
 
-def _list_identity_inputs() -> list[JsonValue]:
-    """Inputs that name the run and the project; without a project, artifacts outside of projects
-    count.
-    """
-    run, package, slot, project = SELECTION_INPUTS
-    return [
-        _make_text_property(run),
-        _make_text_property(package),
-        _make_text_property(slot),
-        text_input(project, ""),
-    ]
+_ARRAYS: Final = frozenset({"candidates", "selectedRefs", BINDINGS})
 
 
-def _make_text_property(title: str) -> _Component:
-    return {"title": title, "type": "string"}
+def _list_ports(*titles: str) -> list[JsonValue]:
+    """The properties of these titles; without a project, artifacts outside of projects count."""
+    return [_make_port(title) for title in titles]
 
 
-def _make_array_property(title: str) -> _Component:
-    return {"title": title, "type": "array", "json_schema": {"items": {"type": "object"}}}
+def _make_port(title: str) -> _Component:
+    if title in _ARRAYS:
+        return {"title": title, "type": "array", "json_schema": {"items": {"type": "object"}}}
+    if title == SELECTION_INPUTS[-1]:
+        return text_input(title, "")
+    return {"title": title, "type": "object" if title == "slotMeta" else "string"}
 
 
 # ----------------------------------------------------------------------------

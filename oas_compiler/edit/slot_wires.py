@@ -15,11 +15,11 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.context_slots import (
     BINDINGS,

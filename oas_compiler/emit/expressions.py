@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, Final, TypeAlias
 
 from cinatra_sdk.data.author_json import Json, SealedJson
@@ -32,6 +32,7 @@ from cinatra_sdk.data.ports import (
 )
 from cinatra_sdk.data.sensitive_fields import read_name
 from cinatra_sdk.flow.plan.plan import FlowPlan
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.document.scope import SENSITIVE_FIELDS
 from oas_compiler.ir import FlowIR, JsonValue, McpListNode, McpToolNode, walk
 from oas_compiler.ir.printout import ir_to_json, list_sealed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path as FilePath
 from typing import Final
@@ -21,7 +21,8 @@ from cinatra_sdk.contract import (
     RUN_ID_INPUTS,
     SEND_SUFFIXES,
 )
-from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
+from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_PLACEHOLDER
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
 from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.control.approval import Approval, visible_required

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from functools import cached_property
 from typing import Final, Literal, cast
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
 from oas_compiler.control.gates import shown_at
 from oas_compiler.control.graph import ControlGraph

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.context.slot_declarations import AgentContextSlot, DeclaredSlots, read_slots
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.build import build, open_document
 from oas_compiler.control.context_slots import KEY, list_agreements
 from oas_compiler.document.flow_loader import load

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, Self
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir import Json, JsonValue, Place
 
 Severity = Literal["error", "warning"]

@@ -17,9 +17,9 @@ Findings that are recorded while a file is read have a card too, in catalog/.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Edit, Finding, Findings, Severity, nearest
 from oas_compiler.ir import Place
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir.flow import NO_BEHIND, Behind, Node
 from oas_compiler.ir.port import Port
 

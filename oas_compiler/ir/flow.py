@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir.port import Place, Port
 
 # ----------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.ports import TypedPort
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # Where something stands in the file.

@@ -8,9 +8,10 @@ Readers, rules, pictures and schemas ask the record; no module has its own table
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, TypeAlias
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
 from oas_compiler.component.component import Field, Site, common
 from oas_compiler.component.metadata import Schema

@@ -8,9 +8,9 @@ Source: WayFlow's `PluginGetChatHistoryNode`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import exactly_one, next_only, specialised
 from oas_compiler.ir import ANY, STRING, ArrayType, Node, Port

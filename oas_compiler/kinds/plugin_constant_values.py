@@ -8,9 +8,9 @@ Source: WayFlow's `PluginConstantValuesNode`, whose values are texts, numbers an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import next_only, none_declared, specialised
 from oas_compiler.findings.finding import describe

@@ -7,9 +7,9 @@ Source: WayFlow's `PluginExtractNode`; the ways are those of jq that only look v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.component.component import (
     PLUGIN_FIELDS,
     Field,

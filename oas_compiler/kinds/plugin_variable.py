@@ -10,7 +10,7 @@ variable; `document/wayflow_nodes.py` makes the edges.  Source: WayFlow's `Plugi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from cinatra_sdk.data.ports import (
@@ -19,6 +19,7 @@ from cinatra_sdk.data.ports import (
     VARIABLE_OVERWRITE,
     VARIABLE_PORT,
 )
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
 from oas_compiler.component.inference import next_only, specialised
 from oas_compiler.findings.finding import nearest

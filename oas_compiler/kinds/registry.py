@@ -14,13 +14,14 @@ A package's kind that cannot be used is refused alone: `find_refusal` says why.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
 from pkgutil import iter_modules
 from typing import Any, Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import kinds
 from oas_compiler.component.component import Site
 from oas_compiler.component.metadata import refuse_effect

@@ -10,19 +10,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.sensitive_fields import lend_secrets
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS, PlannedFlow
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedFeed, PlannedRoute
 from cinatra_sdk.host_parts.host_parts import FlowParts, HostParts, join_parts
-from cinatra_sdk.outside.platform import Platform, SimulatedPlatform
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.platform.protocol import Platform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from oas_compiler.checks.compile_rules import RUNNING
 from oas_compiler.control.approval import Approval
 from oas_compiler.control.gates import GateSpec, find_heard_gates

@@ -10,17 +10,17 @@ the function of the node itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.errors import KindRefused
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import CompareOutputs, NodeBody
+from cinatra_sdk.flow.plan.frame import CompareOutputs, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork, Wiring
 from cinatra_sdk.flow.visit.governance_gate import WayBack
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.permits import refusing_effects
 from oas_compiler.control.approval import Approval
 from oas_compiler.control.context_slots import FINALIZE, RESOLVE

@@ -15,7 +15,7 @@ range is kept for reporting a difference.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cinatra_sdk.data.version_ranges import (
     highest,
@@ -25,6 +25,7 @@ from cinatra_sdk.data.version_ranges import (
     refusal,
     satisfies,
 )
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir import JsonValue
 from oas_compiler.package.package import range_of
 from oas_compiler.text.marks import child

@@ -14,11 +14,11 @@ import posixpath
 import stat
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.package.package_programs import Script, read_scripts

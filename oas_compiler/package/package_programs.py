@@ -14,10 +14,10 @@ import re
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.ir import Place
 
 # ----------------------------------------------------------------------------
@@ -33,9 +33,10 @@ from oas_compiler.ir import Place
 _JAVASCRIPT: Final = re.compile(
     r"//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)"
     r'|"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"?' + r"|'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'?"
-    r"|`|[{}]|/"
+    r"|[`{}/]|[^`{}/\"']+"
 )
-_TEMPLATE: Final = re.compile(r"\\[\s\S]|`|\$\{")
+_TEMPLATE: Final = re.compile(r"([^`\\$]*(?:(?:\\[\s\S]?|\$(?!\{))[^`\\$]*)*)(`|\$\{|\Z)")
+"""What a template says, and the end of it: its own, the next `${`, or the end of the file."""
 _PATTERN: Final = re.compile(
     r"/[^/\\\[\n]*(?:(?:\\[^\n]|\[[^\]\\\n]*(?:\\[^\n][^\]\\\n]*)*\]?)[^/\\\[\n]*)*/?"
 )
@@ -64,7 +65,45 @@ def shell_code(text: str) -> str:
 
 def javascript_code(text: str) -> str:
     """JavaScript and TypeScript; what stands in `${…}` of a template is code."""
-    return _JavaScript(text).read()
+    out: list[str] = []
+    braces: list[str] = []  # what each open brace belongs to: `{` of code, or `${` of a template
+    before = ""  # the last code, without white space: tells `/` from `/…/`
+    at = divides_until = 0
+    in_template = False
+    while at < len(text):
+        start = at
+        match = (_TEMPLATE if in_template else _JAVASCRIPT).match(text, start)
+        assert match is not None  # each of them takes any text
+        piece, at = match[0], match.end()
+        if in_template:
+            out += [_blank_text(match[1]), match[2]]
+            braces += ["${"] if match[2] == "${" else []
+            before, in_template = match[2], False
+        elif piece.startswith(("//", "/*")):
+            out.append(_blank_text(piece))
+        elif piece[0] in {'"', "'"}:
+            out.append(_blank_string_or_comment(piece))
+            before = '"'
+        elif piece == "/" and start >= divides_until and _BEFORE_PATTERN.search(before):
+            found = _PATTERN.match(text, start)
+            assert found is not None
+            if len(found[0]) > 1 and found[0].endswith("/"):
+                at, before = found.end(), ")"
+                out.append("/" + _blank_text(found[0][1:-1]) + "/")
+            else:  # nothing closes it on this line: look no further there
+                divides_until, before = found.end(), "/"
+                out.append("/")
+        else:
+            out.append(piece)
+            before = piece.rstrip()[-12:] or before
+            if piece == "{":
+                braces.append(piece)
+            elif piece == "}":
+                in_template = bool(braces) and braces.pop() == "${"
+                # behind the brace of a block a slash may begin a pattern, behind an object it cannot
+                before = ")"
+            in_template = in_template or piece == "`"
+    return "".join(out)
 
 
 def _blank_text(text: str) -> str:
@@ -78,82 +117,6 @@ def _blank_string_or_comment(piece: str) -> str:
         return _blank_text(piece)
     closed = len(piece) > 1 and piece[-1] == quote
     return quote + _blank_text(piece[1:-1] if closed else piece[1:]) + (quote if closed else "")
-
-
-class _JavaScript:
-    """One pass over a text."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._out: list[str] = []
-        self._position = 0
-        self._before = ""
-        """The last code before the position, without white space: tells `/` from `/…/`."""
-        self._braces: list[str] = []
-        """What each open brace belongs to: `{` of code, or `${` of a template."""
-        self._divides_until = 0
-
-    def read(self) -> str:
-        while match := _JAVASCRIPT.search(self._text, self._position):
-            self._code_to(match.start())
-            self._read_piece(match[0])
-        self._code_to(len(self._text))
-        return "".join(self._out)
-
-    def _code_to(self, end: int) -> None:
-        code = self._text[self._position : end]
-        self._out.append(code)
-        self._position = end
-        self._before = code.rstrip()[-12:] or self._before
-
-    def _read_piece(self, piece: str) -> None:
-        if piece.startswith(("//", "/*")):
-            self._append_code(_blank_text(piece), len(piece), "")
-        elif piece[0] in {'"', "'"}:
-            self._append_code(_blank_string_or_comment(piece), len(piece), '"')
-        elif piece == "`":
-            self._append_code(piece, 1, piece)
-            self._read_template()
-        elif piece == "/":
-            self._read_slash()
-        elif piece == "{":
-            self._braces.append("{")
-            self._append_code(piece, 1, piece)
-        else:
-            opened = self._braces.pop() if self._braces else "{"
-            # behind the brace of a block a slash may begin a pattern, behind an object it cannot
-            self._append_code(piece, 1, ")")
-            if opened == "${":
-                self._read_template()
-
-    def _append_code(self, code: str, length: int, before: str) -> None:
-        self._out.append(code)
-        self._position += length
-        self._before = before or self._before
-
-    def _read_template(self) -> None:
-        """Inside of a template, up to its end or its next `${`."""
-        start = self._position
-        for match in _TEMPLATE.finditer(self._text, start):
-            if match[0] in {"`", "${"}:
-                self._out.append(_blank_text(self._text[start : match.start()]))
-                self._position = match.start()
-                if match[0] == "${":
-                    self._braces.append("${")
-                self._append_code(match[0], len(match[0]), match[0])
-                return
-        self._append_code(_blank_text(self._text[start:]), len(self._text) - start, "")
-
-    def _read_slash(self) -> None:
-        if self._position >= self._divides_until and _BEFORE_PATTERN.search(self._before):
-            found = _PATTERN.match(self._text, self._position)
-            assert found is not None
-            if len(found[0]) > 1 and found[0].endswith("/"):
-                self._append_code("/" + _blank_text(found[0][1:-1]) + "/", len(found[0]), ")")
-                return
-            # nothing closes it on this line: look no further there
-            self._divides_until = found.end()
-        self._append_code("/", 1, "/")
 
 
 Language = Literal["python", "javascript", "shell"]

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.input_bounds import vet

@@ -40,7 +40,7 @@ class CompileError(ValueError):
     """The flow cannot be compiled; `diagnostics` holds every finding."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:
-        from cinatra_sdk.data.text.plurals import say_number  # for errors only
+        from cinatra_sdk.data.text.message_words import say_number  # for errors only
 
         self.diagnostics = diagnostics
         errors = diagnostics.errors

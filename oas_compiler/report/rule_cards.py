@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
-from oas_compiler.catalog import all_rules, find, own_rules
+from cinatra_sdk.data.text.message_words import did_you_mean
+from cinatra_sdk.light_imports.records import dataclass
+from oas_compiler.catalog import all_rules, find, load_rule_packs, own_rules
 from oas_compiler.catalog.dependency_cards import DEPENDENCIES
-from oas_compiler.catalog.installed_rules import load_rule_packs
 from oas_compiler.checks.all_rules import RULES
 from oas_compiler.checks.rule_packs import OWN, load_own_pack
 from oas_compiler.findings.finding import Finding

@@ -105,8 +105,8 @@ def find_written_secrets(text: str) -> list[Range] | None:
 def _find_ranges(text: str) -> Iterator[Range]:
     # imported late: reports have mostly no need of them
     from oas_compiler.checks.credential_cover import holds_credential
+    from oas_compiler.checks.lookup.credential_literals import is_written_name, names_are_sent
     from oas_compiler.checks.lookup.credentials import find_listed_credentials
-    from oas_compiler.checks.lookup.written_credentials import is_written_name, names_are_sent
     from oas_compiler.checks.subject import Text, find_pair_label
 
     for number, listed in enumerate(_read_lists(text)):
@@ -269,7 +269,7 @@ def _find_in_comments(text: str) -> Iterator[tuple[int, int]]:
     if "#" not in text:
         return
     # imported late: reports have mostly no need of them
-    from oas_compiler.checks.lookup.written_credentials import find_written
+    from oas_compiler.checks.lookup.credential_literals import find_written
     from oas_compiler.checks.subject import Text
 
     for comment in _COMMENT.finditer(text):

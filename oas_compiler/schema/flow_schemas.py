@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cinatra_sdk.data.port_schemas import describe_inputs, describe_outputs, describe_port
+from cinatra_sdk.data.ports import describe_inputs, describe_outputs, describe_port
 from oas_compiler.ir import EndNode, FlowIR, JsonValue
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"

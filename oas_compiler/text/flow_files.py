@@ -15,10 +15,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.text.file_access import first_of, folder_at, require_no_link_out, walk
 from oas_compiler.text.input_bounds import MAX_JSON_BYTES
 from oas_compiler.text.source import FLOW_FILES

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.input_bounds import MAX_DEPTH, MAX_FINDINGS, MAX_VALUES

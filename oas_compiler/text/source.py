@@ -16,10 +16,11 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Finding, Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.file_access import (

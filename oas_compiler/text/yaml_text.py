@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import yaml
 
 from cinatra_sdk.data.text import yaml_reader
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import JsonValue, Place
 from oas_compiler.text.input_bounds import MAX_DEPTH, MAX_FINDINGS, MAX_VALUES

@@ -15,10 +15,11 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Protocol
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Edit
 from oas_compiler.ir import Json
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import yaml
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import Json
 from oas_compiler.text.source import is_plain
@@ -53,13 +54,8 @@ class YamlRewriting:
         if _LONE_BREAK.search(text):
             raise ValueError("a line ends with a carriage return alone")
         self.text = text
-        reader = _Reader(text)
-        for event in yaml.parse(text, Loader=_LOADER):
-            reader.take(event)
-        if reader.root is None:
-            raise ValueError("there is no value in the text")
-        self.root = reader.root
-        self._blocks = reader.blocks
+        self._blocks: dict[int, Span] = {}
+        self.root = _read_spans(text, self._blocks)
 
     def chosen(self) -> Chosen:
         """An empty choice of edits."""
@@ -209,65 +205,91 @@ def _collect_scalars(span: Span) -> list[Span]:
     return found
 
 
-@dataclass(slots=True)
-class _Open:
-    span: Span
-    key: tuple[str, int, int] | None = None
-
-
-class _Reader:
-    """Makes spans of the parser's events; the text is known to be read without a flaw."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.root: Span | None = None
-        self.blocks: Mapping[int, Span] = {}
-        self._found: dict[int, Span] = {}
-        self._open: list[_Open] = []
-        self.blocks = self._found
-
-    def take(self, event: yaml.Event) -> None:
-        if isinstance(event, yaml.CollectionEndEvent):
-            self._close_collection(event)
-        elif isinstance(event, yaml.NodeEvent):
-            top = self._open[-1] if self._open else None
-            start, end = _find_event_offsets(event)
-            if top is not None and top.span.opens == "{" and top.key is None:
-                top.key = (str(getattr(event, "value", "")), start, end)
-                return
-            self._value(event, top, start, end)
-
-    def _value(self, event: yaml.NodeEvent, top: _Open | None, start: int, end: int) -> None:
-        name, member, after = (top.key if top is not None else None) or ("", start, start)
-        opens = (
-            "{"
-            if isinstance(event, yaml.MappingStartEvent)
-            else "["
-            if isinstance(event, yaml.SequenceStartEvent)
-            else ""
-        )
-        span = Span(start=start, end=end, member=member, after_key=after, opens=opens)
-        if top is None:
-            self.root = span
-        else:
-            children = top.span.children
-            children[name if top.span.opens == "{" else str(len(children))] = span
-            top.key = None
-        if opens:
-            if not getattr(event, "flow_style", False):
-                self._found[id(span)] = span
-            self._open.append(_Open(span))
-
-    def _close_collection(self, event: yaml.CollectionEndEvent) -> None:
-        span = self._open.pop().span
-        if id(span) in self._found and span.children:
+def _read_spans(text: str, blocks: dict[int, Span]) -> Span:
+    """The value of the whole text, which is read without a flaw; `blocks` gets what is in lines of its own."""
+    root: Span | None = None
+    containers: list[Span] = []
+    for step in _follow(text):
+        start, end = _find_offsets(step.last)
+        if step.is_key:
+            continue
+        if step.place == "end":
+            span = containers.pop()
             # the parser lets a block go on until the next thing begins, over comments
-            span.end = max(child.end for child in span.children.values())
+            in_lines = id(span) in blocks and span.children
+            span.end = max(child.end for child in span.children.values()) if in_lines else end
+            continue
+        name, member, after = "", start, start
+        if step.key is not None:
+            name, (member, after) = str(getattr(step.key, "value", "")), _find_offsets(step.key)
+        opens = "" if step.place == "whole" else "{" if _is_mapping(step) else "["
+        span = Span(start=start, end=end, member=member, after_key=after, opens=opens)
+        if containers:
+            children = containers[-1].children
+            children[name if step.key is not None else str(len(children))] = span
         else:
-            span.end = _find_event_offsets(event)[1]
+            root = span
+        if opens:
+            containers.append(span)
+            if not getattr(step.first, "flow_style", False):
+                blocks[id(span)] = span
+    if root is None:
+        raise ValueError("there is no value in the text")
+    return root
 
 
-def _find_event_offsets(event: yaml.Event) -> tuple[int, int]:
+# ----------------------------------------------------------------------------
+# The parser's events with the keys around them.
+#
+#     "a: [b]"    ->    the key `a`; under `a` the start of a list; `b`; under `a` the list's end
+
+
+class _Step(NamedTuple):
+    """A key, or the start or the end of a value; of a scalar both at once."""
+
+    place: Literal["start", "end", "whole"]
+    first: yaml.Event
+    """What it begins with."""
+    last: yaml.Event
+    """What it ends with; of a start `first`."""
+    key: yaml.Event | None
+    """The key under which it stands in a mapping."""
+    is_key: bool
+
+
+@dataclass(slots=True)
+class _Level:
+    """A collection that is open."""
+
+    start: _Step
+    key: yaml.Event | None = None
+    """Of a mapping: the key that waits for its value."""
+
+
+def _follow(text: str) -> Iterator[_Step]:
+    """Raises: `yaml.YAMLError` or `ValueError` for a text that is no YAML."""
+    opened: list[_Level] = []
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionEndEvent):
+            yield opened.pop().start._replace(place="end", last=event)
+        elif isinstance(event, yaml.NodeEvent):
+            around = opened[-1] if opened else None
+            key, is_key = None, False
+            if around is not None and _is_mapping(around.start):
+                key, is_key = around.key, around.key is None
+                around.key = event if is_key else None
+            if isinstance(event, yaml.CollectionStartEvent):
+                opened.append(_Level(_Step("start", event, event, key, is_key)))
+                yield opened[-1].start
+            else:
+                yield _Step("whole", event, event, key, is_key)
+
+
+def _is_mapping(step: _Step) -> bool:
+    return isinstance(step.first, yaml.MappingStartEvent)
+
+
+def _find_offsets(event: yaml.Event) -> Range:
     assert event.start_mark is not None
     assert event.end_mark is not None
     return event.start_mark.index, event.end_mark.index
@@ -288,57 +310,20 @@ Position = tuple[int, int]
 
 def values_of(text: str) -> dict[Position, Range] | None:
     """The offsets of every value, by the place that a finding about it has; `None`: no YAML."""
-    reader = _PlaceReader()
+    members: dict[Position, Range] = {}
+    elements: dict[Position, Range] = {}
     try:
-        for event in yaml.parse(text, Loader=_LOADER):
-            reader.take(event)
+        for step in _follow(text):
+            if step.place != "start" and not step.is_key:
+                mark = (step.key or step.first).start_mark
+                assert mark is not None
+                places = elements if step.key is None else members
+                whole = _find_offsets(step.first)[0], _find_offsets(step.last)[1]
+                places[mark.line + 1, mark.column + 1] = whole
     except (yaml.YAMLError, ValueError):
         return None
     # A mapping in a list begins where its first key does, which is what findings point at.
-    return {**reader.elements, **reader.members}
-
-
-class _PlaceReader:
-    """Follows the events with a stack of what is open."""
-
-    def __init__(self) -> None:
-        self.members: dict[Position, Range] = {}
-        self.elements: dict[Position, Range] = {}
-        self._open: list[tuple[yaml.Event, Position]] = []
-        self._keys: list[Position | None] = []
-        """Of every open collection: where the key stands that waits for its value."""
-
-    def take(self, event: yaml.Event) -> None:
-        if isinstance(event, yaml.CollectionEndEvent):
-            start, place = self._open.pop()
-            self._keys.pop()
-            self._record(place, start, event)
-        elif isinstance(event, yaml.NodeEvent):
-            position = self._position(event)
-            if position is None:
-                return  # a key
-            if isinstance(event, yaml.CollectionStartEvent):
-                self._open.append((event, position))
-                self._keys.append(None)
-            else:
-                self._record(position, event, event)
-
-    def _position(self, event: yaml.NodeEvent) -> Position | None:
-        """The place of the value that begins here; `None` for a key."""
-        assert event.start_mark is not None
-        here = (event.start_mark.line + 1, event.start_mark.column + 1)
-        if not self._open or not isinstance(self._open[-1][0], yaml.MappingStartEvent):
-            return here
-        key = self._keys[-1]
-        self._keys[-1] = here if key is None else None
-        return key
-
-    def _record(self, position: Position, first: yaml.Event, last: yaml.Event) -> None:
-        in_mapping = bool(self._open) and isinstance(self._open[-1][0], yaml.MappingStartEvent)
-        places = self.members if in_mapping else self.elements
-        assert first.start_mark is not None
-        assert last.end_mark is not None
-        places[position] = (first.start_mark.index, last.end_mark.index)
+    return {**elements, **members}
 
 
 class Leaf(NamedTuple):
@@ -354,70 +339,69 @@ class Leaf(NamedTuple):
     """Whether it is a key itself, of the mapping under `keys`."""
 
 
+@dataclass(slots=True, kw_only=True)
+class _Texts:
+    """The texts of a collection that is open."""
+
+    is_mapping: bool
+    keys: tuple[str, ...]
+    siblings: dict[str, str]
+    """The texts of the mapping that it is, or that it stands in."""
+    key: str = ""
+    """The last key."""
+    listed: list[Leaf] = field(default_factory=list)
+
+
 def lists_of(text: str) -> list[list[Leaf]] | None:
     """The texts of each list together, and each other one alone; `None`: no YAML document.
 
     An alias is the text that it stands for, under the keys of the alias.
     """
-    reader = _Texts()
     try:
-        for event in yaml.parse(text, Loader=_LOADER):
-            reader.take(event)
+        return _read_lists(text)
     except (yaml.YAMLError, ValueError):
         return None
-    return [*reader.lists, *([leaf] for leaf in reader.alone)] if reader.is_document else None
 
 
-class _Texts:
-    """Follows the events with the keys around the next one."""
+def _read_lists(text: str) -> list[list[Leaf]] | None:
+    lists: list[list[Leaf]] = []
+    alone: list[list[Leaf]] = []
+    is_document = False
+    anchors: dict[str, tuple[str, Range]] = {}
+    opened: list[_Texts] = []
+    for step in _follow(text):
+        if step.place == "end":
+            lists.append(opened.pop().listed)
+            if step.is_key:
+                opened[-1].key = ""
+            continue
+        around = opened[-1] if opened else _Texts(is_mapping=False, keys=(), siblings={})
+        keys = around.keys if step.key is None else (*around.keys, around.key)
+        if step.place == "start":
+            is_document = True
+            shares = around.is_mapping and not _is_mapping(step)
+            siblings = around.siblings if shares else {}
+            opened.append(_Texts(is_mapping=_is_mapping(step), keys=keys, siblings=siblings))
+            continue
+        value, place = _read_text(step.first, anchors)
+        leaf = Leaf(value, keys, place, around.siblings, is_name=step.is_key)
+        if step.is_key:
+            around.key = value
+        elif around.is_mapping:
+            around.siblings[around.key] = value
+        if around.is_mapping:
+            alone.append([leaf])
+        else:
+            around.listed.append(leaf)
+    return [*lists, *alone] if is_document else None
 
-    def __init__(self) -> None:
-        self.lists: list[list[Leaf]] = []
-        self.alone: list[Leaf] = []
-        self.is_document = False
-        self._anchors: dict[str, tuple[str, Range]] = {}
-        self._open: list[tuple[bool, str | None, list[Leaf]]] = []
-        """Whether it is a mapping, the key that waits for its value, and the texts of a list."""
-        self._siblings: list[dict[str, str]] = [{}]
-        """Of every open collection: the texts of the mapping that it is, or that it stands in."""
 
-    def take(self, event: yaml.Event) -> None:
-        if isinstance(event, yaml.CollectionStartEvent):
-            self.is_document = True
-            is_mapping = isinstance(event, yaml.MappingStartEvent)
-            is_value = bool(self._open) and self._open[-1][0]
-            self._open.append((is_mapping, None, []))
-            self._siblings.append({} if is_mapping or not is_value else self._siblings[-1])
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self.lists.append(self._open.pop()[2])
-            self._siblings.pop()
-            self._pass_key("")
-        elif isinstance(event, yaml.ScalarEvent):
-            assert event.start_mark is not None
-            assert event.end_mark is not None
-            known = str(event.value), (event.start_mark.index, event.end_mark.index)
-            if event.anchor:
-                self._anchors[event.anchor] = known
-            self._take_text(*known)
-        elif isinstance(event, yaml.AliasEvent):
-            self._take_text(*self._anchors.get(event.anchor or "", ("", (0, 0))))
-
-    def _take_text(self, value: str, place: Range) -> None:
-        keys = tuple(key for is_mapping, key, _ in self._open if is_mapping and key is not None)
-        is_key = self._pass_key(value)
-        if not self._open:
-            return
-        is_mapping, _, listed = self._open[-1]
-        siblings = self._siblings[-1]
-        if is_mapping and not is_key and keys:
-            siblings[keys[-1]] = value
-        leaf = Leaf(value, keys, place, siblings, is_name=is_key)
-        (self.alone if is_mapping else listed).append(leaf)
-
-    def _pass_key(self, value: str) -> bool:
-        """Whether what came is a key of the mapping around it."""
-        if not self._open or not self._open[-1][0]:
-            return False
-        _, key, listed = self._open[-1]
-        self._open[-1] = (True, value if key is None else None, listed)
-        return key is None
+def _read_text(event: yaml.Event, anchors: dict[str, tuple[str, Range]]) -> tuple[str, Range]:
+    """The text and the place of a scalar, or of the one that an alias stands for."""
+    if isinstance(event, yaml.AliasEvent):
+        return anchors.get(event.anchor or "", ("", (0, 0)))
+    assert isinstance(event, yaml.ScalarEvent)
+    known = str(event.value), _find_offsets(event)
+    if event.anchor:
+        anchors[event.anchor] = known
+    return known

@@ -18,7 +18,7 @@ import pytest
 from cinatra_sdk import HostParts
 from cinatra_sdk.data.author_json import Json
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgentWay
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow

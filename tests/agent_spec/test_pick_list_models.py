@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from tests.agent_spec.documents import around, end, flow, inner, node, port, run, start
 
 MODEL = node("OpenAiConfig", "gpt", model_id="gpt-5")

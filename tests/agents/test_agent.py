@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from cinatra_sdk import Decision
-from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check

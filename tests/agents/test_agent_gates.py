@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk import Decision, Gate
 from cinatra_sdk.activations import advance
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.runs import Stop
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import SEARCH, SEND, agent, agent_flow

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.models import ScriptedModel
-from cinatra_sdk.outside.remote import RemoteBounds
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
+from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import agent, agent_flow

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import ToolMessage
 
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check

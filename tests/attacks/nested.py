@@ -20,7 +20,7 @@ from cinatra_sdk.blocks.platform_steps import llm_step
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.gates.hitl import build_hitl_gate
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start
 

@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine import lineage, thread_owner
+from cinatra_sdk.engine import graph_input, lineage
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.testing import simulation
 from oas_compiler import compile_flow
@@ -82,7 +82,7 @@ def _stored(store: RunStore, compiled: Any, what: str) -> str:
 @contextmanager
 def nobody_looks_at_clocks(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        for module in (lineage, thread_owner):
+        for module in (lineage, graph_input):
             patch.setattr(module, "move_ids_beyond", lambda *_: True)
         yield
 

@@ -22,7 +22,7 @@ from cinatra_sdk.engine.state_channels import SEALED, unseal
 from cinatra_sdk.errors import FlowError, InputInvalid
 from cinatra_sdk.flow.nodes.gate_node import Message
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import NodeBody
 from cinatra_sdk.flow.visit.talk import read_conversation, say
 from oas_compiler import Flow, compile_flow
 from tests.attacks.book import Attack

@@ -19,7 +19,8 @@ from psycopg.conninfo import make_conninfo
 from cinatra_sdk.engine import lineage
 from cinatra_sdk.engine.host_context import HostContext, host_context
 from cinatra_sdk.errors import FlowError, ForkRefused
-from cinatra_sdk.outside.platform import PlatformError, SimulatedPlatform
+from cinatra_sdk.outside.platform.protocol import PlatformError
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from graphs import orchestrator_v1
 from tests.attacks import graphs
 from tests.attacks.book import Attack, read_family

@@ -334,7 +334,7 @@ CONTROLS = {
         row="printed,_escapes-show",
     ),
     "commands to builds are printed": Control(
-        open=_without(("oas_compiler.cli.terminal.streams.without_commands", _as_it_is)),
+        open=_without(("oas_compiler.cli.terminal.printable_text.without_commands", _as_it_is)),
         row="printed,_commands-show",
     ),
     "JSON keeps its hashes": Control(

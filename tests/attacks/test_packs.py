@@ -27,7 +27,7 @@ from cinatra_sdk.governance.gateway.facts import make_run_facts
 from cinatra_sdk.governance.gateway.gateway import GateApproval, Gateway
 from cinatra_sdk.governance.gateway.planners import Planned
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.governance.loop import decision_step
+from cinatra_sdk.governance.loop import loop_nodes
 from cinatra_sdk.governance.packs.pack_registry import FolderRegistry, MemoryRegistry
 from cinatra_sdk.governance.run import evidence
 from cinatra_sdk.governance.run.evidence import Evidence
@@ -486,7 +486,7 @@ def _trusting(place: Place) -> Any:
     def read(made: Any) -> Any:
         return Plan.read(read_example("plan.json")), 0
 
-    return _patched(place, decision_step, "read_planned", read)
+    return _patched(place, loop_nodes, "read_planned", read)
 
 
 def _keeping_the_word(place: Place) -> Any:
@@ -506,13 +506,13 @@ def _operator(name: str, new: Any) -> Iterator[None]:
     """Conditions are read anew, with another operator."""
     from cinatra_sdk.governance.conditions import condition, operators
 
-    operators.OPERATORS.register(name, new, force=True)
+    operators.OPERATORS[name] = new
     condition._read.cache_clear()
     condition._KNOWN.clear()
     try:
         yield
     finally:
-        operators.OPERATORS.register(name, operators._FORMS[name], force=True)
+        operators.OPERATORS[name] = operators._FORMS[name]
         condition._read.cache_clear()
         condition._KNOWN.clear()
 

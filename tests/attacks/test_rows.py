@@ -15,8 +15,8 @@ import psycopg
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.outside.effects.ledger import Begun
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.effects.door import Begun
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.store.work.run_ledger import RunLedger
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack

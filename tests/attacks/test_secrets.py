@@ -20,8 +20,7 @@ from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
 from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import NodeFailed, StoreError
 from cinatra_sdk.governed.secret_values import forms_of
-from cinatra_sdk.outside.platform import PlatformCall, PlatformResponseError
-from cinatra_sdk.outside.platform.protocol import Credentials
+from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall, PlatformResponseError
 from cinatra_sdk.postgres.connection import connect
 from oas_compiler import check, compile_flow
 from oas_compiler.cli.app import app_for

@@ -15,7 +15,7 @@ from langgraph.types import Command
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.engine.state_channels import _MAGIC, MISSING
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, require_start, tests_of

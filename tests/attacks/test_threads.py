@@ -17,7 +17,7 @@ from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.flow.plan.frame import Frame
 from cinatra_sdk.gates import hitl
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from graphs import context_selection, orchestrator_v1
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, require_start, tests_of

@@ -15,9 +15,8 @@ from typing import Any
 
 from cinatra_sdk import Decision, FlowError, HttpPlatform, RunStore, SimulatedPlatform
 from cinatra_sdk.engine.host_context import host_context
-from cinatra_sdk.outside.platform import platform_from
 from cinatra_sdk.outside.platform.call_addresses import AllowEntry
-from cinatra_sdk.outside.platform.description import OwnSettings
+from cinatra_sdk.outside.platform.description import OwnSettings, platform_from
 from cinatra_sdk.outside.platform.http_platform import StrangersPlatform
 from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall
 from cinatra_sdk.outside.platform.simulation import StubError, read_stubs

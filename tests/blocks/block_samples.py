@@ -11,7 +11,8 @@ from typing_extensions import TypedDict
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
-from cinatra_sdk.outside.platform import PlatformCall, SimulatedPlatform
+from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 
 POLICY: Any = {"steps": [{"stepNumber": 1, "requiresApproval": True}]}
 CONFIG: Any = {"configurable": {"thread_id": "thread-1"}}

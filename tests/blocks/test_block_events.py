@@ -14,7 +14,7 @@ from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.blocks.platform_steps import llm_step
 from cinatra_sdk.engine.state_channels import GovernedState
 from cinatra_sdk.events import RunEvent
-from cinatra_sdk.outside.platform import PlatformUnreachable
+from cinatra_sdk.outside.platform.protocol import PlatformUnreachable
 
 TEXT: Any = {"text": {"type": "string"}}
 

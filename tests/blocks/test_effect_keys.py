@@ -18,7 +18,7 @@ from cinatra_sdk.blocks.platform_steps import llm_step
 from cinatra_sdk.engine.host_context import HostContext, host_context
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.outside.platform import PlatformCall
+from cinatra_sdk.outside.platform.protocol import PlatformCall
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, port, start
 

@@ -16,7 +16,7 @@ from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import NodeFailed, ValueRefused
 from cinatra_sdk.first_turn import FirstTurn, read_context
-from cinatra_sdk.outside.platform import PlatformOutputError, PlatformResponseError
+from cinatra_sdk.outside.platform.protocol import PlatformOutputError, PlatformResponseError
 from tests.blocks.block_samples import CONFIG, Seen, graph_of
 from tests.first_turn.trees import build_tree
 

@@ -14,7 +14,8 @@ from cinatra_sdk.blocks.proposal_graph import build_proposing_graph, propose_and
 from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.first_turn.proposals import Places
-from cinatra_sdk.outside.effects import Effect, Verdict
+from cinatra_sdk.outside.effects.door import Verdict
+from cinatra_sdk.outside.effects.effect import Effect
 from tests.blocks.block_samples import CONFIG, graph_of
 
 CONTEXT: Any = host_context(run_id="run-1", approval_policy=None)

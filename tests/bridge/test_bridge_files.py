@@ -13,12 +13,11 @@ from bridge_world import WAYS, ask, bridge_of, offered, opened, outcome
 
 from cinatra_sdk.attachments import CachedFile
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.host.bridge import Offer
 from cinatra_sdk.host.bridge.answer_scripts import ScriptFile
-from cinatra_sdk.host.bridge.model_offers import read_model_name
+from cinatra_sdk.host.bridge.model_offers import Offer, read_model_name
 from cinatra_sdk.host.model_routes import lend_files
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.outside.models.uploads import FileToUpload
 from cinatra_sdk.outside.routes import RunOwner
 from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore

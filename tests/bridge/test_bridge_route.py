@@ -15,17 +15,16 @@ from langchain_core.messages import AIMessage
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.text.documents import read_document
 from cinatra_sdk.errors import StoreUnreachable
-from cinatra_sdk.host.bridge import BridgeTool, LlmBridge, Offer, Toolbox
-from cinatra_sdk.host.bridge.bridge_route import MOST_MEDIA
-from cinatra_sdk.host.bridge.model_offers import read_model_name
-from cinatra_sdk.outside.effects import MemoryLedger
+from cinatra_sdk.host.bridge.bridge_route import MOST_MEDIA, LlmBridge
+from cinatra_sdk.host.bridge.model_offers import Offer, read_model_name
+from cinatra_sdk.host.bridge.toolboxes import BridgeTool, Toolbox
 from cinatra_sdk.outside.effects.door import Door
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from cinatra_sdk.outside.effects.platform_calls import perform_call
-from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
-from cinatra_sdk.outside.platform import PlatformResponseError
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
 from cinatra_sdk.outside.platform.model_usage import ModelUse, collect_use
-from cinatra_sdk.outside.routes import RoutedPlatform
-from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.outside.platform.protocol import PlatformResponseError
+from cinatra_sdk.outside.routes import RoutedPlatform, RouteError
 
 VECTORS: Any = read_document(
     Path(__file__).parent / "vectors.yaml", what="file of vectors", most=1_000_000

@@ -9,8 +9,8 @@ from bridge_world import bridge_of, offered
 
 from cinatra_sdk import host_context
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.outside.effects import MemoryLedger
-from cinatra_sdk.outside.models import ScriptedReply
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
+from cinatra_sdk.outside.models.model_scripts import ScriptedReply
 from tests.blocks.block_samples import CONFIG, graph_of
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.host.bridge import Offer
-from cinatra_sdk.host.bridge.model_offers import choose, read_model_name
+from cinatra_sdk.host.bridge.model_offers import Offer, choose, read_model_name
 from cinatra_sdk.host.bridge.request_body import BridgeBody
 from cinatra_sdk.outside.routes import RouteError
 

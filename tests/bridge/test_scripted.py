@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from bridge_world import ask, bridge_of, outcome
 
-from cinatra_sdk.host.bridge import ScriptFile, answer_scripts
-from cinatra_sdk.host.bridge.answer_scripts import ScriptError
+from cinatra_sdk.host.bridge import answer_scripts
+from cinatra_sdk.host.bridge.answer_scripts import ScriptError, ScriptFile
 from cinatra_sdk.outside.routes import RouteCall, RunOwner
 
 

@@ -12,7 +12,7 @@ from cinatra_sdk import Decision, HostParts, RunStore
 from cinatra_sdk.host import standalone
 from cinatra_sdk.host.host_settings import LocalSettings
 from cinatra_sdk.host.model_routes import modelled, owned_by, read_models
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import RESULT, SEARCH, agent, agent_flow
 from tests.flows import end, flow_node, flow_of, gate, node, port, start

@@ -15,7 +15,6 @@ import pytest
 from typer.testing import CliRunner
 
 from oas_compiler import catalog, check
-from oas_compiler.catalog import installed_rules
 from oas_compiler.checks import rule_packs
 from oas_compiler.checks.all_rules import RULES
 from oas_compiler.checks.rule_packs import OWN, RulePack, load_own_pack, read_rule_packs
@@ -35,7 +34,7 @@ CLEAN = flow_of(start(), {**gate("ask"), "message": "Drop it?"}, api("drop"), en
 
 def forget_packs() -> None:
     for cached in (
-        installed_rules.load_rule_packs,
+        catalog.load_rule_packs,
         catalog.all_rules,
         catalog.list_pack_cards,
         catalog._by_name,
@@ -258,7 +257,7 @@ def test_a_rule_that_fails_is_named_and_takes_its_findings_with_it(
     look: Any, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = read_one(pack_of(make_rule(look)), monkeypatch)
-    monkeypatch.setattr("oas_compiler.catalog.installed_rules.load_rule_packs", lambda: found)
+    monkeypatch.setattr("oas_compiler.catalog.load_rule_packs", lambda: found)
     findings = [one for one in check(CLEAN) if one.code in {"ACME001", "OAS056"}]
     (finding,) = findings
     assert finding.code == "OAS056"
@@ -270,7 +269,7 @@ def test_texts_of_a_rule_move_no_terminal(monkeypatch: pytest.MonkeyPatch) -> No
     found = read_one(
         pack_of(make_rule(lambda s, report: report("a\x1b[2J\nb", hint="\x07"))), monkeypatch
     )
-    monkeypatch.setattr("oas_compiler.catalog.installed_rules.load_rule_packs", lambda: found)
+    monkeypatch.setattr("oas_compiler.catalog.load_rule_packs", lambda: found)
     (finding,) = [one for one in check(CLEAN) if one.code == "ACME001"]
     assert finding.message == "a␛[2J b"
     assert "\x07" not in finding.hint

@@ -16,7 +16,7 @@ from oas_compiler import compile_flow
 from oas_compiler.cli.ask import decision
 from oas_compiler.cli.ask.batch import _say_in_cell
 from oas_compiler.cli.terminal.streams import console_for
-from oas_compiler.cli.view.gate_group import find_common, has_plain_view, own_view, shared_view
+from oas_compiler.cli.view.run_view import find_common, has_plain_view, rest_view, shared_view
 from tests.flows import api, end, flow_of, gate, node, port, start, tool
 
 SENDING = flow_of(
@@ -409,7 +409,7 @@ def test_what_several_gates_show_alike_is_shown_once_and_nothing_else_is() -> No
     assert not has_plain_view(replace(one, step=0))
     told = io.StringIO()
     console_for(told).print(
-        shared_view([one, two]), own_view(two, {"a": 1}), own_view(one, one.values)
+        shared_view([one, two]), rest_view(two, {"a": 1}), rest_view(one, one.values)
     )
     lines = [line.rstrip() for line in told.getvalue().splitlines()]
     assert lines == [

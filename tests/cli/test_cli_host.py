@@ -25,7 +25,7 @@ READS = flow_of(
 )
 PARTS = """\
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.outside.platform.protocol import Credentials
 
 print("imported", __name__)

@@ -26,15 +26,8 @@ from oas_compiler.cli.host.resources import Own
 from oas_compiler.cli.host.run_requirements import Lacking
 from oas_compiler.cli.host.run_resources import what_is_used
 from oas_compiler.cli.terminal.findings_view import finding_lines
-from oas_compiler.cli.terminal.streams import (
-    Lines,
-    Listing,
-    Member,
-    Pieces,
-    Terminal,
-    Words,
-    console_for,
-)
+from oas_compiler.cli.terminal.layout import Lines, Listing, Member, Pieces, Words
+from oas_compiler.cli.terminal.streams import Terminal, console_for
 from oas_compiler.cli.view.needs_view import needs_table
 from oas_compiler.cli.view.run_view import gate_view, outcome_view, run_view
 from oas_compiler.cli.view.tables import runs_table

@@ -14,7 +14,7 @@ from cinatra_sdk.runs import Run
 from oas_compiler.cli.host.resources import person
 from oas_compiler.cli.terminal.exits import Exit, Halt, bounded, exit_of
 from oas_compiler.cli.terminal.findings_view import excerpt
-from oas_compiler.cli.terminal.streams import clean, cut
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.tables import age
 from oas_compiler.cli.view.values import NotFitting, kind, read_field, values_view
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from oas_compiler.cli.host.run_resources import list_services
 from oas_compiler.pipeline import compile_ir
 from tests.flows import end, flow_of, gate, node, port, start

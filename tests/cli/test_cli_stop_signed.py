@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts, RunStore
-from cinatra_sdk.governance.records.record_maker import Signer, verify_hmac
+from cinatra_sdk.governance.records.record_maker import Signer
 from cinatra_sdk.governance.records.signatures import HMAC
 from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from oas_compiler.cli.terminal.exits import Exit
 from tests.governance.refund import FINANCE, TENANT, lend_refund, request
+from tests.governance.signed_records import verify_hmac
 
 SECRET = b"s" * 32
 SIGNING = """

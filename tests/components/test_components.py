@@ -10,8 +10,8 @@ import pytest
 
 from cinatra_sdk import HostParts
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.outside.models import ScriptedModel
 from cinatra_sdk.outside.models.config import ModelConfig
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.outside.platform.protocol import PlatformCall
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow

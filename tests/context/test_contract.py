@@ -22,9 +22,8 @@ from cinatra_sdk.context import (
     slot_named,
 )
 from cinatra_sdk.context.artifact_refs import MAX_ENVELOPE
-from cinatra_sdk.context.candidates import source_scope
+from cinatra_sdk.context.candidates import accepted, selection_key, source_scope
 from cinatra_sdk.context.selection_errors import STATUS
-from cinatra_sdk.context.slot_choice import accepted, selection_key
 
 VOICE = {
     "slotId": "voice",

@@ -76,7 +76,7 @@ def test_random_graphs_reach_what_some_way_leads_to() -> None:
                 }
             assert first in graph.reverse.find_after(first) or first not in graph.find_after(first)
             assert {other for other in NAMES if first in graph.find_after(other)} == set(
-                graph.find_before(first)
+                graph.reverse.find_after(first)
             )
 
 

@@ -16,19 +16,9 @@ from typing import Any, Protocol
 import pytest
 
 from cinatra_sdk.errors import RunBusy
-from cinatra_sdk.outside.effects import (
-    Begun,
-    Differs,
-    EffectFailure,
-    EffectResult,
-    Entry,
-    Ledger,
-    Stored,
-    Unknown,
-    Usage,
-    perform,
-)
-from cinatra_sdk.outside.effects.door import Door
+from cinatra_sdk.outside.effects.door import Begun, Differs, Door, Entry, Ledger, Stored, Unknown
+from cinatra_sdk.outside.effects.effect import EffectFailure, EffectResult, Usage
+from cinatra_sdk.outside.effects.execution import perform
 from tests.effects.samples import CANARY, Calls, effect, result
 
 

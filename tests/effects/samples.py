@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from cinatra_sdk.outside.effects import Door, Effect, EffectResult, aperform, perform
+from cinatra_sdk.outside.effects.door import Door
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult
+from cinatra_sdk.outside.effects.execution import aperform, perform
 
 CANARY = "tok-canary-4711"
 """A secret of the run; must be in nothing that is kept or told."""

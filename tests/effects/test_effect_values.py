@@ -7,9 +7,8 @@ import asyncio
 import pytest
 
 from cinatra_sdk.errors import NodeFailed, RunBusy
-from cinatra_sdk.outside.effects import EffectFailure, key_at, read_failure
-from cinatra_sdk.outside.effects.effect import hash_json
-from cinatra_sdk.outside.platform import (
+from cinatra_sdk.outside.effects.effect import EffectFailure, hash_json, key_at, read_failure
+from cinatra_sdk.outside.platform.protocol import (
     PlatformError,
     PlatformOutputError,
     PlatformRefused,

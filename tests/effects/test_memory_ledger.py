@@ -6,7 +6,9 @@ from dataclasses import astuple
 
 import pytest
 
-from cinatra_sdk.outside.effects import EffectResult, Ledger, MemoryLedger
+from cinatra_sdk.outside.effects.door import Ledger
+from cinatra_sdk.outside.effects.effect import EffectResult
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from tests.effects.ledger_contract import Bench, LedgerContract
 from tests.effects.samples import effect, result
 

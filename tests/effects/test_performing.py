@@ -23,19 +23,15 @@ from cinatra_sdk.errors import (
     ShownDiffers,
     ValueRefused,
 )
-from cinatra_sdk.outside.effects import (
-    Door,
-    Effect,
-    EffectNews,
-    EffectResult,
-    MemoryLedger,
-    Usage,
-    Verdict,
-    aperform,
-    current_key,
-    perform,
+from cinatra_sdk.outside.effects.door import Door, EffectNews, Verdict, current_key
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult, Usage
+from cinatra_sdk.outside.effects.execution import aperform, perform
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
+from cinatra_sdk.outside.platform.protocol import (
+    PlatformRefused,
+    PlatformResponseError,
+    PlatformUnreachable,
 )
-from cinatra_sdk.outside.platform import PlatformRefused, PlatformResponseError, PlatformUnreachable
 from tests.effects.samples import CANARY, FORMS, Calls, Performing, effect, result
 
 forms = pytest.mark.parametrize("make", FORMS.values(), ids=FORMS.keys())

@@ -16,8 +16,9 @@ from cinatra_sdk.blocks.platform_steps import child_agent
 from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.errors import EffectRefused, EffectUnknown
-from cinatra_sdk.outside.effects import MemoryLedger, memory_ledgers
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.effects import memory_ledgers
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow

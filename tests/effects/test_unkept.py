@@ -8,8 +8,10 @@ import pytest
 
 from cinatra_sdk.engine.host_context import host_context, remembering
 from cinatra_sdk.errors import EffectRefused
-from cinatra_sdk.outside.effects import Door, EffectResult, MemoryLedger, perform
-from cinatra_sdk.outside.effects.ledger import Remembered
+from cinatra_sdk.outside.effects.door import Door, Remembered
+from cinatra_sdk.outside.effects.effect import EffectResult
+from cinatra_sdk.outside.effects.execution import perform
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from tests.effects.samples import Calls, effect, result
 
 

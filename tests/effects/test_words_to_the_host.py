@@ -9,11 +9,13 @@ import pytest
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import EffectRefused, RunBusy
-from cinatra_sdk.outside.effects import Door, EffectResult, MemoryLedger, Usage, perform
-from cinatra_sdk.outside.effects.ledger import Begun, Remembered, Stored
+from cinatra_sdk.outside.effects.door import Begun, Door, Remembered, Stored
+from cinatra_sdk.outside.effects.effect import EffectResult, Usage
+from cinatra_sdk.outside.effects.execution import perform
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from cinatra_sdk.outside.effects.platform_calls import perform_call
-from cinatra_sdk.outside.platform import Platform, PlatformCall, PlatformResponseError
 from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use
+from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall, PlatformResponseError
 from tests.effects.samples import FORMS, Calls, Performing, effect, result
 
 

@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
 from oas_compiler import CompileError, compile_flow
 from oas_compiler.lower.flow import Flow
 from tests.agents.agent_flows import SEARCH, SEND, TEXT, agent, agent_flow

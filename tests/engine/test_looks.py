@@ -16,7 +16,7 @@ from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.lineage import may_act
 from cinatra_sdk.gates.hitl import build_hitl_gate
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.attacks.nested import (
     CONFIG,

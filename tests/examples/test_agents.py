@@ -16,9 +16,8 @@ from cinatra_sdk import (
     host_context,
 )
 from cinatra_sdk.errors import EffectUnknown
-from cinatra_sdk.outside.effects import MemoryLedger
-from cinatra_sdk.outside.platform import PlatformCall
-from cinatra_sdk.outside.platform.protocol import PlatformUnreachable
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
+from cinatra_sdk.outside.platform.protocol import PlatformCall, PlatformUnreachable
 from cinatra_sdk.outside.platform.simulation import read_stubs
 from cinatra_sdk.testing import Result, drive
 from oas_compiler import Flow, check, compile_flow

@@ -100,8 +100,8 @@ def test_a_log_of_nothing_but_broken_lines_is_looked_at_so_far(
     (image / "log.jsonl").write_bytes(b"{\n" * 10_000_000)
     taken = Taken()
     taken.watch(monkeypatch)
-    monkeypatch.setattr("cinatra_sdk.first_turn.recent_entries.MAX_LOOKED_BACK", 1_000_000)
-    monkeypatch.setattr("cinatra_sdk.first_turn.recent_entries.MAX_NO_ENTRIES", 10**9)
+    monkeypatch.setattr("cinatra_sdk.first_turn.workspace_files.MAX_LOOKED_BACK", 1_000_000)
+    monkeypatch.setattr("cinatra_sdk.first_turn.workspace_files.MAX_NO_ENTRIES", 10**9)
     turn = read_context(tmp_path / "work", "img", tastes_dir=tmp_path)
     assert turn.recent_log == ()
     assert "log.jsonl: entries before the last 1,000,000 bytes are not looked for" in turn.warnings
@@ -114,7 +114,7 @@ def test_entries_are_looked_for_among_so_many_other_lines(
 ) -> None:
     image = tmp_path / "work" / "img"
     image.mkdir(parents=True)
-    monkeypatch.setattr("cinatra_sdk.first_turn.recent_entries.MAX_NO_ENTRIES", 100)
+    monkeypatch.setattr("cinatra_sdk.first_turn.workspace_files.MAX_NO_ENTRIES", 100)
     entry = b'{"op": "crop"}\n'
     for more, ops in ((99, ["crop"]), (100, [])):
         (image / "log.jsonl").write_bytes(entry + line * more)

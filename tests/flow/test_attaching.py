@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import SystemMessage
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import check, compile_flow
 from oas_compiler.explain import explain

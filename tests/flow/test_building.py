@@ -178,7 +178,7 @@ def test_a_run_is_lent_the_variables_that_its_flow_names() -> None:
 
 
 def test_one_model_in_place_of_a_mapping_is_refused() -> None:
-    from cinatra_sdk.outside.models import ScriptedModel
+    from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 
     model: Any = ScriptedModel(["x"])
     with pytest.raises(TypeError, match="give a mapping"):

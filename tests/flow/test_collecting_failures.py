@@ -12,7 +12,7 @@ from langgraph.types import Command
 from cinatra_sdk import Decision, host_context
 from cinatra_sdk.activations import stop_of
 from cinatra_sdk.errors import EffectRefused
-from cinatra_sdk.outside.effects import Verdict
+from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.checks.rule_case import findings

@@ -12,8 +12,8 @@ from langgraph.types import Command
 from cinatra_sdk import AnswerInvalid, Decision
 from cinatra_sdk.activations import stop_of
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.outside.effects import current_key
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.effects.door import current_key
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.agents.agent_flows import SEND, agent

@@ -11,7 +11,7 @@ from langchain_core.messages import SystemMessage
 
 from cinatra_sdk import HostParts, NotConfigured
 from cinatra_sdk.first_turn import FirstTurn, read_context
-from cinatra_sdk.outside.models import ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import check, compile_flow
 from tests.agents.agent_flows import SEARCH, TEXT, agent, agent_flow

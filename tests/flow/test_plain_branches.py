@@ -20,7 +20,7 @@ from cinatra_sdk import Decision, RunStore, host_context
 from cinatra_sdk.activations import stop_of
 from cinatra_sdk.errors import EffectRefused
 from cinatra_sdk.flow.branches import journal
-from cinatra_sdk.outside.effects import MemoryLedger
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.flow.containers import around, mapped, texts

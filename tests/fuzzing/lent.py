@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 
 
 def lend() -> HostParts:

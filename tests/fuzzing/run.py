@@ -22,10 +22,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.host.bridge import Offer
+from cinatra_sdk.host.bridge.model_offers import Offer
 from cinatra_sdk.host.model_routes import make_routes
-from cinatra_sdk.host.passthrough import Passthrough
 from cinatra_sdk.host.passthrough.passthrough_route import ROUTE as PASSTHROUGH
+from cinatra_sdk.host.passthrough.passthrough_route import Passthrough
 from cinatra_sdk.local_postgres.supervisor import LocalServer
 from cinatra_sdk.store.database import Database
 

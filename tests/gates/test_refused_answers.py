@@ -13,7 +13,7 @@ from cinatra_sdk.engine.state_channels import GovernedState, seal
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.gate import gates_of
 from cinatra_sdk.gates.hitl import build_hitl_gate
-from cinatra_sdk.langgraph_internals.answer_errors import is_invalid_resume
+from cinatra_sdk.langgraph_internals.task_facts import is_invalid_resume
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 ASKS: Any = {"steps": [{"stepNumber": 1, "requiresApproval": True}]}

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.governance.contracts.context_pack import ContextPack
-from cinatra_sdk.governance.contracts.context_record import CompiledContext, ContextBlock
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext, ContextBlock, ContextPack
 from cinatra_sdk.governance.contracts.invocation import BucketTokens
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.context_compiler import (

@@ -14,18 +14,14 @@ from cinatra_sdk.governance.contracts.context_pack import ContextPack, DecisionC
 from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
 from cinatra_sdk.governance.packs.rulebook import make_rulebook
 from cinatra_sdk.governance.records import verifier
-from cinatra_sdk.governance.records.record_maker import (
-    Signer,
-    seal_record,
-    verify_ed25519,
-    verify_hmac,
-)
+from cinatra_sdk.governance.records.record_maker import Signer, seal_record
 from cinatra_sdk.governance.records.replay import _describe_word
 from cinatra_sdk.governance.records.signatures import HMAC, Key
 from cinatra_sdk.governance.records.story import _measure, join_calls
 from cinatra_sdk.governance.run.current_call import list_trace_headers, make_trace_context
 from tests.governance.packs import admit_example, put, read_catalog, read_pack
 from tests.governance.record_exports import SECRET, make_chain, make_export, make_pem, make_signer
+from tests.governance.signed_records import verify_ed25519, verify_hmac
 from tests.governance.test_generated_runs import read_record
 
 KEYS = {"k1": Key(HMAC, (SECRET,))}

@@ -326,7 +326,7 @@ def test_a_key_with_other_arguments_is_a_conflict(tmp_path: Path) -> None:
     plans = [{**plan, "steps": [*plan["steps"][:2], first, twice]}]
     registry = make_registry(pack)
     # Two refunds under one key: the second is another request.
-    from cinatra_sdk.outside.effects import MemoryLedger
+    from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 
     graph = build_graph(
         lend_refund(tmp_path / "refunds", registry=registry, plans=plans), InMemorySaver()

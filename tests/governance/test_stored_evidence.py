@@ -13,7 +13,7 @@ from cinatra_sdk.governance.run.evidence import Evidence, resolve_evidence
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.evidence.evidence_source import stored_evidence
+from cinatra_sdk.store.evidence.governance_sources import stored_evidence
 from tests.governance.packs import admit_example
 from tests.lower.context_shelf import ORG, STYLE, Shelf
 

@@ -23,23 +23,19 @@ from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.admission import HostWord
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
-from cinatra_sdk.governance.records.record_maker import (
-    Signer,
-    format_time,
-    seal_record,
-    verify_hmac,
-)
+from cinatra_sdk.governance.records.record_maker import Signer, format_time, seal_record
 from cinatra_sdk.governance.records.replay import make_replay_packet, replay
 from cinatra_sdk.governance.records.verifier import describe, find_problems, verify
 from cinatra_sdk.store.evidence.decision_records import DecisionRecords, StoredRecord
+from cinatra_sdk.store.evidence.governance_sources import StoredPacks
 from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
-from cinatra_sdk.store.evidence.pack_store import StoredPacks
 from oas_compiler import compile_flow
 from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, port, start
 from tests.governance.packs import make_registry, put, read_catalog, read_example, read_pack
 from tests.governance.refund import FINANCE, TENANT, count_refunds, lend_refund, request
 from tests.governance.refund_killed import go_to_the_end, refund_until_killed
+from tests.governance.signed_records import verify_hmac
 from tests.governance.small_pack import make_small_pack
 from tests.warm import FORKED
 

@@ -11,7 +11,7 @@ from cinatra_sdk import RunStore
 from cinatra_sdk.governance.contracts.context_pack import ContextPack
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
-from cinatra_sdk.store.evidence.pack_store import StoredPacks
+from cinatra_sdk.store.evidence.governance_sources import StoredPacks
 from tests.governance.packs import put
 from tests.governance.small_pack import make_small_pack
 

@@ -20,8 +20,13 @@ from langgraph.types import Command, Overwrite
 from typing_extensions import TypedDict
 
 from cinatra_sdk.engine import list_channels
-from cinatra_sdk.engine.conversation import make_message, read_record
-from cinatra_sdk.engine.list_channels import Conversation, Decisions, without_seals
+from cinatra_sdk.engine.list_channels import (
+    Conversation,
+    Decisions,
+    make_message,
+    read_record,
+    without_seals,
+)
 from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.engine.state_channels import SEALED, seal
 

@@ -13,7 +13,7 @@ from cinatra_sdk.activations import advance
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import InputInvalid, PolicyInvalid
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
 

@@ -19,7 +19,8 @@ from cinatra_sdk.engine.host_context import HostContext, host_context
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.errors import AnswerInvalid, FlowError, NodeFailed
 from cinatra_sdk.host import FixedRuns, LocalPlatform
-from cinatra_sdk.outside.platform import PlatformError, PlatformResponseError, SimulatedPlatform
+from cinatra_sdk.outside.platform.protocol import PlatformError, PlatformResponseError
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database

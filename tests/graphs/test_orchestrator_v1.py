@@ -14,7 +14,7 @@ from langgraph.types import Command, Overwrite
 from cinatra_sdk.activations import advance
 from cinatra_sdk.engine.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import InputInvalid, NodeFailed, PolicyInvalid, ValueRefused
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.runs import Stop
 from graphs.orchestrator_v1 import NODES, POLICY, SAMPLES, build_graph
 

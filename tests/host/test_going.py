@@ -8,8 +8,7 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.host.model_routes import require_going
-from cinatra_sdk.outside.routes import RunOwner
-from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.outside.routes import RouteError, RunOwner
 from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start

@@ -11,7 +11,9 @@ import pytest
 
 from cinatra_sdk import HostParts, RunStore
 from cinatra_sdk.host import standalone
-from cinatra_sdk.host.bridge import LlmBridge, Offer, OfferedModel, Toolbox
+from cinatra_sdk.host.bridge.bridge_route import LlmBridge
+from cinatra_sdk.host.bridge.model_offers import Offer, OfferedModel
+from cinatra_sdk.host.bridge.toolboxes import Toolbox
 from cinatra_sdk.host.host_settings import LocalSettings
 from cinatra_sdk.host.model_routes import (
     make_routes,
@@ -21,10 +23,10 @@ from cinatra_sdk.host.model_routes import (
     remade_models,
 )
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall
-from cinatra_sdk.outside.models import ModelConfig, ScriptedModel, ScriptedReply
-from cinatra_sdk.outside.platform import SimulatedPlatform
-from cinatra_sdk.outside.routes import RoutedPlatform
-from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.outside.models.config import ModelConfig
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.routes import RoutedPlatform, RouteError
 from cinatra_sdk.store.artifacts.object_store import SavedObjects
 from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow

@@ -14,10 +14,11 @@ from local_world import ask
 
 from cinatra_sdk.context import Actor, InstalledExtensions
 from cinatra_sdk.host import FixedRuns, RunScope, local_app
-from cinatra_sdk.host.bridge import Offer, OfferedModel
+from cinatra_sdk.host.bridge.model_offers import Offer, OfferedModel
 from cinatra_sdk.host.model_routes import make_routes
 from cinatra_sdk.host.openapi import described, make_document
-from cinatra_sdk.outside.models import ModelConfig, ScriptedModel
+from cinatra_sdk.outside.models.config import ModelConfig
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.outside.routes import RoutedPlatform, RunOwner
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database

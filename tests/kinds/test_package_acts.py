@@ -13,10 +13,11 @@ import pytest
 
 from cinatra_sdk.engine.host_context import context_of, host_context
 from cinatra_sdk.errors import KindRefused
-from cinatra_sdk.flow.plan.frame import effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import NodeBody, effect_of
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.outside.effects import Effect, EffectResult, MemoryLedger, aperform, perform
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult
+from cinatra_sdk.outside.effects.execution import aperform, perform
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.kinds import registry

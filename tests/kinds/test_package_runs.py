@@ -13,9 +13,8 @@ import pytest
 
 from cinatra_sdk import host_context
 from cinatra_sdk.errors import KindRefused, NodeFailed
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
-from cinatra_sdk.outside.effects import Verdict
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
+from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.component.component import NODE_FIELDS, Field, Site, common

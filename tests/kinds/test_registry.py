@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import KindRefused
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import NodeBody
 from oas_compiler import CompileError, check, compile_ir
 from oas_compiler.component.component import NODE_FIELDS, SUBFLOW, Field, Site, common
 from oas_compiler.ir import FlowIR, Node, PluginTemplateNode

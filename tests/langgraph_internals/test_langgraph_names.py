@@ -20,7 +20,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Send, interrupt
 from typing_extensions import TypedDict
 
-from cinatra_sdk.langgraph_internals import keys, postgres_saver, running_task
+from cinatra_sdk.langgraph_internals import keys, postgres_saver, task_facts
 
 ROOM = Path(keys.__file__).parent
 
@@ -111,14 +111,14 @@ def test_a_running_node_is_told_its_name_step_graph_checkpointer_and_answers() -
         config = get_config()
         told.append(
             {
-                "name": running_task.read_node_name(config),
-                "step": running_task.read_step(config),
-                "sent": running_task.was_sent(config),
-                "channels": set(running_task.find_channels(config)),
-                "values": running_task.read_channels(config, ["seen"]),
-                "saver": running_task.find_checkpointer(config),
-                "stored": running_task.is_stored_on_the_way(config),
-                "answers": running_task.list_given_answers(config),
+                "name": task_facts.read_node_name(config),
+                "step": task_facts.read_step(config),
+                "sent": task_facts.was_sent(config),
+                "channels": set(task_facts.find_channels(config)),
+                "values": task_facts.read_channels(config, ["seen"]),
+                "saver": task_facts.find_checkpointer(config),
+                "stored": task_facts.is_stored_on_the_way(config),
+                "answers": task_facts.list_given_answers(config),
                 "namespace": config["metadata"][keys.NAMESPACE].partition(":")[0],
             }
         )
@@ -147,26 +147,26 @@ def test_a_node_that_a_send_started_is_told() -> None:
     told: list[bool] = []
     graph: Any = StateGraph(State)
     graph.add_node("first", lambda state: Command(goto=Send("second", {})))
-    graph.add_node("second", lambda state: told.append(running_task.was_sent(get_config())))
+    graph.add_node("second", lambda state: told.append(task_facts.was_sent(get_config())))
     graph.add_edge(START, "first")
     graph.compile().invoke({})
     assert told == [True]
 
 
 def test_outside_of_any_graph_nothing_is_told() -> None:
-    assert running_task.read_node_name({}) == ""
-    assert running_task.read_step({}) == 0
-    assert running_task.was_sent({}) is False
-    assert running_task.find_channels({}) == {}
-    assert running_task.find_checkpointer({}) is None
-    assert running_task.list_given_answers({}) == ()
+    assert task_facts.read_node_name({}) == ""
+    assert task_facts.read_step({}) == 0
+    assert task_facts.was_sent({}) is False
+    assert task_facts.find_channels({}) == {}
+    assert task_facts.find_checkpointer({}) is None
+    assert task_facts.list_given_answers({}) == ()
 
 
 @pytest.mark.parametrize("key", ["__pregel_x", "langgraph_x"])
 def test_a_graph_that_tells_nothing_is_noticed(key: str) -> None:
     config = {"configurable": {key: 1}}
-    for find in (running_task.was_sent, running_task.find_channels, running_task.find_checkpointer):
-        assert find(config) is running_task.NOT_TOLD
+    for find in (task_facts.was_sent, task_facts.find_channels, task_facts.find_checkpointer):
+        assert find(config) is task_facts.NOT_TOLD
 
 
 def test_the_keys_are_those_of_langgraph() -> None:

@@ -9,7 +9,7 @@ import pytest
 from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import InputInvalid, LimitExceeded, NodeFailed
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.outside.platform import PlatformOutputError
+from cinatra_sdk.outside.platform.protocol import PlatformOutputError
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, compile_flow
 from tests.flows import (

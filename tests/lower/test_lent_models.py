@@ -8,7 +8,7 @@ import pytest
 
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import TEXT, agent, agent_flow

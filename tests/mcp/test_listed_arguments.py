@@ -12,9 +12,9 @@ from mcp.types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from cinatra_sdk import HostParts
 from cinatra_sdk.host.bridge.toolboxes import BridgeTool
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.testing import adrive, drive
-from cinatra_sdk.tool_loop.model_calls import ArgumentsUnusable
+from cinatra_sdk.tool_loop import ArgumentsUnusable
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import agent, agent_flow
 from tests.agents.test_agent import asks_for

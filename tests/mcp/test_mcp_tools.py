@@ -17,7 +17,7 @@ from langchain_core.messages import ToolMessage
 
 from cinatra_sdk import Decision, HostParts
 from cinatra_sdk.errors import AnswerInvalid
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow

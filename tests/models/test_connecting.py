@@ -10,8 +10,9 @@ import pytest
 
 from cinatra_sdk import HostParts, HttpPlatform, NodeFailed
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.outside.effects import Usage
-from cinatra_sdk.outside.models import ModelConfig, connect_model
+from cinatra_sdk.outside.effects.effect import Usage
+from cinatra_sdk.outside.models.clients import connect_model
+from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.flows import port

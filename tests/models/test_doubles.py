@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.outside.models import RecordingModel, ReplayingModel, ScriptedModel, ScriptedReply
-from cinatra_sdk.outside.models.model_scripts import ScriptUsedUp
-from cinatra_sdk.outside.models.recordings import QuestionUnknown
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply, ScriptUsedUp
+from cinatra_sdk.outside.models.recordings import QuestionUnknown, RecordingModel, ReplayingModel
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import port

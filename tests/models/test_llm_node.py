@@ -12,8 +12,10 @@ from langchain_core.runnables import RunnableLambda
 from pydantic import BaseModel
 
 from cinatra_sdk import HostParts, HttpPlatform, NodeFailed
-from cinatra_sdk.outside.effects import Effect, Usage, Verdict
-from cinatra_sdk.outside.models import ModelConfig, ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.effects.door import Verdict
+from cinatra_sdk.outside.effects.effect import Effect, Usage
+from cinatra_sdk.outside.models.config import ModelConfig
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.flows import port

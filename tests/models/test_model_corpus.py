@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cinatra_sdk.data.schema.samples import sample
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 

@@ -15,7 +15,7 @@ from tests.models.llm_flows import ask_flow
 
 PARTS = """
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 
 def make_parts():
     return HostParts(models={"*": ScriptedModel(["From the host."])})

@@ -13,7 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cinatra_sdk import HttpPlatform, RunStore
-from cinatra_sdk.outside.models import ModelUsage, NodeUsage, ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
+from cinatra_sdk.outside.models.totals import ModelUsage, NodeUsage
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app_for
 from tests.flows import port

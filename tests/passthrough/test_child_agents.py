@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts, RunStore
-from cinatra_sdk.host.passthrough import ChildAgents
+from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.outside.routes import RunOwner
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, port, start, tool

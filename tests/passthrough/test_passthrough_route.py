@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.data.text.documents import read_document
-from cinatra_sdk.host.bridge import Offer
+from cinatra_sdk.host.bridge.model_offers import Offer
 from cinatra_sdk.host.model_routes import make_routes
-from cinatra_sdk.host.passthrough import NamedCall, NamedTool, Passthrough
 from cinatra_sdk.host.passthrough.host_tools import BUNDLE_TYPE, format_document
+from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, Passthrough
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.platform import PlatformResponseError
+from cinatra_sdk.outside.platform.protocol import PlatformResponseError
 from cinatra_sdk.outside.routes import RoutedPlatform
 from cinatra_sdk.store.artifacts import object_store
 from cinatra_sdk.store.artifacts.object_store import SavedObjects

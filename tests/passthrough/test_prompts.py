@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.host.passthrough import NamedCall, host_tools
+from cinatra_sdk.host.passthrough import host_tools
 from cinatra_sdk.host.passthrough.host_tools import prompts_tool
+from cinatra_sdk.host.passthrough.passthrough_route import NamedCall
 from cinatra_sdk.outside.routes import RunOwner
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start

@@ -12,15 +12,14 @@ import pytest
 from loopback_server import LoopbackServer, Reply
 
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.outside.platform import (
-    HttpPlatform,
+from cinatra_sdk.outside.platform.call_addresses import RefusalError
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform, MachineServices
+from cinatra_sdk.outside.platform.protocol import (
     PlatformCall,
     PlatformRefused,
     PlatformResponseError,
     PlatformUnreachable,
 )
-from cinatra_sdk.outside.platform.call_addresses import RefusalError
-from cinatra_sdk.outside.platform.http_platform import MachineServices
 from cinatra_sdk.outside.platform.wire_request import check_listed, require_listed
 
 MakeCall = Callable[..., PlatformCall]

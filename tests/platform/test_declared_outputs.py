@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.outside.platform import DeclaredOutput, PlatformOutputError, declared_outputs
+from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformOutputError
+from cinatra_sdk.outside.platform.response_outputs import declared_outputs
 
 ITEMS = {"type": "array", "items": {"type": "object", "required": ["id"],
          "properties": {"id": {"type": "string"}}}}  # fmt: skip

@@ -17,8 +17,9 @@ import httpx2
 import pytest
 from loopback_server import ATTEST, BEARER, BRIDGE, CANARIES, RUN_TOKEN, Reply
 
-from cinatra_sdk.outside.platform import (
-    HttpPlatform,
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform, MachineServices
+from cinatra_sdk.outside.platform.protocol import (
+    Credentials,
     Platform,
     PlatformError,
     PlatformOutputError,
@@ -26,8 +27,6 @@ from cinatra_sdk.outside.platform import (
     PlatformResponseError,
     PlatformUnreachable,
 )
-from cinatra_sdk.outside.platform.http_platform import MachineServices
-from cinatra_sdk.outside.platform.protocol import Credentials
 from cinatra_sdk.outside.platform.wire_request import prepare
 from cinatra_sdk.outside.platform.wire_response import Response, judge
 

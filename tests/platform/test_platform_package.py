@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import cinatra_sdk.outside.platform
-from cinatra_sdk.outside.platform import HttpPlatform, SimulatedPlatform, platform_from
+from cinatra_sdk.outside.platform.description import platform_from
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,7 +23,7 @@ def test_a_name_that_the_package_does_not_have_is_an_attribute_error():
 
 def test_a_simulation_loads_no_http_library_no_database_and_no_engine():
     program = (
-        "import sys; from cinatra_sdk.outside.platform import SimulatedPlatform, platform_from; "
+        "import sys; from cinatra_sdk.platform import SimulatedPlatform, platform_from; "
         "platform_from({'kind': 'simulated'}, env={}); "
         "print([m for m in ('httpx2', 'psycopg', 'langgraph', 'oas_compiler') if m in sys.modules])"
     )

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.outside.platform import platform_from
-from cinatra_sdk.outside.platform.description import SettingLacking, is_named, is_own
+from cinatra_sdk.outside.platform.description import SettingLacking, is_named, is_own, platform_from
 
 OWN = "https://cinatra.example"
 CRM = "https://crm.example/v1"

@@ -8,10 +8,10 @@ import json
 import pytest
 from loopback_server import LoopbackServer, Reply
 
-from cinatra_sdk.outside.effects import MemoryLedger
 from cinatra_sdk.outside.effects.door import Door
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from cinatra_sdk.outside.effects.platform_calls import perform_call
-from cinatra_sdk.outside.platform import HttpPlatform, PlatformCall
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.outside.platform.model_usage import (
     USAGE_HEADER,
     ModelUse,
@@ -19,6 +19,7 @@ from cinatra_sdk.outside.platform.model_usage import (
     read_use_header,
     tell_use,
 )
+from cinatra_sdk.outside.platform.protocol import PlatformCall
 
 USE = ModelUse(model="openai/gpt-5", calls=2, input_tokens=10, output_tokens=3)
 

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.outside.platform import (
-    HttpPlatform,
+from cinatra_sdk.outside.platform.description import takes_credentials, unnamed
+from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.platform.protocol import (
+    HoldsProofsBack,
     KeepsArtifacts,
     Platform,
     PlatformCall,
-    SimulatedPlatform,
     WrappedPlatform,
 )
-from cinatra_sdk.outside.platform.description import takes_credentials, unnamed
-from cinatra_sdk.outside.platform.protocol import HoldsProofsBack
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.testing.doubles import Recorder
 
 CALL = PlatformCall(node="n", path="n", method="POST", url="{{CINATRA_BASE_URL}}/x")

@@ -9,23 +9,23 @@ import pytest
 
 PROGRAM = """
 import asyncio, os, signal, sys
-from cinatra_sdk.outside.routes import route_platform
+from cinatra_sdk.outside import routes
 
 async def double(number):
     await asyncio.sleep(0)
     return 2 * number
 
-assert route_platform.finish(double(1)) == 2
+assert routes.finish(double(1)) == 2
 if sys.argv[1] == "held":
-    route_platform._Turns.lock.acquire()  # as another thread may at the moment of the fork
+    routes._Turns.lock.acquire()  # as another thread may at the moment of the fork
 child = os.fork()
 if child == 0:
     signal.alarm(60)  # ends the child where it would wait for ever
-    os._exit(route_platform.finish(double(3)) + asyncio.run(route_platform.afinish(double(4))))
+    os._exit(routes.finish(double(3)) + asyncio.run(routes.afinish(double(4))))
 status = os.waitpid(child, 0)[1]
 if sys.argv[1] == "held":
-    route_platform._Turns.lock.release()
-print(os.waitstatus_to_exitcode(status), route_platform.finish(double(5)))
+    routes._Turns.lock.release()
+print(os.waitstatus_to_exitcode(status), routes.finish(double(5)))
 """
 
 

@@ -25,8 +25,12 @@ from cinatra_sdk.attachments import (
 from cinatra_sdk.errors import FlowError, InputInvalid, StoreError
 from cinatra_sdk.outside.models.uploads import FileToUpload
 from cinatra_sdk.postgres.connection import connect
-from cinatra_sdk.store.artifacts.attachment_rows import AttachmentUnreadable
-from cinatra_sdk.store.artifacts.attachment_store import PIECE, AttachmentStore, StoredParent
+from cinatra_sdk.store.artifacts.attachment_store import (
+    PIECE,
+    AttachmentStore,
+    AttachmentUnreadable,
+    StoredParent,
+)
 from cinatra_sdk.store.database import Database
 
 MIB = 1024 * 1024

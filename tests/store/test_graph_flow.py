@@ -25,10 +25,14 @@ from cinatra_sdk import (
     graph_flow,
 )
 from cinatra_sdk.context.selection_errors import ContextError
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.postgres.connection import connect
-from cinatra_sdk.store.flows.flow_kind import join_source, split_source
-from cinatra_sdk.store.flows.flow_protocol import load_declared_slots, load_flow
+from cinatra_sdk.store.flows.flow_protocol import (
+    join_source,
+    load_declared_slots,
+    load_flow,
+    split_source,
+)
 from graphs.orchestrator_v1 import SAMPLES, flow, lend
 from oas_compiler import CompileError, compile_flow
 from tests.store.graph_worker import INPUT

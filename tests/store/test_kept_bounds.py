@@ -15,8 +15,8 @@ from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, LoadedArtifact
 from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
 from cinatra_sdk.store.artifacts.object_store import ObjectContent, SavedObjects
+from cinatra_sdk.store.evidence.governance_sources import StoredPacks
 from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
-from cinatra_sdk.store.evidence.pack_store import StoredPacks
 from oas_compiler import compile_flow
 from tests.databases import Databases
 from tests.flows import end, flow_of, start

@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from cinatra_sdk import Decision, HostParts, NotConfigured, RunStore, host_context
 from cinatra_sdk.host_parts.host_parts import RunIdentity
-from cinatra_sdk.outside.effects import Verdict
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start, tool
 
@@ -93,7 +93,7 @@ def test_a_ledger_is_asked_for_once_in_each_activation(fresh_database: str) -> N
     asked: list[str] = []
 
     def ledger_for(run: RunIdentity) -> Any:
-        from cinatra_sdk.outside.effects import MemoryLedger
+        from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 
         asked.append(run.id)
         return MemoryLedger()

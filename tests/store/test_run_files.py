@@ -11,8 +11,8 @@ import pytest
 from cinatra_sdk import HostParts, RunStore
 from cinatra_sdk.attachments import CachedFile
 from cinatra_sdk.host_parts.host_parts import RunIdentity
-from cinatra_sdk.outside.models import ScriptedModel
 from cinatra_sdk.outside.models.config import ModelConfig
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.outside.models.uploads import FileToUpload
 from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
 from cinatra_sdk.store.runs.flow_cache import lend_stored_files

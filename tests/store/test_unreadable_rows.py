@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.host.passthrough.object_tools import show
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.host.passthrough.host_tools import show
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.store.artifacts.object_store import ObjectContent, SavedObjects
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start

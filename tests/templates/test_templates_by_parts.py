@@ -8,7 +8,7 @@ import pytest
 
 from cinatra_sdk.data.templates import flow_templates as templates
 from cinatra_sdk.data.templates.flow_templates import TemplateError, compile_template
-from cinatra_sdk.data.templates.simple_templates import is_simple
+from cinatra_sdk.data.templates.placeholders import is_simple
 
 PIECES = ["{{ a }}", "{{a.b}}", "{{ a.b[0] }}", "{{NAME}}", "{{ NAME.x }}", " text ", "{", "}", "\n",
           "{{ none }}", "{{a|tojson}}", "{{ c | tojson }}", "{{ missing|tojson }}", "{{{a}}}",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.data.templates.environment_names import fill_environment
 from cinatra_sdk.data.templates.language import MAX_OUTPUT
+from cinatra_sdk.data.templates.placeholders import fill_environment
 from oas_compiler.pipeline import compile_ir
 from oas_compiler.templates import TemplateInvalid, TemplateReader, placeholders, strings
 from oas_compiler.text.input_bounds import MAX_TEMPLATE, MAX_TEMPLATES

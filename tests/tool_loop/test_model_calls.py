@@ -11,17 +11,18 @@ from langchain_core.messages import AIMessage
 
 from cinatra_sdk.agents.tool_offers import ListedTool, OfferedTool, ResultTool
 from cinatra_sdk.data.ports import STRING, port
-from cinatra_sdk.host.bridge import BridgeTool
-from cinatra_sdk.tool_loop.model_calls import (
+from cinatra_sdk.host.bridge.toolboxes import BridgeTool
+from cinatra_sdk.tool_loop import (
     ArgumentsUnusable,
     DueCall,
     LoopTool,
     ModelCall,
     UnmadeCall,
+    describe_function,
+    format_result,
     list_calls,
     walk_calls,
 )
-from cinatra_sdk.tool_loop.tool_forms import describe_function, format_result
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.data.port_schemas import choices, properties_of, read_type, takes_text
+from cinatra_sdk.data.ports import choices, properties_of, read_type, takes_text
 
 
 @pytest.mark.parametrize(

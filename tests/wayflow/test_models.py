@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cinatra_sdk.outside.models import ScriptedModel
+from cinatra_sdk.outside.models.model_scripts import ScriptedModel
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check

@@ -15,8 +15,9 @@ import importlib
 import re
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
+
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # Why a text is no regular expression, in words for people.

@@ -1,11 +1,9 @@
 """Values checked against an author's JSON Schema (Draft 2020-12), in counted steps.
 
 problems.py           `first_problem`: the first broken rule, as a sentence that quotes no value
-checker.py            one schema, made once; its first broken rule
-keywords.py           the rule of each keyword
-violation.py          `Break`, a broken rule and its place; whether two values are equal
+checker.py            one schema, made once; its first broken rule; the targets of $ref and $dynamicRef
+keywords.py           the rule of each keyword; `Break`, a broken rule and its place; whether two values are equal
 vocabulary.py         the metaschema as a table: the first flaw of a schema
-schema_references.py  the targets of $ref and $dynamicRef, inside the schema only
 samples.py            a value that a schema accepts
 
 The verdicts are those of the library `jsonschema`, whose steps grow with the product of schema and value,

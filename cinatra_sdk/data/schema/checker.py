@@ -6,6 +6,10 @@
 Rules are checked in the order in which the author wrote them, each counted as work: a schema
 that multiplies itself, and a pattern without an end, are refused after the same number of steps
 on every machine.
+
+A reference leads to a place in the schema itself, or in a metaschema of JSON Schema; nothing is ever fetched.
+The library that reads references takes long to import.  So it is imported only for a schema with a
+reference, or when a graph is built (`load_schemas`).
 """
 
 from __future__ import annotations
@@ -13,24 +17,104 @@ from __future__ import annotations
 import functools
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 from cinatra_sdk.data.patterns.search import Matcher
 from cinatra_sdk.data.patterns.syntax import end_as_in_json_schema
 from cinatra_sdk.data.patterns.syntax import flaw as pattern_flaw
-from cinatra_sdk.data.schema.keywords import KEYWORDS
-from cinatra_sdk.data.schema.schema_references import (
-    frames_left,
-    inside,
-    is_pointer,
-    lookup,
-    pointed,
-    resolver_of,
-)
-from cinatra_sdk.data.schema.violation import Break, Keyword, key
+from cinatra_sdk.data.schema.keywords import KEYWORDS, Break, Keyword, key
 from cinatra_sdk.data.schema.vocabulary import MAX_SCHEMA_STEPS, first_flaw
 from cinatra_sdk.data.work_budget import TooMuchWork, Work
+
+
+def is_pointer(reference: str) -> bool:
+    """Whether `reference` is a JSON Pointer into the same document."""
+    return reference == "#" or reference.startswith("#/")
+
+
+def pointed(schema: Any, reference: str) -> Any:
+    """What a JSON Pointer leads to.
+
+    Raises: `LookupError`.
+    """
+    found = schema
+    for part in unquote(reference[1:]).split("/")[1:]:
+        step = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list) and step.isdecimal() and len(step) < 10:
+            found = found[int(step)]
+        elif isinstance(found, dict):
+            found = found[step]
+        else:
+            raise LookupError(reference)
+    return found
+
+
+def frames_left() -> int:
+    """How many more calls may be made inside each other."""
+    frame, used = sys._getframe(), 0  # noqa: SLF001 - there is no other way to know
+    while frame.f_back is not None:
+        frame, used = frame.f_back, used + 1
+    return sys.getrecursionlimit() - used
+
+
+def load_schemas() -> None:
+    """Read from the disk, once, what references may lead to.
+
+    For whatever builds a graph: its nodes may run in an event loop, where reading would stop
+    everything else, and where a server such as LangGraph's refuses it.
+    """
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: F401 - loads its files
+    from referencing.jsonschema import DRAFT202012  # noqa: F401 - the same
+
+
+def resolver_of(schema: Any) -> Any:
+    """A resolver whose root is `schema`.
+
+    Raises: `LookupError` for an `$id` that is no address.
+    """
+    from jsonschema_specifications import REGISTRY
+    from referencing.jsonschema import DRAFT202012
+
+    return _ask_library(lambda: REGISTRY.resolver_with_root(DRAFT202012.create_resource(schema)))
+
+
+def inside(resolver: Any, schema: Any) -> Any:
+    """The resolver for what is below `schema`, which has an `$id`.
+
+    Raises: `LookupError` where that is no address.
+    """
+    from referencing.jsonschema import DRAFT202012
+
+    return _ask_library(lambda: resolver.in_subresource(DRAFT202012.create_resource(schema)))
+
+
+def lookup(resolver: Any, reference: str) -> tuple[Any, Any]:
+    """The schema that `reference` names, and the resolver there.
+
+    Raises: `LookupError` where it leads nowhere.
+    """
+    found = _ask_library(lambda: resolver.lookup(reference))
+    return found.contents, found.resolver
+
+
+def _ask_library(question: Callable[[], Any]) -> Any:
+    """The library's answer.  It raises what it meets, in addresses and in parts that are no schemas.
+
+    Raises: `LookupError`.
+    """
+    from referencing.exceptions import CannotDetermineSpecification, NoInternalID, Unresolvable
+
+    try:
+        return question()
+    except (Unresolvable, CannotDetermineSpecification, NoInternalID):
+        pass
+    except (LookupError, ValueError, TypeError, AttributeError):
+        pass
+    raise LookupError("the reference leads nowhere")
+
 
 MAX_STEPS: Final = 1_000_000
 """Steps to check one value: about a second."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from cinatra_sdk.data.schema.checker import SchemaBroken, checker_of, text_of
-from cinatra_sdk.data.schema.violation import Break
+from cinatra_sdk.data.schema.keywords import Break
 from cinatra_sdk.data.work_budget import TooMuchWork, Work
 
 _SHOWN: Final = 200

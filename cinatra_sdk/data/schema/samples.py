@@ -21,16 +21,23 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, TypeAlias
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.patterns.automaton import automaton_of
 from cinatra_sdk.data.patterns.syntax import PatternFlawed, read
-from cinatra_sdk.data.schema.checker import Checker, SchemaBroken, checker_of, text_of
-from cinatra_sdk.data.schema.schema_references import is_pointer, pointed
+from cinatra_sdk.data.schema.checker import (
+    Checker,
+    SchemaBroken,
+    checker_of,
+    is_pointer,
+    pointed,
+    text_of,
+)
 from cinatra_sdk.data.work_budget import TooMuchWork, Work
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # A short text that a regular expression accepts, for the everyday part of the syntax.

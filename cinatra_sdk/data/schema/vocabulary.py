@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from cinatra_sdk.data.work_budget import TooMuchWork, Work
+from cinatra_sdk.light_imports.records import dataclass
 
 Path: TypeAlias = "tuple[str | int, ...]"
 Schema: TypeAlias = "dict[str, Any] | bool"

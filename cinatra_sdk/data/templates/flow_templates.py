@@ -23,7 +23,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 import jinja2
@@ -38,8 +38,9 @@ from cinatra_sdk.data.templates.language import (
     json_text,
 )
 from cinatra_sdk.data.templates.parser import read
-from cinatra_sdk.data.templates.simple_templates import MARKS, Path, Put, parts_of
+from cinatra_sdk.data.templates.placeholders import MARKS, Path, Put, parts_of
 from cinatra_sdk.data.templates.template_budget import BUDGET, Budget, PutIn, count_work
+from cinatra_sdk.light_imports.records import dataclass
 
 __all__ = [
     "MAX_OUTPUT",

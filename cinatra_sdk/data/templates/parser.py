@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import jinja2
@@ -20,6 +19,7 @@ from jinja2 import nodes
 from jinja2.meta import TrackingCodeGenerator
 
 from cinatra_sdk.data.templates.language import ENVIRONMENT, TemplateError, TooLarge, check
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # Why a text is no template, in words for people.

@@ -21,7 +21,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from cinatra_sdk.data.text.author_files import (
@@ -31,6 +30,7 @@ from cinatra_sdk.data.text.author_files import (
     refuse_file,
     refuse_unless_ordinary,
 )
+from cinatra_sdk.light_imports.records import dataclass
 
 BLOCK: Final = 65_536
 """Bytes that are read at once."""

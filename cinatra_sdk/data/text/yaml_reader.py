@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 import yaml
+
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

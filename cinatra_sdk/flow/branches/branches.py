@@ -16,7 +16,7 @@ from collections import ChainMap
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
@@ -26,6 +26,7 @@ from langgraph.types import Interrupt
 
 from cinatra_sdk.engine.graph_input import read_interrupts
 from cinatra_sdk.langgraph_internals.nodes import begin_task, read_namespace
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
@@ -33,6 +32,7 @@ from cinatra_sdk.flow.branches.journal import Recall
 from cinatra_sdk.flow.branches.workers import arun_plain_branches, run_plain_branches
 from cinatra_sdk.flow.plan.channel_names import DECISIONS
 from cinatra_sdk.flow.visit.reports import FAILURES, describe_failure, is_failure
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import PlatformError
 
 _FAILED: Final = "failed"

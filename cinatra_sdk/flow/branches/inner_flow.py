@@ -11,7 +11,7 @@ the subflow, and leave the subflow without a task.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -43,14 +43,14 @@ from cinatra_sdk.flow.plan.channel_names import (
     MESSAGES,
     OUTPUTS,
 )
-from cinatra_sdk.flow.plan.frame import MISSING, Frame, pin_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody, pin_of
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, Path, walk_plan
 from cinatra_sdk.flow.visit.fusion import StateAfter, join_growing
 from cinatra_sdk.flow.visit.state_graph import list_surroundings, make_graph, make_places
 from cinatra_sdk.flow.visit.talk import read_conversation
 from cinatra_sdk.flow.visit.visit import NodeVisit, Surroundings
 from cinatra_sdk.gates.gate import label
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # A flow without a gate, run as a plain function: no superstep, and no checkpoint inside.

@@ -22,7 +22,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 from langgraph.runtime import Runtime
@@ -30,7 +30,8 @@ from langgraph.runtime import Runtime
 from cinatra_sdk.engine.host_context import HostContext, context_of, remembering
 from cinatra_sdk.flow.branches.branches import BranchNotes
 from cinatra_sdk.langgraph_internals.nodes import begin_task
-from cinatra_sdk.outside.effects.ledger import Remembered
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.door import Remembered
 
 _NAME: Final = "kept"
 _PAUSE: Final = 0.01
@@ -288,7 +289,7 @@ async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
 #     with recall.effects("each[3]") as runtime:      what nodes make with this runtime is remembered
 #         ...                                         until the block has ended without an error
 #
-# A branch that pauses where it has no task begins again as one; see `cinatra_sdk.outside.effects.ledger`.
+# A branch that pauses where it has no task begins again as one; see `cinatra_sdk.outside.effects.door`.
 # There are only as many memories as branches that run or pause: making one takes a tenth of a branch.
 
 

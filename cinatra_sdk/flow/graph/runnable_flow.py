@@ -21,7 +21,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from typing import Any, Final, Self, TypeAlias, TypeVar
@@ -49,6 +49,7 @@ from cinatra_sdk.flow.plan.plan import FlowPlan, Wiring, find_node
 from cinatra_sdk.flow.visit.state_graph import make_graph
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.host_parts.host_parts import HostParts, RunIdentity, lend_context
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import Platform
 
 # ----------------------------------------------------------------------------

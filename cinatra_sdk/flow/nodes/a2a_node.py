@@ -9,7 +9,7 @@ The conversation of the run has the agent's words.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime, get_runtime
@@ -17,19 +17,19 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import NotStrictJson, check_value, read_json
 from cinatra_sdk.data.ports import STRING, TypedPort
-from cinatra_sdk.data.templates.environment_names import describe_unfilled
+from cinatra_sdk.data.templates.placeholders import describe_unfilled
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.nodes.mcp_tool_node import make_simulated_call
 from cinatra_sdk.flow.plan.casts import CastError, cast_result
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
-from cinatra_sdk.flow.plan.frame import Frame, effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody, effect_of
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import find_simulation, make_allowance, wait_for
 from cinatra_sdk.flow.visit.talk import ask_for_calls, hear, read_conversation
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.a2a.message import (
     COMPLETED,
     INPUT_REQUIRED,
@@ -40,8 +40,8 @@ from cinatra_sdk.outside.a2a.message import (
     asay,
 )
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent, RemoteAgentWay
-from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
-from cinatra_sdk.outside.effects.effect import NotMade
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult, NotMade
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.platform.protocol import Platform
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs
 from cinatra_sdk.outside.remote.foreign_answer import tell_problem

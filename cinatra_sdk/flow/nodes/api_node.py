@@ -16,26 +16,25 @@ A node that finalizes a context selection goes back where the choice cannot be r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime, get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.attachments.envelope import enclose_text, opens_answer
-from cinatra_sdk.context.slot_choice import OUTDATED, refusal_of
+from cinatra_sdk.context.candidates import OUTDATED, refusal_of
 from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.templates.flow_templates import TemplateError
 from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.request_template import Request, spells_platform
 from cinatra_sdk.flow.visit.confirmation import make_confirmed, open_to_edits
 from cinatra_sdk.flow.visit.governance_gate import REFUSED, WayBack
-from cinatra_sdk.outside.effects import Effect
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.effects.platform_calls import aperform_call, effect_of, perform_call
 from cinatra_sdk.outside.platform.protocol import (
     BASE_URL_PLACEHOLDER,

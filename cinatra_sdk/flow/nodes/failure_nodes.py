@@ -12,7 +12,7 @@ a bound, a refusal, a fork.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -33,10 +33,10 @@ from cinatra_sdk.flow.branches.inner_flow import (
     make_inside,
     own_namespace,
 )
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork
 from cinatra_sdk.flow.visit.reports import FAILURES, describe_failure, is_failure
+from cinatra_sdk.light_imports.records import dataclass
 
 State = Mapping[str, Any]
 CAUGHT_BRANCH: Final = "caught_exception_branch"
@@ -62,14 +62,9 @@ class Catch(NodeWork):
         return (self.flow,)
 
     def make_body(self, site: NodeSite) -> NodeBody:
-        return make_caught(
-            site.frame,
-            make_inside(site, self.flow, site.frame.path, as_graph=False),
-            branch=CAUGHT_BRANCH,
-            info=CAUGHT_INFO,
-            defaults=_list_defaults(site),
-            tells_message=self.tells_message,
-        )
+        return _make_body(site, self.flow, _Exit(
+            branch=CAUGHT_BRANCH, info=CAUGHT_INFO, tells_message=self.tells_message
+        ))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,54 +82,35 @@ class CatchNamed(NodeWork):
         return (self.flow,)
 
     def make_body(self, site: NodeSite) -> NodeBody:
-        return make_caught(
-            site.frame,
-            make_inside(site, self.flow, site.frame.path, as_graph=False),
+        return _make_body(site, self.flow, _Exit(
             branch=NAMED_DEFAULT_BRANCH if self.catches_all else "",
-            info=NAMED_PAYLOAD,
-            defaults=_list_defaults(site),
-            tells_message=True,
-            name=NAMED_NAME,
-            by_name=self.branches,
-        )
+            info=NAMED_PAYLOAD, tells_message=True, name=NAMED_NAME, by_name=self.branches,
+        ))  # fmt: skip
 
 
-def _list_defaults(site: NodeSite) -> dict[str, Json]:
-    ports = site.plan.outputs
-    return {port.title: port.default for port in ports if port.default is not None}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Exit:
+    """The way out of a node whose flow fails, and what its outputs say."""
 
-
-_NOBODY: Final[Mapping[str, str]] = {}
-
-
-def make_caught(
-    frame: Frame,
-    inner: FlowInside,
-    *,
-    branch: str,
-    info: str,
-    defaults: Mapping[str, Json],
-    tells_message: bool,
-    name: str = "",
-    by_name: Mapping[str, str] = _NOBODY,
-) -> NodeBody:
-    """branch: the way out where the flow fails; empty: only exceptions of `by_name` are caught.
-    info: the output that describes the error.
-    defaults: output → its value where the flow fails.  tells_message: whether the info has the text
-    of the error, without the run's credentials; else only the node and the kind of error.
-    name: the output with the class of the exception that a tool raised, else the kind of error.
-    by_name: such a class → another way out.
+    branch: str
+    """Empty: only exceptions of `by_name` are caught."""
+    info: str
+    """The output that describes the error."""
+    tells_message: bool
+    """Whether the info has the text of the error, without the run's credentials; else only the node and
+    the kind of error.
     """
-    caught = _Caught(
-        frame=frame,
-        inner=inner,
-        branch=branch,
-        info=info,
-        defaults=defaults,
-        tells_message=tells_message,
-        name=name,
-        by_name=by_name,
-    )
+    name: str = ""
+    """The output with the class of the exception that a tool raised, else the kind of error."""
+    by_name: Mapping[str, str] = field(default_factory=dict)
+    """Such a class → another way out."""
+
+
+def _make_body(site: NodeSite, flow: FlowPlan, way: _Exit) -> NodeBody:
+    frame, ports = site.frame, site.plan.outputs
+    inner = make_inside(site, flow, frame.path, as_graph=False)
+    defaults = {port.title: port.default for port in ports if port.default is not None}
+    caught = _Caught(frame=frame, inner=inner, exit=way, defaults=defaults)
 
     def run(state: State, config: RunnableConfig, runtime: Runtime[HostContext]) -> Any:
         entry, own = enter_with_own_inputs(frame, state), own_namespace(runtime)
@@ -171,34 +147,36 @@ def make_caught(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Caught:
-    """How one node leaves, by what its flow came to; the fields are those of `make_caught`."""
+    """How one node leaves, by what its flow came to."""
 
     frame: Frame
     inner: FlowInside
-    branch: str
-    info: str
+    exit: _Exit
     defaults: Mapping[str, Json]
-    tells_message: bool
-    name: str
-    by_name: Mapping[str, str]
+    """Output → its value where the flow fails."""
 
     def leave(self, entry: InnerEntry, result: State) -> Any:
         ended = self.inner.read(result, entry.scope)
         if ended.rejected_at:
             return leave_rejected(self.frame, entry.state, [ended])
-        nothing = {title: self._read_default(title) for title in (self.info, self.name) if title}
+        nothing = {
+            title: self._read_default(title) for title in (self.exit.info, self.exit.name) if title
+        }
         outputs, more = {**ended.outputs, **nothing}, join_talk([ended])
         return self.frame.finish(entry.state, outputs, branch=ended.branch, more=more)
 
     def find_way(self, error: Exception) -> str:
         """The way out after an error; empty: it is not caught."""
-        return self.by_name.get(_name_error(error), self.branch) if is_failure(error) else ""
+        if not is_failure(error):
+            return ""
+        return self.exit.by_name.get(_name_error(error), self.exit.branch)
 
     def go_on(self, entry: InnerEntry, error: Exception, decided: list[Any]) -> Any:
         outputs = {title: default.value() for title, default in self.defaults.items()}
-        outputs[self.info] = str(error) if self.tells_message else describe_failure(error)
-        if self.name:
-            outputs[self.name] = _name_error(error)
+        told = str(error) if self.exit.tells_message else describe_failure(error)
+        outputs[self.exit.info] = told
+        if self.exit.name:
+            outputs[self.exit.name] = _name_error(error)
         more = join_talk([InnerResult(decisions=tuple(decided))])
         return self.frame.finish(entry.state, outputs, branch=self.find_way(error), more=more)
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.context.slot_choice import REFUSED_KEY
+from cinatra_sdk.context.candidates import REFUSED_KEY
 from cinatra_sdk.contract import MAX_GATE_VISITS
 from cinatra_sdk.data.author_json import Json
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
@@ -24,8 +23,7 @@ from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.flow.nodes.start_and_end import Start
 from cinatra_sdk.flow.plan.casts import CastError, cast
 from cinatra_sdk.flow.plan.channel_names import DECISIONS, channel_of
-from cinatra_sdk.flow.plan.frame import MISSING, Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import GATE_READS, decision_record, rejection
 from cinatra_sdk.flow.visit.governance_gate import REFUSED
@@ -36,6 +34,7 @@ from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.secret_values import find_secret, redact, without_secrets
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # The values that a gate of a flow shows.

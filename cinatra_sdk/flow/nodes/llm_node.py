@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -18,8 +18,7 @@ from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.flow.plan.casts import CastError, cast
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import make_render, read_model_settings
 from cinatra_sdk.flow.requests.model_question import ModelAsker, ModelSettings, PreparedQuery
@@ -35,8 +34,9 @@ from cinatra_sdk.flow.requests.prompt_context import (
 )
 from cinatra_sdk.flow.visit.talk import list_spoken, read_conversation, say
 from cinatra_sdk.governed.host_keys import without_governed
-from cinatra_sdk.outside.effects import EffectResult, aperform, perform
-from cinatra_sdk.outside.effects.effect import Usage
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import EffectResult, Usage
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
 from cinatra_sdk.outside.platform.response_outputs import declared_outputs

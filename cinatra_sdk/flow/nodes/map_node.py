@@ -8,7 +8,7 @@ outputs z 3 and 4                    ->   [3, 4], or their sum, average, greates
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -29,10 +29,10 @@ from cinatra_sdk.flow.branches.inner_flow import (
     scope_inside,
 )
 from cinatra_sdk.flow.plan.casts import CastError, cast, caster
-from cinatra_sdk.flow.plan.frame import MISSING, Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork, open_plans
 from cinatra_sdk.gates.gate import label_item
+from cinatra_sdk.light_imports.records import dataclass
 
 State = Mapping[str, Any]
 ITERATED: Final = "iterated_"

@@ -9,7 +9,7 @@ A tool that reports a failure fails the run; in an agent, the model reads the fa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any, ClassVar, Final
 
@@ -19,19 +19,19 @@ from pydantic import JsonValue
 from cinatra_sdk.data.json_values import NotStrictJson, check_value, read_json
 from cinatra_sdk.data.ports import ANY, STRING, TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.data.templates.environment_names import describe_unfilled
+from cinatra_sdk.data.templates.placeholders import describe_unfilled
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.plan.casts import CastError, cast_result
-from cinatra_sdk.flow.plan.frame import Frame, effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody, effect_of
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork, Wiring
 from cinatra_sdk.flow.requests.allowances import find_simulation, make_allowance, wait_for
 from cinatra_sdk.flow.visit.confirmation import make_confirmed, open_to_edits
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out, redact
-from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
-from cinatra_sdk.outside.effects.effect import NotMade
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult, NotMade
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.mcp.calls import (
     ConnectionLost,
     RequestFailed,

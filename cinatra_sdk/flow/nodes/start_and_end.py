@@ -9,7 +9,7 @@ and nobody is asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from langgraph.runtime import Runtime
@@ -33,8 +33,7 @@ from cinatra_sdk.flow.plan.channel_names import (
     OUTPUTS,
     node_name,
 )
-from cinatra_sdk.flow.plan.frame import MISSING, Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import decision_record, rejection
 from cinatra_sdk.flow.visit.talk import Asked, discuss
@@ -43,6 +42,7 @@ from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.governed.secret_values import without_secrets
+from cinatra_sdk.light_imports.records import dataclass
 
 GROUPED_RENDERER = "@cinatra-ai/agent-builder:grouped-setup-form"
 SETUP_NAME = "Setup"

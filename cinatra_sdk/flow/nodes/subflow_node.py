@@ -8,7 +8,7 @@ goes on from its own checkpoint.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from langchain_core.runnables import RunnableConfig
@@ -27,11 +27,11 @@ from cinatra_sdk.flow.branches.inner_flow import (
     own_namespace,
 )
 from cinatra_sdk.flow.plan.channel_names import CURSOR
-from cinatra_sdk.flow.plan.frame import MISSING, Frame, effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody, effect_of
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import make_confirmed
-from cinatra_sdk.outside.effects import Effect
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import Effect
 
 State = Mapping[str, Any]
 

@@ -18,7 +18,7 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final
 
 from langgraph.errors import GraphBubbleUp
@@ -28,14 +28,13 @@ from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER, QUESTION_TOOL
 from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.json_values import bring_into_json_form
 from cinatra_sdk.data.ports import TypedPort
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import NodeFailed, NotConfigured, ShownDiffers, ValueRefused
 from cinatra_sdk.flow.plan.casts import CastError, cast, cast_result
 from cinatra_sdk.flow.plan.channel_names import DECISIONS
-from cinatra_sdk.flow.plan.frame import Frame, effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody, effect_of
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import GATE_READS, make_confirmed, open_to_edits, rejection
 from cinatra_sdk.flow.visit.talk import Asked, discuss
@@ -44,7 +43,9 @@ from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out
-from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult
+from cinatra_sdk.outside.effects.execution import aperform, perform
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

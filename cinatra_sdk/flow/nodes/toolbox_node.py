@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from langgraph.runtime import Runtime
@@ -26,12 +25,13 @@ from cinatra_sdk.flow.nodes.mcp_tool_node import (
     make_simulated_call,
     open_access,
 )
-from cinatra_sdk.flow.plan.frame import Frame, effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody, effect_of
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import wait_for
 from cinatra_sdk.governed.secret_values import cut_out
-from cinatra_sdk.outside.effects import Effect, EffectResult, aperform, perform
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult
+from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.mcp.calls import RequestFailed, alist
 from cinatra_sdk.outside.mcp.server import McpWay
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -23,10 +23,10 @@ from cinatra_sdk.data.templates.language import json_text
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.flow.plan.casts import CastError, cast
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.talk import read_conversation
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from cinatra_sdk.contract import RUN_ID_INPUTS
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.schema.problems import first_problem
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.light_imports.records import dataclass
 
 log = logging.getLogger("oasflow.flow")
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
@@ -27,11 +27,11 @@ from cinatra_sdk.data.author_json import Json
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.sensitive_fields import list_secret_texts
 from cinatra_sdk.events import split_path
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from cinatra_sdk.engine.host_context import Effects
-    from cinatra_sdk.flow.plan.frame import Frame
-    from cinatra_sdk.flow.plan.node_body import CompareOutputs, NodeBody
+    from cinatra_sdk.flow.plan.frame import CompareOutputs, Frame, NodeBody
     from cinatra_sdk.host_parts.host_parts import HostParts
     from cinatra_sdk.outside.platform.protocol import Platform
 

@@ -10,7 +10,7 @@ watchers of the run, and are not stored.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from langgraph.errors import GraphBubbleUp
@@ -24,8 +24,8 @@ from cinatra_sdk.events import RunEvent, Tell, tell_event
 from cinatra_sdk.flow.plan.frame import Frame, effect_of
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET, cut_out, redact
-from cinatra_sdk.outside.effects import Effect, EffectResult
-from cinatra_sdk.outside.effects.effect import Usage
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import Effect, EffectResult, Usage
 from cinatra_sdk.outside.models.attempts import ModelUnreachable, is_worth_retrying, read_status
 from cinatra_sdk.outside.models.clients import (
     ApiKeyFor,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,13 +34,16 @@ from cinatra_sdk.attachments import (
 from cinatra_sdk.engine.host_context import context_of
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.host_parts.first_turn_reader import (
+from cinatra_sdk.host_parts.host_parts import (
     ANY_WORKSPACE,
+    AttachmentsFor,
     FirstTurnReaders,
+    HostParts,
+    RunIdentity,
     find_reader,
     read_text,
 )
-from cinatra_sdk.host_parts.host_parts import AttachmentsFor, HostParts, RunIdentity
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.config import ModelConfig
 
 if TYPE_CHECKING:

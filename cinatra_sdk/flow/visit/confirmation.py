@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -25,16 +25,15 @@ from cinatra_sdk.data.ports import STRING, TypedPort
 from cinatra_sdk.engine.state_channels import seal, unseal
 from cinatra_sdk.errors import ShownDiffers
 from cinatra_sdk.flow.plan.channel_names import CURSOR, DECISIONS, MESSAGES
-from cinatra_sdk.flow.plan.frame import SHOWN, Frame
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import SHOWN, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite
 from cinatra_sdk.flow.visit.talk import REFUSED_TEXTS, Asked, discuss, has_open_call
 from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.secret_values import redact
-from cinatra_sdk.outside.effects import Effect
-from cinatra_sdk.outside.effects.effect import hash_json
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import Effect, hash_json
 
 # ----------------------------------------------------------------------------
 # What a node keeps of a decision, and how a rejection ends the run.

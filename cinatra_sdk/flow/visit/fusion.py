@@ -15,7 +15,7 @@ next one has a superstep of its own.  Such a node does not run again, so its err
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import monotonic
 from typing import Any, Final, Protocol
 
@@ -26,11 +26,11 @@ from cinatra_sdk.engine.lineage import place_of
 from cinatra_sdk.engine.list_channels import read_said
 from cinatra_sdk.engine.state_channels import SEAL_KEY, seal, unseal
 from cinatra_sdk.flow.plan.channel_names import CURSOR, DECISIONS, ENDINGS, MESSAGES, node_name
-from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.flow.plan.node_body import CompareOutputs, Completion, NodeBody, make_completion
+from cinatra_sdk.flow.plan.frame import CompareOutputs, Completion, Frame, NodeBody, make_completion
 from cinatra_sdk.flow.visit.reports import NodeTelling, find_listener
 from cinatra_sdk.langgraph_internals.nodes import is_traced
-from cinatra_sdk.langgraph_internals.running_task import read_channels
+from cinatra_sdk.langgraph_internals.task_facts import read_channels
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # The state of a flow after nodes that have run without the engine.

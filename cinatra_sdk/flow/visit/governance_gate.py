@@ -11,17 +11,16 @@ denial leaves the call out, as at every gate before a call (`flow/visit/confirma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from pydantic import JsonValue
 
-from cinatra_sdk.context.slot_choice import MOST_ALONE, MOST_ASKED
+from cinatra_sdk.context.candidates import MOST_ALONE, MOST_ASKED
 from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
 from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.flow.plan.channel_names import DECISIONS, MESSAGES, channel_of
-from cinatra_sdk.flow.plan.frame import SHOWN, Frame, effect_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import SHOWN, Frame, NodeBody, effect_of
 from cinatra_sdk.flow.visit.confirmation import (
     DENIED,
     EDITED,
@@ -35,6 +34,7 @@ from cinatra_sdk.flow.visit.talk import Asked, discuss, has_open_call
 from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.effects.permits import GateNeeded, Governor, governed_by
 

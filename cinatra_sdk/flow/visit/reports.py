@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
-from cinatra_sdk.engine.conversation import read_records
 from cinatra_sdk.engine.host_context import context_of
-from cinatra_sdk.engine.list_channels import read_said
+from cinatra_sdk.engine.list_channels import read_records, read_said
 from cinatra_sdk.engine.state_channels import unseal
 from cinatra_sdk.errors import (
     EffectDiffers,

@@ -21,7 +21,7 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from cinatra_sdk.data.ports import TypedPort
-from cinatra_sdk.data.schema.schema_references import load_schemas
+from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.engine.graph_input import DECLARED
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.engine.lineage import does_not_act
@@ -41,8 +41,7 @@ from cinatra_sdk.flow.plan.channel_names import (
     in_a_picture,
     node_name,
 )
-from cinatra_sdk.flow.plan.frame import Frame, InputPlan, InputSource, pin_of
-from cinatra_sdk.flow.plan.node_body import NodeBody
+from cinatra_sdk.flow.plan.frame import Frame, InputPlan, InputSource, NodeBody, pin_of
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, NodeSite, Path, Wiring
 from cinatra_sdk.flow.visit.fusion import SharedSupersteps
 from cinatra_sdk.flow.visit.governance_gate import make_ruled

@@ -12,14 +12,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import JsonValue
 
-from cinatra_sdk.engine.conversation import make_message
 from cinatra_sdk.engine.host_context import context_of
+from cinatra_sdk.engine.list_channels import make_message
 from cinatra_sdk.engine.state_channels import SEALED
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
 from cinatra_sdk.flow.plan.frame import Frame
@@ -28,7 +27,8 @@ from cinatra_sdk.gates.gate import gate_id, label
 from cinatra_sdk.gates.hitl import Outcome
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import redact, without_secrets
-from cinatra_sdk.tool_loop.model_calls import ModelCall
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.tool_loop import ModelCall
 
 State = Mapping[str, Any]
 REFUSED_TEXTS: Final = {"rejected": "[Rejected by operator]", "denied": "[Denied by operator]"}

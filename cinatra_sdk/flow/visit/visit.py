@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -26,13 +26,15 @@ from cinatra_sdk.engine.state_channels import has_ended, seal
 from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.errors import AnswerInvalid, FlowError, NodeFailed
 from cinatra_sdk.flow.plan.channel_names import CURSOR, DECISIONS
-from cinatra_sdk.flow.plan.frame import Frame, effect_of, with_seen
-from cinatra_sdk.flow.plan.node_body import (
+from cinatra_sdk.flow.plan.frame import (
     AsyncNodeFunction,
     CompareOutputs,
+    Frame,
     NodeBody,
     NodeFunction,
+    effect_of,
     make_completion,
+    with_seen,
 )
 from cinatra_sdk.flow.visit.fusion import SharedSupersteps
 from cinatra_sdk.flow.visit.reports import NodeTelling, find_listener
@@ -42,8 +44,9 @@ from cinatra_sdk.gates.gate import GATE_KEY, gate_id
 from cinatra_sdk.gates.hitl import Outcome, now
 from cinatra_sdk.governed.host_keys import find_governed
 from cinatra_sdk.governed.secret_values import clean_error, cut_out, find_secret, redact
-from cinatra_sdk.langgraph_internals.answer_errors import is_invalid_resume
-from cinatra_sdk.outside.effects import aadmit, admit
+from cinatra_sdk.langgraph_internals.task_facts import is_invalid_resume
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.permits import aadmit, admit
 from cinatra_sdk.outside.platform.protocol import PlatformError
 
 # ----------------------------------------------------------------------------

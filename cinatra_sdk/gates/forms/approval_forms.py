@@ -7,7 +7,6 @@ form.read({"approved": True, "value": 3})    ->  Answer(approved=True, value=3, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
@@ -41,6 +40,7 @@ from cinatra_sdk.gates.forms.answer_form import (
     make_text,
     refuse_unread,
 )
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

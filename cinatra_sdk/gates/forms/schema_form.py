@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.port_schemas import list_choices, properties_of, takes_text
+from cinatra_sdk.data.ports import list_choices, properties_of, takes_text
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import (
     Answer,
@@ -47,6 +46,7 @@ from cinatra_sdk.gates.forms.answer_form import (
     make_text,
     takes,
 )
+from cinatra_sdk.light_imports.records import dataclass
 
 _AGREEMENT: Final = frozenset(
     {"accept", "accepted", "agree", "agreed", "approve", "approved", "confirm", "confirmed", "ok"}

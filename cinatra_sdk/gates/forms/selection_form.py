@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pydantic import JsonValue
 
@@ -24,6 +23,7 @@ from cinatra_sdk.gates.decisions import Unset
 from cinatra_sdk.gates.dialects import read_dialect
 from cinatra_sdk.gates.forms.answer_form import AnswerForm, takes
 from cinatra_sdk.gates.forms.schema_form import SchemaForm
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

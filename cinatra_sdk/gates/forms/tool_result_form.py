@@ -12,12 +12,11 @@ member has to be sent as the `value` of an approval.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.answers import (
     Answer,
@@ -30,6 +29,7 @@ from cinatra_sdk.gates.answers import (
 from cinatra_sdk.gates.dialects import Asks, read_dialect, refuse_own_answer
 from cinatra_sdk.gates.forms.answer_form import find_schema_problem
 from cinatra_sdk.gates.forms.schema_form import SchemaForm
+from cinatra_sdk.light_imports.records import dataclass
 
 _NUMBERS: Final = frozenset({"integer", "number", "boolean"})
 

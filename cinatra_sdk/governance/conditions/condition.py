@@ -16,34 +16,29 @@ A missing variable is null, as everywhere in JsonLogic: `!`, `!!`, `==`, `if` an
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from jsonlogic.core import JSONLogicExpression, JSONLogicSyntaxError
-from jsonlogic.registry import UnknownOperator
 from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governance.conditions.operators import (
-    OPERATORS,
+    ConditionInvalid,
     Facts,
     Undecided,
     evaluate,
     is_truthy,
+    read_operators,
 )
 from cinatra_sdk.governance.contracts.invocation import AgentInput
 from cinatra_sdk.governance.contracts.record_format import canonical_json, thaw
+from cinatra_sdk.light_imports.records import dataclass
 
 MAX_DEPTH: Final = 32
 MAX_NODES: Final = 2_000
 __all__ = ["ConditionInvalid", "ParsedCondition", "Undecided", "read_condition"]
-
-
-class ConditionInvalid(ValueError):
-    """The condition is no JsonLogic; says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,25 +91,13 @@ def _read(text: bytes) -> ParsedCondition:
     except NotStrictJson as error:
         unusable = str(error)
     else:
-        return _parse(logic)
+        _check_form(logic)
+        return ParsedCondition(read_operators(logic) if isinstance(logic, dict) else logic)
     raise ConditionInvalid(unusable)
 
 
-def _parse(logic: JsonValue) -> ParsedCondition:
-    _check_form(logic)
-    if not isinstance(logic, dict):
-        return ParsedCondition(logic)
-    try:
-        return ParsedCondition(JSONLogicExpression.from_json(logic).as_operator_tree(OPERATORS))
-    except UnknownOperator as error:
-        problem = f"there is no operator '{error.operator_id[:60]}'"
-    except JSONLogicSyntaxError as error:
-        problem = error.message
-    raise ConditionInvalid(problem)
-
-
 def _check_form(logic: JsonValue) -> None:
-    """Refuse what the library would read by halves: it takes the first operator of an object."""
+    """Refuse an object that names no operator or several, and what is too deep or too large."""
     stack: list[tuple[JsonValue, int]] = [(logic, 0)]
     seen = 0
     while stack:

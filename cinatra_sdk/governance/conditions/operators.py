@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, Self
 
-from jsonlogic.core import JSONLogicSyntaxError, Operator
-from jsonlogic.evaluation import EvaluationContext
-from jsonlogic.registry import OperatorRegistry
-
 from cinatra_sdk.data.patterns.automaton import Automaton, automaton_of
 from cinatra_sdk.data.patterns.syntax import PatternFlawed, read
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.data.work_budget import Work
 from cinatra_sdk.governance.contracts.record_format import canonical_json
+from cinatra_sdk.light_imports.records import dataclass
+
+
+class ConditionInvalid(ValueError):
+    """The condition is no JsonLogic; says where and why."""
 
 
 class Undecided(Exception):
@@ -235,12 +235,12 @@ _ENOUGH: Final = 10**9
 """Work of one comparison with a pattern: more than there is, since letters and places are bounded."""
 
 
-class Facts(EvaluationContext):
-    """The facts, and how much of the evaluation is left."""
+@dataclass(slots=True)
+class Facts:
+    """The facts, or the element that is looked at, and how much of the evaluation is left."""
 
-    def __init__(self, facts: Any) -> None:
-        super().__init__(facts)
-        self.left = MAX_STEPS
+    data: Any
+    left: int = MAX_STEPS
 
     def spend(self, steps: int = 1) -> None:
         self.left -= steps
@@ -249,7 +249,7 @@ class Facts(EvaluationContext):
 
     def look_up(self, path: str) -> Any:
         """None where nothing stands there."""
-        found = self.data_stack.tail[0]
+        found = self.data
         for part in path.split(".") if path else ():
             if isinstance(found, (dict, Mapping)):
                 found = found.get(part)
@@ -270,9 +270,10 @@ def evaluate(one: Any, context: Any) -> Any:
 
 
 @dataclass
-class _Form(Operator):
+class Operator:
     """An operator with its arguments, which it evaluates itself."""
 
+    operator: str
     arguments: list[Any]
     least = 0
     most: int | None = None
@@ -282,7 +283,7 @@ class _Form(Operator):
         count = len(arguments)
         if count < cls.least or (cls.most is not None and count > cls.most):
             bound = "any number of" if cls.most is None else str(cls.most)
-            raise JSONLogicSyntaxError(
+            raise ConditionInvalid(
                 f"'{operator}' has {say_number(count, 'argument')}; it takes {cls.least} to {bound}"
             )
         return cls(operator, arguments)
@@ -315,11 +316,14 @@ class _Form(Operator):
 
     def over(self, context: Any, item: Any) -> Any:
         """What the second argument gives for one element."""
-        with context.data_stack.push((item, None)):
+        around, context.data = context.data, item
+        try:
             return evaluate(self.arguments[1], context)
+        finally:
+            context.data = around
 
 
-class _Var(_Form):
+class _Var(Operator):
     least, most = 0, 2
 
     def work(self, context: Any) -> Any:
@@ -333,14 +337,14 @@ class _Var(_Form):
         return values[1] if found is None and len(values) > 1 else found
 
 
-class _Missing(_Form):
+class _Missing(Operator):
     def work(self, context: Any) -> Any:
         values = self.values(context)
         names = values[0] if values and isinstance(values[0], list) else values
         return _list_missing(names, context)
 
 
-class _MissingSome(_Form):
+class _MissingSome(Operator):
     least, most = 2, 2
 
     def work(self, context: Any) -> Any:
@@ -358,7 +362,7 @@ def _list_missing(names: Sequence[Any], context: Any) -> list[Any]:
     return [one for one in names if context.look_up(str(one)) in (None, "")]
 
 
-class _If(_Form):
+class _If(Operator):
     least = 1
 
     def work(self, context: Any) -> Any:
@@ -370,7 +374,7 @@ class _If(_Form):
         return evaluate(rest[0], context) if rest else None
 
 
-class _AndOr(_Form):
+class _AndOr(Operator):
     least = 1
     deciding = False
 
@@ -397,21 +401,21 @@ class _Or(_AndOr):
     deciding = True
 
 
-class _Map(_Form):
+class _Map(Operator):
     least, most = 2, 2
 
     def work(self, context: Any) -> Any:
         return [self.over(context, one) for one in self.items(context)]
 
 
-class _Filter(_Form):
+class _Filter(Operator):
     least, most = 2, 2
 
     def work(self, context: Any) -> Any:
         return [one for one in self.items(context) if is_truthy(self.over(context, one))]
 
 
-class _Reduce(_Form):
+class _Reduce(Operator):
     least, most = 3, 3
 
     def work(self, context: Any) -> Any:
@@ -421,7 +425,7 @@ class _Reduce(_Form):
         return made
 
 
-class _All(_Form):
+class _All(Operator):
     least, most = 2, 2
 
     def work(self, context: Any) -> Any:
@@ -429,14 +433,14 @@ class _All(_Form):
         return bool(items) and all(is_truthy(self.over(context, one)) for one in items)
 
 
-class _Some(_Form):
+class _Some(Operator):
     least, most = 2, 2
 
     def work(self, context: Any) -> Any:
         return any(is_truthy(self.over(context, one)) for one in self.items(context))
 
 
-class _None(_Form):
+class _None(Operator):
     least, most = 2, 2
 
     def work(self, context: Any) -> Any:
@@ -444,7 +448,7 @@ class _None(_Form):
 
 
 @dataclass
-class _Matches(_Form):
+class _Matches(Operator):
     """Whether the whole of a text is as a pattern says, which stands in the condition itself."""
 
     least, most = 2, 2
@@ -459,7 +463,7 @@ class _Matches(_Form):
             problem = flawed.detail or str(flawed)
         else:
             return made
-        raise JSONLogicSyntaxError(f"'{operator}' cannot use its pattern: {problem}")
+        raise ConditionInvalid(f"'{operator}' cannot use its pattern: {problem}")
 
     def work(self, context: Any) -> bool:
         text = evaluate(self.arguments[0], context)
@@ -470,7 +474,7 @@ class _Matches(_Form):
         return self.pattern.finds(text, Work(_ENOUGH))
 
 
-_FORMS: Final[Mapping[str, type[_Form]]] = {
+_FORMS: Final[Mapping[str, type[Operator]]] = {
     "var": _Var,
     "missing": _Missing,
     "missing_some": _MissingSome,
@@ -509,10 +513,10 @@ def _weigh(values: list[Any], most: int, *, deep: bool) -> int:
     return seen
 
 
-def _make_plain(fewest: int, largest: int | None, apply: Callable[..., Any]) -> type[_Form]:
+def _make_plain(fewest: int, largest: int | None, apply: Callable[..., Any]) -> type[Operator]:
     """An operator that only needs the values of its arguments."""
 
-    class Plain(_Form):
+    class Plain(Operator):
         least, most = fewest, largest
 
         def work(self, context: Any) -> Any:
@@ -525,12 +529,25 @@ def _make_plain(fewest: int, largest: int | None, apply: Callable[..., Any]) -> 
     return Plain
 
 
-def _list_operators() -> Iterator[tuple[str, type[_Form]]]:
-    yield from _FORMS.items()
-    for name, (least, most, apply) in PLAIN.items():
-        yield name, _make_plain(least, most, apply)
+OPERATORS: Final[dict[str, type[Operator]]] = {
+    **_FORMS,
+    **{name: _make_plain(*plain) for name, plain in PLAIN.items()},
+}
 
 
-OPERATORS: Final = OperatorRegistry()
-for _name, _operator in _list_operators():
-    OPERATORS.register(_name, _operator)
+def read_operators(logic: Any) -> Any:
+    """A condition as JSON with each object, which has one member, as the operator that it names.
+
+    Raises: `ConditionInvalid`.
+    """
+    if isinstance(logic, list):
+        return [read_operators(part) for part in logic]
+    if not isinstance(logic, dict):
+        return logic
+    ((name, given),) = logic.items()
+    operator = OPERATORS.get(name)
+    if operator is None:
+        raise ConditionInvalid(f"there is no operator '{name[:60]}'")
+    return operator.from_expression(
+        name, read_operators(given if isinstance(given, list) else [given])
+    )

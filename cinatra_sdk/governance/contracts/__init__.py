@@ -1,9 +1,8 @@
 """The records of the governance contract: frozen, strict, closed.
 
 record_format.py    `Contract`: how a record is read, written and hashed; names, references, canonical JSON
-context_pack.py     a context pack, version 2: adapters, permissions, rules, gates, guardrails
+context_pack.py     a context pack, version 2: adapters, permissions, rules, gates, guardrails; `CompiledContext`
 invocation.py       people, agents and delegations; the invokeAgent envelope; `RunContext`; tool calls
-context_record.py   `CompiledContext`: what a run may know and do
 plans.py            `Plan`; catalogs of decisions and their outcomes; the verdicts of the critic
 decision_record.py  `DecisionRecord`; `ReplayPacket`; proposals of memory
 refusals.py         `GovernanceRefused`, and every code

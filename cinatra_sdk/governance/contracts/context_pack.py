@@ -1,4 +1,5 @@
 """A context pack, version 2: what governed runs may know and do; one file, published once per version.
+And `CompiledContext`: what one run may know and do, compiled from packs and request, and named by its hash.
 
 ContextPack.read({"pack_meta": {…}, "tooling_layer": {…}, "policy_layer": {…}, …})
 """
@@ -12,8 +13,8 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, AliasChoices, ConfigDict, Field, model_validator
 
-from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED
-from cinatra_sdk.governance.contracts.invocation import Cents, Count, RunBudget
+from cinatra_sdk.data.text.message_words import LONGEST_COMPARED
+from cinatra_sdk.governance.contracts.invocation import BucketTokens, Cents, Count, RunBudget
 from cinatra_sdk.governance.contracts.plans import DecisionSpec
 from cinatra_sdk.governance.contracts.record_format import (
     AnyJson,
@@ -23,6 +24,7 @@ from cinatra_sdk.governance.contracts.record_format import (
     EvidenceRef,
     Id,
     JsonObject,
+    PackRef,
     Semver,
     Sha256,
     Words,
@@ -414,3 +416,87 @@ class DecisionCatalog(Contract):
     @property
     def ref(self) -> str:
         return f"{self.catalog_id}@{self.catalog_version}"
+
+
+class ContextBlock(Contract):
+    block_id: Id
+    bucket: Bucket
+    content: str
+    priority: int
+    provenance_refs: tuple[EvidenceRef, ...] = ()
+    truncated: bool = False
+
+
+class CompiledPrompt(Contract):
+    system: str
+    developer: str
+    task: str
+    context_blocks: tuple[ContextBlock, ...]
+
+
+class PolicyManifestEntry(Contract):
+    bundle_id: Id
+    rule_ids: tuple[Id, ...]
+
+
+class ToolManifestEntry(Contract):
+    adapter_id: Id
+    capabilities: tuple[str, ...]
+    constraints: JsonObject = Field(default_factory=dict)
+    capability_metadata: dict[str, Capability] = Field(default_factory=dict)
+
+
+class EvidenceManifestEntry(Contract):
+    evidence_ref: EvidenceRef
+    source_id: str | None = None
+    hash: Sha256 | None = None
+
+
+class Manifests(Contract):
+    policy_manifest: tuple[PolicyManifestEntry, ...]
+    tool_manifest: tuple[ToolManifestEntry, ...]
+    evidence_manifest: tuple[EvidenceManifestEntry, ...]
+
+
+class RuntimeControls(Contract):
+    """What was in force when the context was compiled."""
+
+    must_refuse: tuple[str, ...] = ()
+    must_escalate: tuple[str, ...] = ()
+    approval_gates_active: tuple[str, ...] = ()
+    redaction_rules_active: tuple[str, ...] = ()
+
+
+class BudgetReport(Contract):
+    tokens_allocated: BucketTokens
+    tokens_used_at_compile: Count
+    tokens_used_by_bucket: BucketTokens
+    bucket_truncations: dict[Bucket, bool] = Field(default_factory=dict)
+    dropped_block_ids: dict[Bucket, tuple[str, ...]] = Field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+class LedgerBudget(Contract):
+    tokens_used_at_compile: Count
+    truncated_buckets: tuple[Bucket, ...]
+
+
+class ContextLedger(Contract):
+    pack_ref: PackRef
+    request_id: Id
+    policy_bundles: tuple[Id, ...]
+    tools: tuple[str, ...]
+    evidence_refs: tuple[EvidenceRef, ...]
+    memory_refs: tuple[str, ...]
+    budget: LedgerBudget
+    compiled_context_hash: Sha256
+
+
+class CompiledContext(Contract):
+    compiled_prompt: CompiledPrompt
+    manifests: Manifests
+    runtime_controls: RuntimeControls
+    budget_report: BudgetReport
+    context_ledger: ContextLedger
+    pack_hashes: dict[PackRef, Sha256] = Field(default_factory=dict)
+    """Every pack and catalog that it was compiled from, and the hash of its content."""

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
-from cinatra_sdk.governance.contracts.context_pack import WriteClass
-from cinatra_sdk.governance.contracts.context_record import RuntimeControls
+from cinatra_sdk.governance.contracts.context_pack import RuntimeControls, WriteClass
 from cinatra_sdk.governance.contracts.invocation import Cents, Count, Principal
 from cinatra_sdk.governance.contracts.plans import Alternative
 from cinatra_sdk.governance.contracts.record_format import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import AliasChoices, Field
@@ -21,6 +20,7 @@ from cinatra_sdk.governance.contracts.record_format import (
     TraceId,
     Words,
 )
+from cinatra_sdk.light_imports.records import dataclass
 
 FindingKind = Literal[
     "missing_evidence",

@@ -31,7 +31,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from cinatra_sdk.data.json_values import SCALARS, NotStrictJson, check_value, read_json
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 

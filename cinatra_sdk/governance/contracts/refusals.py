@@ -10,10 +10,10 @@ accepted case for each.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.light_imports.records import dataclass
 
 ToolResultStatus: TypeAlias = Literal[
     "ok", "completed", "paused", "blocked", "rejected", "failed", "error"

@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from cinatra_sdk.governance.contracts.context_pack import (
+    CompiledContext,
     ContextPack,
     DecisionCatalog,
     PolicyDecision,
 )
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
 from cinatra_sdk.governance.contracts.decision_record import (
     DecisionRecord,
     MemoryProposal,

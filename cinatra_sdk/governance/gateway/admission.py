@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.governance.contracts.context_pack import (
     ContextPack,
     DecisionCatalog,
@@ -50,6 +50,7 @@ from cinatra_sdk.governance.run.budgets import limit_budget
 from cinatra_sdk.governance.run.evidence import Evidence, resolve_evidence
 from cinatra_sdk.governance.run.host_functions import ask_host
 from cinatra_sdk.governance.run.host_ports import GovernancePorts
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # The catalogs of decisions of a run's packs: which intents a request may have.

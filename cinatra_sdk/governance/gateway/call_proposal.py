@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from cinatra_sdk.data.schema.problems import first_problem
@@ -11,6 +11,7 @@ from cinatra_sdk.governance.contracts.context_pack import ArgConstraint, PolicyD
 from cinatra_sdk.governance.contracts.invocation import CALL_VERSION, RunContext, ToolCallEnvelope
 from cinatra_sdk.governance.contracts.record_format import ApprovalMode, thaw
 from cinatra_sdk.governance.packs.rulebook import DeclaredCapability, describe_constraint
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

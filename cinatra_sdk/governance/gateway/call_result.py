@@ -8,7 +8,7 @@ a refusal before the call    rejected, blocked or paused, by its code
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from cinatra_sdk.governance.contracts.invocation import (
@@ -20,6 +20,7 @@ from cinatra_sdk.governance.contracts.invocation import (
 from cinatra_sdk.governance.contracts.record_format import hash_of, thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.gateway import Examined, GateApproval
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

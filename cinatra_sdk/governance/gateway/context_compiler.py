@@ -15,17 +15,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.governance.contracts.context_pack import Bucket, ContextPack, PackBlock
-from cinatra_sdk.governance.contracts.context_record import (
+from cinatra_sdk.governance.contracts.context_pack import (
+    Bucket,
     BudgetReport,
     CompiledContext,
     CompiledPrompt,
     ContextBlock,
+    ContextPack,
     EvidenceManifestEntry,
     LedgerBudget,
     Manifests,
+    PackBlock,
     PolicyManifestEntry,
     RuntimeControls,
     ToolManifestEntry,
@@ -39,7 +41,7 @@ from cinatra_sdk.governance.gateway.pack_policy import judge_condition, list_met
 from cinatra_sdk.governance.packs.rulebook import Rulebook
 from cinatra_sdk.governance.run.evidence import Evidence
 from cinatra_sdk.governance.run.host_ports import GovernancePorts
-from cinatra_sdk.host_parts.first_turn_reader import ANY_WORKSPACE, find_reader, read_text
+from cinatra_sdk.host_parts.host_parts import ANY_WORKSPACE, find_reader, read_text
 
 BUCKETS: Final[tuple[Bucket, ...]] = (
     "business",

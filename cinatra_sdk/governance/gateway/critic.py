@@ -9,7 +9,7 @@ Both are pure functions, so that an auditor derives the same verdicts from the s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from cinatra_sdk.data.schema.problems import first_problem
@@ -37,6 +37,7 @@ from cinatra_sdk.governance.packs.plan_outputs import (
 from cinatra_sdk.governance.packs.rulebook import DeclaredCapability, Rulebook
 from cinatra_sdk.governance.run.budgets import Used
 from cinatra_sdk.governance.run.evidence import list_lacking
+from cinatra_sdk.light_imports.records import dataclass
 
 MAX_RETRIES = 2
 """Times that a step which failed is tried again."""

@@ -13,7 +13,7 @@ the budget.  The order of the checks is fixed: the first failed check gives the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from cinatra_sdk.errors import ValueRefused
@@ -45,6 +45,7 @@ from cinatra_sdk.governance.run.evidence import (
     resolve_evidence,
 )
 from cinatra_sdk.governance.run.host_ports import GovernancePorts
+from cinatra_sdk.light_imports.records import dataclass
 
 _UNDECLARED: Final = (
     "no adapter declares it, or several do",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, TypeAlias
 
 from cinatra_sdk.governance.contracts.invocation import AgentIdentity, RunBudget, UserClaims
@@ -13,6 +13,7 @@ from cinatra_sdk.governance.gateway.planners import Planner
 from cinatra_sdk.governance.packs.pack_registry import PackRegistry
 from cinatra_sdk.governance.run.host_functions import ask_host, refuse_host
 from cinatra_sdk.governance.run.host_ports import GovernancePorts
+from cinatra_sdk.light_imports.records import dataclass
 
 WordFor: TypeAlias = Callable[[Mapping[str, Any]], HostWord]
 """From the identity of a run (`run_id`, `tenant`) to what the host knows about it."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 from cinatra_sdk.governance.conditions.condition import Undecided, read_condition
@@ -29,6 +29,7 @@ from cinatra_sdk.governance.contracts.context_pack import (
 from cinatra_sdk.governance.contracts.invocation import STARTED_BY, RunContext
 from cinatra_sdk.governance.contracts.record_format import ApprovalMode, at_most, rank
 from cinatra_sdk.governance.packs.rulebook import ANY, DeclaredCapability, Rulebook
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import hash_json
 
 Word = Literal["met", "undecided", "not_met"]

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext
 from cinatra_sdk.governance.contracts.invocation import RunContext
 from cinatra_sdk.governance.contracts.plans import DecisionSpec, Plan
 from cinatra_sdk.governance.contracts.record_format import thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.light_imports.records import dataclass
 
 MOST_TOKENS: Final = 2**53 - 1
 

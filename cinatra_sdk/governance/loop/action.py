@@ -57,8 +57,14 @@ from cinatra_sdk.governance.records.story import SIMULATED, block_waiting, descr
 from cinatra_sdk.governance.run.budgets import Allowance, call_within
 from cinatra_sdk.governance.run.current_call import CurrentCall, during_call, make_trace_context
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.effects import Effect, EffectResult, perform
-from cinatra_sdk.outside.effects.effect import EffectKind, kind_of, read_failure
+from cinatra_sdk.outside.effects.effect import (
+    Effect,
+    EffectKind,
+    EffectResult,
+    kind_of,
+    read_failure,
+)
+from cinatra_sdk.outside.effects.execution import perform
 from cinatra_sdk.outside.effects.platform_calls import simulates
 from cinatra_sdk.outside.platform.protocol import Credentials
 

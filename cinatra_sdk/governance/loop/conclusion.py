@@ -9,8 +9,7 @@ from typing import Any
 from cinatra_sdk.blocks.host_node import end_of, ending
 from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import NodeFailed
-from cinatra_sdk.governance.contracts.context_pack import ContextPack
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext, ContextPack
 from cinatra_sdk.governance.contracts.decision_record import DecisionRecord, MemoryProposal
 from cinatra_sdk.governance.contracts.invocation import RunBudget
 from cinatra_sdk.governance.contracts.record_format import hash_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import cached_property
 from typing import Annotated, Any, Final
 
@@ -20,7 +20,7 @@ from typing_extensions import TypedDict
 from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.engine.state_channels import GovernedState, HostOnly, Latest, seal
 from cinatra_sdk.errors import EffectUnknown, RunBusy, RunEnded
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext
 from cinatra_sdk.governance.contracts.invocation import InvokeAgent, RunBudget, RunContext
 from cinatra_sdk.governance.contracts.plans import DecisionSpec, Plan
 from cinatra_sdk.governance.gateway.admission import Admitted, HostWord, follow_word, load_packs
@@ -32,6 +32,7 @@ from cinatra_sdk.governance.packs.rulebook import Rulebook, make_rulebook
 from cinatra_sdk.governance.records.story import NAMED
 from cinatra_sdk.governance.run.budgets import RunUsage, Used, follow_budget
 from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.light_imports.records import dataclass
 
 NODES: Final = (
     "admit",

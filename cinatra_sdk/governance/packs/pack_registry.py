@@ -5,7 +5,7 @@
     packs/ctxpack.support@5.2.0.json            a pack
     packs/decision-catalog.support@2.1.0.json   a catalog of decisions
 
-The registry in Postgres is `cinatra_sdk.store.evidence.pack_store`.
+The registry in Postgres is `cinatra_sdk.store.evidence.governance_sources`.
 """
 
 from __future__ import annotations

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 from cinatra_sdk.data.patterns.syntax import flaw
 from cinatra_sdk.data.schema.checker import SchemaBroken, checker_of, text_of
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.data.work_budget import TooMuchWork
 from cinatra_sdk.errors import FlowChanged
 from cinatra_sdk.governance.conditions.condition import (
@@ -57,6 +56,7 @@ from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.packs.pack_registry import Published, kind_of
 from cinatra_sdk.governance.packs.plan_outputs import find_stray_source
 from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # JSON Schemas that packs hold: of arguments, of outputs, and those that constraints stand for.

@@ -12,13 +12,13 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import NotConfigured
-from cinatra_sdk.governance.contracts.context_record import RuntimeControls
+from cinatra_sdk.governance.contracts.context_pack import RuntimeControls
 from cinatra_sdk.governance.contracts.decision_record import (
     BudgetUsage,
     DecisionRecord,
@@ -44,9 +44,10 @@ from cinatra_sdk.governance.contracts.plans import (
 )
 from cinatra_sdk.governance.contracts.record_format import hash_of, thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
-from cinatra_sdk.governance.records.signatures import ED25519, HMAC, Key, judge_signature, read_key
+from cinatra_sdk.governance.records.signatures import ED25519, HMAC
 from cinatra_sdk.governance.run.budgets import Used
 from cinatra_sdk.governance.run.host_functions import ask_host
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # Signatures of decision records, with a key that the host keeps.
@@ -95,30 +96,13 @@ class Signer:
         return RecordSignature(kid=self.kid, alg=self.alg, value=value)
 
 
-def verify_hmac(record: DecisionRecord, secret: bytes) -> bool:
-    """Whether the record was signed with the secret, and has not changed since."""
-    return _verifies(record, Key(HMAC, (secret,)))
-
-
-def verify_ed25519(record: DecisionRecord, public: bytes) -> bool:
-    """The same by a public key: PEM, DER, or its 32 bytes.  Raises: `ValueError` for another key."""
-    return _verifies(record, read_key(ED25519, public))
-
-
-def _verifies(record: DecisionRecord, key: Key) -> bool:
-    signature = record.signature
-    if signature is None or not record.is_intact:
-        return False
-    return not judge_signature(signature.to_json(), str(record.record_hash), {signature.kid: key})
-
-
 CONTROLS = (
     "must_refuse", "must_escalate", "approval_gates_active", "redaction_rules_active",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transcript:
+class JudgedCall:
     """One call as the gateway saw it, and what came of it."""
 
     call: ToolCallEnvelope
@@ -152,7 +136,7 @@ class RunStory:
     binds: bool = True
     """Whether an outcome has to have what it claims; records of earlier releases were made without."""
     reason: str = ""
-    transcripts: Sequence[Transcript] = ()
+    transcripts: Sequence[JudgedCall] = ()
     approvals: tuple[RecordApproval, ...] = ()
     subject_ids: tuple[str, ...] = ()
     confidence: float | None = None
@@ -291,7 +275,7 @@ def format_time(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def list_record_evidence(transcripts: Iterable[Transcript]) -> list[str]:
+def list_record_evidence(transcripts: Iterable[JudgedCall]) -> list[str]:
     """What the calls rested on, and the calls that count as evidence themselves."""
     found: list[str] = []
     for one in transcripts:
@@ -302,7 +286,7 @@ def list_record_evidence(transcripts: Iterable[Transcript]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _list_decisions(transcripts: Iterable[Transcript]) -> list[RecordPolicyDecision]:
+def _list_decisions(transcripts: Iterable[JudgedCall]) -> list[RecordPolicyDecision]:
     found: dict[str, RecordPolicyDecision] = {}
     for one in transcripts:
         name = one.call.policy_decision_id

@@ -10,14 +10,13 @@ Nothing is called: a replay reads recorded transcripts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, Self
 
 from cinatra_sdk.errors import ValueRefused
-from cinatra_sdk.governance.contracts.context_pack import PolicyDecision
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext, PolicyDecision
 from cinatra_sdk.governance.contracts.decision_record import DecisionRecord, ReplayPacket
 from cinatra_sdk.governance.contracts.invocation import InvokeAgent, RunContext, ToolResultEnvelope
 from cinatra_sdk.governance.contracts.plans import CarriedCall, Plan
@@ -41,6 +40,7 @@ from cinatra_sdk.governance.packs.rulebook import REDACTED, Rulebook, make_ruleb
 from cinatra_sdk.governance.records.record_maker import RecordLink, make_record
 from cinatra_sdk.governance.records.story import BOUND, NAMED, read_story
 from cinatra_sdk.governance.run.budgets import Used
+from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
 # Where two JSON values differ, by place.

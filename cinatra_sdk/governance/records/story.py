@@ -14,7 +14,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from cinatra_sdk.governance.contracts.context_record import CompiledContext
+from cinatra_sdk.governance.contracts.context_pack import CompiledContext
 from cinatra_sdk.governance.contracts.decision_record import RecordApproval, RecordStatus
 from cinatra_sdk.governance.contracts.invocation import (
     RESULT_VERSION,
@@ -29,7 +29,7 @@ from cinatra_sdk.governance.contracts.refusals import REASONS, ToolResultStatus
 from cinatra_sdk.governance.gateway.gateway import Examined
 from cinatra_sdk.governance.packs.plan_outputs import describe_chosen
 from cinatra_sdk.governance.packs.rulebook import Rulebook
-from cinatra_sdk.governance.records.record_maker import RunStory, Transcript
+from cinatra_sdk.governance.records.record_maker import JudgedCall, RunStory
 from cinatra_sdk.governance.run.budgets import Used
 from cinatra_sdk.outside.effects.effect import read_usage
 
@@ -148,9 +148,9 @@ def _describe_unbound(
     return told
 
 
-def _read_call(one: Mapping[str, Any]) -> Transcript:
+def _read_call(one: Mapping[str, Any]) -> JudgedCall:
     result = one["result"]
-    return Transcript(
+    return JudgedCall(
         call=ToolCallEnvelope.read_kept(one["call"]),
         result=None if result is None else ToolResultEnvelope.read_kept(result),
         rule_ids=tuple(one["rule_ids"]),

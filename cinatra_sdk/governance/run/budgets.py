@@ -14,11 +14,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from cinatra_sdk.governance.contracts.invocation import BucketTokens, InvokeAgent, RunBudget
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
+from cinatra_sdk.light_imports.records import dataclass
 
 DEFAULT_BUDGET: Final = RunBudget(
     total_tokens=12_000,

@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 from urllib.parse import quote
 
 from cinatra_sdk.governance.contracts.invocation import RunContext, ToolCallEnvelope, TraceContext
 from cinatra_sdk.governance.run.budgets import Allowance
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_headers import sending_trace
 
 # ----------------------------------------------------------------------------

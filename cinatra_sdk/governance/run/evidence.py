@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from cinatra_sdk.governance.contracts.invocation import RunContext
 from cinatra_sdk.governance.contracts.record_format import find_inexact, hash_of, thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.run.budgets import call_within
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import hash_json
 
 READER_MS: Final = 10_000

@@ -10,17 +10,18 @@ approve at a gate that asks for a role.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from cinatra_sdk.governance.contracts.invocation import IdentityClaim, UserDelegation
 from cinatra_sdk.governance.run.evidence import EvidenceReader
 from cinatra_sdk.governance.run.host_functions import ask_host, refuse_host
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.records.record_maker import Signer
-    from cinatra_sdk.host_parts.first_turn_reader import FirstTurnReaders
+    from cinatra_sdk.host_parts.host_parts import FirstTurnReaders
 
 
 # ----------------------------------------------------------------------------

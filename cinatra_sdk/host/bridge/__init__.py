@@ -1,10 +1,10 @@
 """`POST /api/llm-bridge`: the route through which a flow of Cinatra asks a language model.
 
-answer_scripts.py      models that answer from a file, offline; those of LlmNodes and Agents, too
+answer_scripts.py      models that answer from a file, offline, for the route, LlmNodes and Agents
 bridge_route.py        `LlmBridge`, the function of the route; its text and attachments (a seam)
 conversation_steps.py  the conversation: steps, calls of tools, the answer by its schema, mended
                        once
-model_offers.py        the models that a host offers; which one answers, or why none does
+model_offers.py        the models that a host offers; the choice among them, or the reason why none answers
 request_body.py        the request, read strictly
 toolboxes.py           the tools that a host lets the model call
 
@@ -13,12 +13,3 @@ toolboxes.py           the tools that a host lets the model call
 
 Source: the contract of Cinatra's platform; docs/bridge.md describes it.
 """
-
-from __future__ import annotations
-
-from cinatra_sdk.host.bridge.answer_scripts import ScriptFile
-from cinatra_sdk.host.bridge.bridge_route import LlmBridge
-from cinatra_sdk.host.bridge.model_offers import Offer, OfferedModel
-from cinatra_sdk.host.bridge.toolboxes import BridgeTool, Toolbox
-
-__all__ = ["LlmBridge", "Offer", "OfferedModel", "ScriptFile", "BridgeTool", "Toolbox"]

@@ -24,7 +24,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -34,12 +34,13 @@ from pydantic import JsonValue
 from cinatra_sdk.attachments.manifest import write_one_line
 from cinatra_sdk.data.text.author_files import read_named, shown_name
 from cinatra_sdk.data.text.documents import DocumentRefused, decode_document
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.host.bridge.model_offers import OfferedModel
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import current_effect
 from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.models.config import ModelConfig
-from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError
+from cinatra_sdk.outside.routes import RouteCall, RouteError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from mimetypes import guess_type
 from pathlib import PurePosixPath
 from typing import Any, Final, TypeAlias
@@ -46,9 +46,10 @@ from cinatra_sdk.host.bridge.model_offers import (
 )
 from cinatra_sdk.host.bridge.request_body import BridgeBody, Media, read_body, refuse_body
 from cinatra_sdk.host.bridge.toolboxes import Toolbox, open_tools
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.attempts import read_status
 from cinatra_sdk.outside.platform.protocol import BRIDGE_PATH
-from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError, RunOwner
+from cinatra_sdk.outside.routes import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
 
 # ----------------------------------------------------------------------------

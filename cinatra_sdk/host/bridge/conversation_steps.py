@@ -1,10 +1,10 @@
-"""The conversation of one bridge call: steps with tools, then the answer, mended once.
+"""The conversation of a bridge call: steps with tools, then the answer, mended once.
 
     answer = await talk(Talk(model=…, system=…, user=…, tools=…, steps=6, schema=None, …), call)
     answer.value      {"draft": "Dear Ann …"}       answer.usage     Usage(calls=2, …)
 
 Without a schema, an answer that is JSON as a whole is that value, and any other is `{"output": text}`.
-With a schema, an answer that does not fit is sent back once, with what is wrong; a second one is an
+With a schema, an answer that does not fit is sent back once, with its mistake; a second is an
 error that names the place and the rule, and never quotes the answer.
 """
 
@@ -15,7 +15,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -27,6 +27,7 @@ from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.host.bridge.toolboxes import BridgeTool, ToolFailed
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
 from cinatra_sdk.outside.models.attempts import aask_again
 from cinatra_sdk.outside.models.question import (
@@ -37,10 +38,15 @@ from cinatra_sdk.outside.models.question import (
     read_structured,
 )
 from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use
-from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError, RunOwner
+from cinatra_sdk.outside.routes import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
-from cinatra_sdk.tool_loop.model_calls import DueCall, UnmadeCall, list_calls, walk_calls
-from cinatra_sdk.tool_loop.tool_forms import bind_tools
+from cinatra_sdk.tool_loop import (
+    DueCall,
+    UnmadeCall,
+    bind_tools,
+    list_calls,
+    walk_calls,
+)
 
 log = logging.getLogger("oasflow.bridge")
 

@@ -1,18 +1,19 @@
-"""The models that a host offers to its bridge; the first one answers where nobody prefers another.
+"""The models that a host offers to its bridge; the first answers where nobody prefers another.
 
     Offer.of([read_model_name("openai:gpt-5-mini"), read_model_name("anthropic:claude-sonnet-4-6")])
 
-The list is also the list of what may be asked: a flow cannot name a model that the host does not offer.
+The list is also a permission: a flow cannot name a model that the host does not offer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.host.bridge.request_body import BridgeBody, PreferredLlm
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.clients import (
     PROVIDERS,
     ApiKeyFor,
@@ -23,7 +24,7 @@ from cinatra_sdk.outside.models.clients import (
     find_lent,
 )
 from cinatra_sdk.outside.models.config import ModelConfig
-from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError
+from cinatra_sdk.outside.routes import RouteCall, RouteError
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

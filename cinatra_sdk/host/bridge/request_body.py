@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
 
 from cinatra_sdk.attachments import MAX_REFS, AttachmentRef
-from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.outside.routes import RouteError
 
 DEFAULT_STEPS: Final = 6
 MOST_STEPS: Final = 20

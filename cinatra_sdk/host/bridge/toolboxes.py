@@ -12,18 +12,18 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Final
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist, link_lent
 from cinatra_sdk.outside.remote.foreign_answer import plain_text
-from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError
+from cinatra_sdk.outside.routes import RouteCall, RouteError
 from cinatra_sdk.threads import call_beside
-from cinatra_sdk.tool_loop.model_calls import require_schema
-from cinatra_sdk.tool_loop.tool_forms import describe_function, format_result
+from cinatra_sdk.tool_loop import describe_function, format_result, require_schema
 
 WEB_SEARCH: Final = "web_search"
 """Built into Cinatra's own bridge; here a host lends a toolbox of this name."""

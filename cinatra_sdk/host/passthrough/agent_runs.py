@@ -21,7 +21,7 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,7 +31,8 @@ from cinatra_sdk.contract import ENDED
 from cinatra_sdk.errors import FlowError, InputInvalid, RunNotFound
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.routes.route_call import RouteError
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.routes import RouteError
 from cinatra_sdk.postgres.connection import one, run
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_flow

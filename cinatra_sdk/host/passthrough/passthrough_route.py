@@ -13,14 +13,15 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
-from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.outside.routes.route_call import RouteCall, RouteError, RunOwner
+from cinatra_sdk.data.text.message_words import did_you_mean
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.routes import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
 
 # ----------------------------------------------------------------------------

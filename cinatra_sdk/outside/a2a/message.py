@@ -16,13 +16,14 @@ import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeVar, cast
 
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
 from cinatra_sdk.outside.effects.effect import NotMade, surely_refused
 from cinatra_sdk.outside.models.attempts import is_lost

@@ -8,14 +8,15 @@ Source: Agent Spec, A2AAgent, A2AConnectionConfig and the session parameters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final
 
 from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.data.sensitive_fields import lend_secrets
-from cinatra_sdk.data.templates.environment_names import fill_environment, find_open, list_unfilled
+from cinatra_sdk.data.templates.placeholders import fill_environment, find_open, list_unfilled
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.remote.foreign_answer import list_address_secrets, list_header_secrets
 
 LEAST_POLL_SECONDS: Final = 0.5

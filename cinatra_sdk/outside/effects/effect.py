@@ -11,13 +11,14 @@ import json
 import math
 from asyncio import CancelledError
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secret_values import cut_out, redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.recorded_errors import record_error
 from cinatra_sdk.outside.platform.protocol import (
     PlatformError,
@@ -201,7 +202,7 @@ def read_failure(error: BaseException, secrets: Iterable[str]) -> EffectFailure:
         kind=kind_of(error),
         code=redact(str(getattr(error, "code", "") or type(error).__name__), known)[:100],
         message=redact(_format_text(error), known).replace("\x00", "")[:_LONGEST],
-        reached=all(_may_have_reached(one) for one in _walk_causes(error)),
+        reached=all(_may_have_reached(one) for one in walk_causes(error)),
         usage=used if isinstance(used, Usage) else None,
         raised=record_error(error, known),
     )
@@ -214,7 +215,7 @@ def surely_refused(status: int) -> bool:
 
 def kind_of(error: BaseException) -> FailureKind:
     """`transient` where a later try may help."""
-    return "transient" if any(_is_transient(one) for one in _walk_causes(error)) else "permanent"
+    return "transient" if any(_is_transient(one) for one in walk_causes(error)) else "permanent"
 
 
 def _is_transient(error: BaseException) -> bool:
@@ -241,7 +242,7 @@ def _may_have_reached(error: BaseException) -> bool:
     return not (isinstance(error, PlatformError) and error.unsent)
 
 
-def _walk_causes(error: BaseException) -> Iterator[BaseException]:
+def walk_causes(error: BaseException) -> Iterator[BaseException]:
     """The error and those that it was made from."""
     seen: list[BaseException] = []
     one: BaseException | None = error

@@ -18,7 +18,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from langgraph.errors import GraphBubbleUp
@@ -27,9 +27,19 @@ from pydantic import JsonValue
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, ShownDiffers
 from cinatra_sdk.governed.secret_values import cut_out, redact
-from cinatra_sdk.outside.effects.door import Door, EffectNews, running
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.door import (
+    Differs,
+    Door,
+    EffectNews,
+    Entry,
+    Ledger,
+    NothingKept,
+    Stored,
+    Unknown,
+    running,
+)
 from cinatra_sdk.outside.effects.effect import Effect, EffectFailure, EffectResult, read_failure
-from cinatra_sdk.outside.effects.ledger import Differs, Entry, Ledger, NothingKept, Stored, Unknown
 from cinatra_sdk.outside.effects.memory_ledgers import find_ledger
 from cinatra_sdk.outside.effects.permits import (
     aask_run,

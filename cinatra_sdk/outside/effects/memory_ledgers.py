@@ -18,12 +18,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal, TypeAlias
 from uuid import uuid4
 
 from cinatra_sdk.errors import RunBusy
-from cinatra_sdk.langgraph_internals.running_task import is_in_a_graph, read_channels
+from cinatra_sdk.langgraph_internals.task_facts import is_in_a_graph, read_channels
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.door import Begun, Differs, Entry, Stored, Unknown
 from cinatra_sdk.outside.effects.effect import (
     Effect,
     EffectFailure,
@@ -31,7 +33,6 @@ from cinatra_sdk.outside.effects.effect import (
     Usage,
     read_usage,
 )
-from cinatra_sdk.outside.effects.ledger import Begun, Differs, Entry, Stored, Unknown
 
 EffectStatus: TypeAlias = Literal["begun", "done", "failed", "unknown"]
 

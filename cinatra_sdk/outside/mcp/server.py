@@ -9,7 +9,7 @@ Source: Agent Spec, ClientTransport and its subtypes; read from the file by the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJson
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.sensitive_fields import lend_secrets, lend_text
-from cinatra_sdk.data.templates.environment_names import fill_environment, find_open, list_unfilled
+from cinatra_sdk.data.templates.placeholders import fill_environment, find_open, list_unfilled
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.remote.foreign_answer import (
     list_address_secrets,
     list_argument_secrets,

@@ -14,10 +14,11 @@ import random
 import ssl
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.outside.effects.effect import walk_causes
 
 # ----------------------------------------------------------------------------
 # What an error of a provider's client says: its status, and whether a later try may help.
@@ -53,7 +54,7 @@ class ModelUnreachable(ConnectionError):
 
 def read_status(error: BaseException) -> int | None:
     """The HTTP status that the error, or one that it was made from, is about."""
-    for one in _walk(error):
+    for one in walk_causes(error):
         response = getattr(one, "response", None)
         for held in (one, response):
             for name in ("status_code", "http_status", "status", "code"):
@@ -64,13 +65,15 @@ def read_status(error: BaseException) -> int | None:
             found = (response.get("ResponseMetadata") or {}).get("HTTPStatusCode")
             if type(found) is int:
                 return found
-    names = (type(one).__name__ for one in _walk(error))
+    names = (type(one).__name__ for one in walk_causes(error))
     return next((_BUSY[name] for name in names if name in _BUSY), None)
 
 
 def is_worth_retrying(error: BaseException, rules: CallRetryPolicy) -> bool:
     """Whether the rules allow another try after the error."""
-    if any(isinstance(one, ssl.SSLError) or "CERTIFICATE" in str(one) for one in _walk(error)):
+    if any(
+        isinstance(one, ssl.SSLError) or "CERTIFICATE" in str(one) for one in walk_causes(error)
+    ):
         return False
     status = read_status(error)
     if status is None:
@@ -82,23 +85,14 @@ def is_lost(error: BaseException) -> bool:
     """Whether the connection was lost, or took too long."""
     return any(
         isinstance(one, (ConnectionError, TimeoutError)) or type(one).__name__ in _LOST
-        for one in _walk(error)
+        for one in walk_causes(error)
     )
 
 
 def _read_code(error: BaseException) -> str:
     """The provider's own code of the error; empty where it has none."""
-    found = (getattr(one, "code", None) for one in _walk(error))
+    found = (getattr(one, "code", None) for one in walk_causes(error))
     return next((code for code in found if isinstance(code, str)), "")
-
-
-def _walk(error: BaseException) -> Iterator[BaseException]:
-    seen: list[BaseException] = []
-    one: BaseException | None = error
-    while one is not None and one not in seen:
-        seen.append(one)
-        yield one
-        one = one.__cause__
 
 
 _T = TypeVar("_T")

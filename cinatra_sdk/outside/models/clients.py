@@ -14,12 +14,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secret_values import long_enough
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.config import ModelConfig
 
 if TYPE_CHECKING:

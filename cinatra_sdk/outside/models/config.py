@@ -9,7 +9,7 @@ Source: Agent Spec, LlmConfig and its subtypes; read from the file by the compil
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from cinatra_sdk.data.author_json import Json, JsonValue
 from cinatra_sdk.data.retry_policy import CallRetryPolicy, read_retry_policy
 from cinatra_sdk.data.sensitive_fields import read_name
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 from langchain_core.language_models import BaseChatModel
@@ -24,6 +24,7 @@ from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.data.ports import STRING, TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.schema.problems import first_problem
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Usage
 from cinatra_sdk.outside.models.attempts import aask_again, ask_again
 

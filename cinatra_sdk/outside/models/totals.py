@@ -7,13 +7,14 @@ total_usage(records, price)    ->  (ModelUsage(model="openai/gpt-5", calls=2, â€
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any, Protocol, TypeAlias, TypedDict
 
 from pydantic import JsonValue
 
 from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Usage
 
 Price: TypeAlias = "Callable[[str, Usage], Decimal | float | int | None] | None"

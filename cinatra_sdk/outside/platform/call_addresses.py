@@ -20,10 +20,11 @@ import re
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 from urllib.parse import SplitResult, unquote, urlsplit
+
+from cinatra_sdk.light_imports.records import dataclass
 
 Address: TypeAlias = "IPv4Address | IPv6Address"
 
@@ -184,6 +185,18 @@ class AllowEntry:
         if self.origin.host == "localhost":
             return address.is_loopback
         return self.origin.host == str(address)
+
+
+def parse_entry(setting: str, text: str) -> AllowEntry:
+    """The entry of a setting of the host.
+
+    Raises: `ValueError`, which names the setting; the entry's own error, which may hold more of it, is left out.
+    """
+    try:
+        return AllowEntry.parse(text)
+    except RefusalError as refusal:
+        problem = str(refusal)
+    raise ValueError(f"{setting} {shown(text)!r}: {problem}")
 
 
 def forbidden(address: Address) -> str:

@@ -19,12 +19,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from cinatra_sdk.data.text.header_names import folded, is_reserved
-from cinatra_sdk.outside.platform.call_addresses import AllowEntry, RefusalError, Target, shown
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.platform.call_addresses import (
+    AllowEntry,
+    RefusalError,
+    Target,
+    parse_entry,
+    shown,
+)
 from cinatra_sdk.outside.platform.protocol import PlatformCall
 
 Headers: TypeAlias = Mapping[str, str]
@@ -56,7 +63,7 @@ def read_headers_for(
     _require_origins(given)
     found: list[HostHeaders] = []
     for text, headers in given.items():
-        entry = _parse_allow_entry(text)
+        entry = parse_entry("headers_for", text)
         place = Target(origin=entry.origin, segments=entry.prefix)
         if not any(one.covers(place) for one in (base, *allow) if one is not None):
             raise ValueError(
@@ -140,14 +147,6 @@ def _find_header_flaw(headers: object, *, own: bool) -> str:
     if len({name.lower() for name in headers}) < len(headers):
         return "a name is given twice"
     return ""
-
-
-def _parse_allow_entry(text: str) -> AllowEntry:
-    try:
-        return AllowEntry.parse(text)
-    except RefusalError as refusal:
-        problem = str(refusal)
-    raise ValueError(f"headers_for {shown(text)!r}: {problem}")
 
 
 # ----------------------------------------------------------------------------

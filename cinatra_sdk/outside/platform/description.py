@@ -23,12 +23,13 @@ import ipaddress
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import BASE_URL
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_addresses import (
     AllowEntry,
     Target,
@@ -130,6 +131,27 @@ _HTTP_KEYS: Final = frozenset(
     {"base_url", "allow", "timeout", "retries", "retry_posts", "needs", "opaque", "headers_for"}
 )
 _SIMULATED_KEYS: Final = frozenset({"stubs", "record", "fallback"})
+
+
+def platform_from(
+    description: Mapping[str, Any],
+    *,
+    env: Mapping[str, str],
+    record: str | None = None,
+    allow: Sequence[str] = (),
+) -> Platform:
+    """The platform that `describe()` described, as far as this process allows.
+
+    env:    the settings of this process.  `CINATRA_BASE_URL` is the only address that gets its
+            secrets (`CINATRA_BRIDGE_TOKEN`, `CINATRA_CONTEXT_ATTEST_KEY`) and the tokens of a run;
+            it is also the `base_url` of a description that names none.  `OASFLOW_ALLOW` limits
+            the other addresses.  `OASFLOW_OPAQUE` names the origins of whose responses no text is kept.
+    record: the file to which this process appends simulated calls.
+    allow:  further addresses that this process opens to the platform.
+
+    Raises: `ValueError`, which says what is wrong with the description, or what this process lacks.
+    """
+    return remake(description, OwnSettings.of(env, record=record, opened=allow))
 
 
 def remake(description: Mapping[str, Any], own: OwnSettings) -> Platform:

@@ -14,13 +14,14 @@ import ssl
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 from urllib.parse import urlencode
 
 import httpx2
 
 from cinatra_sdk.governed.secret_values import redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_addresses import Address, RefusalError, read_url
 from cinatra_sdk.outside.platform.protocol import PlatformRefused
 from cinatra_sdk.outside.platform.wire_request import Prepared

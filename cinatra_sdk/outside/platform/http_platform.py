@@ -19,7 +19,7 @@ import ssl
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 from weakref import WeakKeyDictionary
@@ -29,10 +29,12 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.retry_policy import Backoff
 from cinatra_sdk.governed.secret_values import long_enough
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_addresses import (
     Address,
     AllowEntry,
     RefusalError,
+    parse_entry,
     read_url,
     resolve,
     shown,
@@ -116,7 +118,7 @@ class HttpPlatform:
         surroundings: MachineServices | None = None,
     ) -> None:
         base = None if base_url is None else _parse_base_url(base_url)
-        listed = tuple(_allow_entry(entry) for entry in allow)
+        listed = tuple(parse_entry("allow entry", entry) for entry in allow)
         self._rules = RequestRules(
             base_url=(base_url or "").rstrip("/"),
             base=base,
@@ -379,14 +381,6 @@ def _parse_base_url(base_url: str) -> AllowEntry:
     except RefusalError as refusal:
         problem = str(refusal)
     raise ValueError(f"base_url {shown(base_url)!r}: {problem}")
-
-
-def _allow_entry(text: str) -> AllowEntry:
-    try:
-        return AllowEntry.parse(text)
-    except RefusalError as refusal:
-        problem = str(refusal)
-    raise ValueError(f"allow entry {shown(text)!r}: {problem}")
 
 
 def _make_ssl_context() -> ssl.SSLContext:

@@ -15,8 +15,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Final
+
+from cinatra_sdk.light_imports.records import dataclass
 
 USAGE_HEADER: Final = "X-Oasflow-Usage"
 _MOST: Final = 10**12

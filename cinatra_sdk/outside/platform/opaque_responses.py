@@ -19,7 +19,12 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import JsonValue
 
-from cinatra_sdk.outside.platform.call_addresses import AllowEntry, RefusalError, Target, shown
+from cinatra_sdk.outside.platform.call_addresses import (
+    AllowEntry,
+    Target,
+    parse_entry,
+    shown,
+)
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput
 
 Opaque: TypeAlias = Literal["status", "plain"]
@@ -38,7 +43,7 @@ def read_opaque(given: Sequence[str] | Mapping[str, Opaque]) -> Marked:
         given if isinstance(given, Mapping) else dict.fromkeys(given, "status")
     )
     return tuple(
-        (_parse_opaque_entry(text), _check_opaque_level(text, level))
+        (parse_entry("opaque entry", text), _check_opaque_level(text, level))
         for text, level in named.items()
     )
 
@@ -92,14 +97,6 @@ def _is_plain(value: JsonValue, schema: Mapping[str, JsonValue]) -> bool:
     if isinstance(value, (list, dict)):
         return False
     return value is None or isinstance(value, bool) or abs(value) <= _MOST
-
-
-def _parse_opaque_entry(text: str) -> AllowEntry:
-    try:
-        return AllowEntry.parse(text)
-    except RefusalError as refusal:
-        problem = str(refusal)
-    raise ValueError(f"opaque entry {shown(text)!r}: {problem}")
 
 
 def _check_opaque_level(text: str, level: Opaque) -> Opaque:

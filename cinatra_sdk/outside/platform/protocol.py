@@ -11,7 +11,7 @@ Error tree
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Protocol, runtime_checkable
 
 from pydantic import JsonValue
@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from cinatra_sdk.context.artifact_refs import PinnedTriple
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
+from cinatra_sdk.light_imports.records import dataclass
 
 BASE_URL_PLACEHOLDER = "{{" + BASE_URL + "}}"
 """The placeholder at the start of a flow's urls; each platform replaces it by its own origin."""

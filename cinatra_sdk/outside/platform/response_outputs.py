@@ -20,7 +20,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from cinatra_sdk.data.schema.checker import SchemaBroken, checker_of, text_of
-from cinatra_sdk.data.schema.violation import Break
+from cinatra_sdk.data.schema.keywords import Break
 from cinatra_sdk.data.work_budget import TooMuchWork
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall, PlatformOutputError

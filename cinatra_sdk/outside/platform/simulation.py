@@ -18,7 +18,7 @@ import json
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, Final
 
 from pydantic import JsonValue
@@ -29,6 +29,7 @@ from cinatra_sdk.data.text.author_files import shown_name
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import (
     PlatformCall,
     PlatformError,

@@ -20,7 +20,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Final
 from urllib.parse import urlencode, urlsplit
@@ -29,9 +29,10 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import HTTP_METHODS, SAFE_METHODS
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.data.templates.environment_names import describe_unfilled
+from cinatra_sdk.data.templates.placeholders import describe_unfilled
 from cinatra_sdk.data.text.header_names import IDENTITY, refusal
 from cinatra_sdk.governed.secret_values import redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_addresses import (
     AllowEntry,
     RefusalError,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from email.utils import parsedate_to_datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NoReturn
@@ -27,6 +27,7 @@ from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.retry_policy import Backoff
 from cinatra_sdk.errors import ValueRefused
 from cinatra_sdk.governed.secret_values import cut_out, forms_of, redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.opaque_responses import kept_of
 from cinatra_sdk.outside.platform.protocol import (
     PlatformOutputError,

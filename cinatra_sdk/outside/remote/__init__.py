@@ -1,12 +1,8 @@
-"""Servers and agents elsewhere: what one answer of theirs may cost, and what is an answer at all.
+"""Answers of servers and agents elsewhere: their bounds, and the rules by which a message counts as an answer.
 
-foreign_answer.py  JSON-RPC as it comes: read strictly, and an answer to what was asked; what they
-                   say, as it may be shown
+foreign_answer.py  JSON-RPC as it comes: read strictly, and an answer to the request; the words of
+                   servers, as they may be shown
 remote_bounds.py   how much they may send, list and ask for
-transport.py       the transport below the clients of the packages, which keeps the bounds; one
-                   connection to them: what was asked, what is counted, why it was broken off
+transport.py       the transport below the clients of the packages, which obeys the bounds; a connection
+                   to a server: its request, its counters, the reason why it was broken off
 """
-
-from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
-
-__all__ = ["RemoteBounds"]

@@ -1,4 +1,4 @@
-r"""JSON-RPC as it comes from a server: read strictly, and an answer to what was asked.
+r"""JSON-RPC as it comes from a server: read strictly, and an answer to the request.
 
 judge_answer(b'{"jsonrpc": "2.0", "id": 1, "result": {"n": NaN}}', asked=1)   BrokenOff: NaN is not JSON
 judge_answer(b'{"jsonrpc": "2.0", "id": 7, "result": {}}', asked=1)           BrokenOff: another request

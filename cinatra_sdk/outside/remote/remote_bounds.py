@@ -7,7 +7,9 @@ The seconds that an answer may take stand in the file (`read_timeout_seconds`, `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from cinatra_sdk.light_imports.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The transport below the HTTP clients of the packages: bounded, and strict about what comes.
+"""The transport below the HTTP clients of the packages: bounded, and strict about responses.
 
     client = httpx.AsyncClient(transport=bound_transport(httpx, inner, exchange))
 
@@ -13,11 +13,12 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, NoReturn
 from urllib.parse import urlsplit
 
 from cinatra_sdk.data.text.header_names import IDENTITY
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.http_exchange import filter_loggers, unrecorded
 from cinatra_sdk.outside.remote.foreign_answer import (
     BrokenOff,

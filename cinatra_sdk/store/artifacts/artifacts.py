@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -32,6 +31,7 @@ from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.context.slot_declarations import AgentContextSlot
 from cinatra_sdk.data.text.person_texts import describe_fault
 from cinatra_sdk.governed.secret_values import redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
 from cinatra_sdk.store.artifacts import selections
 from cinatra_sdk.store.artifacts.selections import (

@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Self
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.text.person_texts import describe_fault
 from cinatra_sdk.errors import ValueRefused
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.store.database import Database
 

@@ -17,7 +17,6 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -25,10 +24,10 @@ from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.context.artifact_refs import PinnedTriple, ResolvedContextRef
-from cinatra_sdk.context.candidates import narrow_first
+from cinatra_sdk.context.candidates import narrow_first, selection_key
 from cinatra_sdk.context.selection_errors import ContextError
-from cinatra_sdk.context.slot_choice import selection_key
 from cinatra_sdk.context.slot_declarations import AgentContextSlot
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
 from cinatra_sdk.store.pages import Page, read_cursor, read_numbers, read_page, write_cursor
 

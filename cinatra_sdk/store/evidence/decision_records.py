@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any, Final, Self, get_args
 
@@ -32,6 +32,7 @@ from cinatra_sdk.governance.records.record_maker import (
 )
 from cinatra_sdk.governance.records.story import NAMED, join_calls, list_ledger_calls, read_story
 from cinatra_sdk.governance.records.verifier import ENDS, FORMAT, READ, SIGNED_AS, is_end
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.arguments import (

@@ -8,13 +8,13 @@ memory.review("mp_1f…", promoted=True, by="ann")      the first word counts
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
 from cinatra_sdk.errors import AnswerInvalid, GateClosed
 from cinatra_sdk.governance.contracts.decision_record import MemoryProposal, MemoryReview
 from cinatra_sdk.governance.records.record_maker import format_time
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.store.arguments import check_arguments, check_names, check_reason, read_actor
 from cinatra_sdk.store.database import Database

@@ -1,8 +1,14 @@
-"""The flow of a stored run: the protocol that the store needs, and the loaders that rebuild a flow.
+r"""The flow of a stored run: the protocol that the store needs, its kind, and the loaders that rebuild it.
 
 The SDK knows nothing of OAS files.  A compiler registers entry points, as this project's compiler
-does: a loader in the group `oasflow.flow_loader`, by the kind of its flows (`flow_kind.py`), and
-facts about a flow in `oasflow.flow_facts`.
+does: a loader in the group `oasflow.flow_loader`, by the kind of its flows, and facts about a flow in
+`oasflow.flow_facts`.  The kind stands in front of the stored bytes:
+
+    b'{"component_type": "Flow", …}'                     an OAS file: its bytes alone
+    b'\x1e{"kind": "graph", "name": "shop:build"}\n…'      another kind: a header, then the body
+
+The header is a record of RFC 7464 (JSON text sequences).  Its first byte is one that neither JSON
+nor YAML may hold, so no flow file can pass for another kind.
 """
 
 from __future__ import annotations
@@ -10,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
@@ -21,17 +28,46 @@ from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
 from cinatra_sdk.governed.host_keys import is_runtime_name, refuse_runtime_names
 from cinatra_sdk.host_parts.host_parts import FlowParts, HostParts, join_parts
-from cinatra_sdk.outside.platform import platform_from
+from cinatra_sdk.outside.platform.description import platform_from
 from cinatra_sdk.outside.platform.protocol import Platform
 from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.flows.flow_kind import OAS, split_source
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from cinatra_sdk.activations import Graph
     from cinatra_sdk.attachments import AnswerRule
+
+
+OAS: Final = "oas"
+"""The kind of bytes without a header: a compiled Agent Spec file."""
+_RECORD: Final = b"\x1e"
+_MOST: Final = 100_000
+"""Bytes of a header."""
+
+
+def join_source(header: Mapping[str, JsonValue], body: bytes) -> bytes:
+    """The bytes to store of a flow; `header` has the members `kind` and those of its kind."""
+    text = json.dumps(header, sort_keys=True)
+    return _RECORD + text.encode() + b"\n" + body
+
+
+def split_source(source: bytes) -> tuple[str, Mapping[str, JsonValue]]:
+    """The kind of stored bytes, and their header; empty for an OAS file.
+
+    Raises: `StoreError` for a header that cannot be read.
+    """
+    if not source.startswith(_RECORD):
+        return OAS, {}
+    line, _, _ = source[1:_MOST].partition(b"\n")
+    try:
+        header = json.loads(line)
+    except ValueError:
+        header = None
+    if not isinstance(header, dict) or not isinstance(header.get("kind"), str):
+        raise StoreError("the stored flow has a header that cannot be read", hint="stop the run")
+    return header["kind"], header
 
 
 GROUP: Final = "oasflow.flow_loader"

@@ -20,7 +20,7 @@ import inspect
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -32,10 +32,11 @@ from cinatra_sdk.data.text.author_files import read_named
 from cinatra_sdk.errors import FlowChanged, InputInvalid, NotConfigured
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import Platform
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.store.arguments import check_kinds
-from cinatra_sdk.store.flows.flow_kind import join_source, split_source
+from cinatra_sdk.store.flows.flow_protocol import join_source, split_source
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig

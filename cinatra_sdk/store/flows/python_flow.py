@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
 from pydantic import JsonValue
 
-from cinatra_sdk.data.port_schemas import describe_inputs, describe_outputs
+from cinatra_sdk.data.ports import describe_inputs, describe_outputs
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.graph.flow_graph import FlowGraph, require_guarded_nodes
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS, PlannedFlow
@@ -29,8 +29,9 @@ from cinatra_sdk.flow.nodes.tool_node import ToolCall
 from cinatra_sdk.flow.plan.plan import FlowPlan, hash_plan, walk_plan, write_plan
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts
-from cinatra_sdk.outside.platform import SimulatedPlatform
-from cinatra_sdk.store.flows.flow_kind import join_source
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.store.flows.flow_protocol import join_source
 from cinatra_sdk.store.flows.graph_flow import GRAPH, find_module_file, read_module
 
 

@@ -1,9 +1,8 @@
 """The runs of a store: created, driven, decided, listed, ended.
 
-approver_rules.py  who may approve at gates of packs
 creation.py        a new run, checked and stored
 activation.py      one activation of a run, to its next stop
-decision_entry.py  decisions of people, recorded in one transaction
+decision_entry.py  decisions of people, recorded in one transaction; who may approve at gates of packs
 decision_rows.py   the rows of decisions; `GateDecision`, one row for auditors
 flow_cache.py      the flows in this process, shared by the runs that may share them
 run_rows.py        a row of the table `runs` <-> `Run`

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +29,7 @@ from cinatra_sdk.errors import (
 )
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.governed.approval_policy import policy_hash
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.runs import OnEvent, Run, Stop
@@ -56,8 +56,8 @@ from cinatra_sdk.store.runs.run_rows import (
 )
 from cinatra_sdk.store.work.checkpoint_damage import CheckpointDamaged, find_damage
 from cinatra_sdk.store.work.claims import Claim, Claims, build_fence_error
-from cinatra_sdk.store.work.event_rows import EventBuffer
 from cinatra_sdk.store.work.run_ledger import RunLedger
+from cinatra_sdk.store.work.statement import EventBuffer
 
 if TYPE_CHECKING:
     from cinatra_sdk.activations import Graph

@@ -5,6 +5,9 @@ decisions, and the context bound to the run.
 
 The gates have to be open, and nothing else: a decision waits neither for the lock of the run nor for a
 worker.
+
+Who may approve at a gate of a pack is asked here as the graph asks it, by the rules of packs behind
+`cinatra_sdk.api.may`, so that no approval is recorded that the run does not take.
 """
 
 from __future__ import annotations
@@ -13,25 +16,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from cinatra_sdk.api.permission import Person
+from cinatra_sdk.api.permission import Action, ActionSubject, MayRule, Person, may
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, InputInvalid
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, changed
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.arguments import check_names, read_actor
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.evidence.record_writer import follow_record
+from cinatra_sdk.store.evidence.record_writer import (
+    describe_run,
+    find_recorder,
+    follow_record,
+    read_transcript,
+)
 from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.runs.approver_rules import (
-    make_requester_rule,
-    make_role_rule,
-    refuse_approver,
-)
 from cinatra_sdk.store.runs.decision_rows import (
     decision_row,
     gate_closed,
@@ -45,7 +49,7 @@ from cinatra_sdk.store.runs.decision_rows import (
 )
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, read_gates
-from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
+from cinatra_sdk.store.work.statement import list_event_columns, tell_gate
 
 Named: TypeAlias = str | Gate
 """A gate by its id, or as somebody saw it."""
@@ -234,3 +238,94 @@ def _rejects(decisions: Decisions) -> bool:
 def tell_decision(gate: Gate, decision: Decision) -> RunEvent:
     """The news of a person's decision."""
     return tell_gate(gate, decision.kind, kind="decision", by=decision.by, reason=decision.reason)
+
+
+def refuse_approver(
+    rule: MayRule, row: Row, gate: Gate, decision: Decision, person: Person | None
+) -> None:
+    """person: None: the host itself records what `decision.by` said.
+
+    Raises: `AnswerInvalid` where the rule refuses them, and what the rule raises.
+    """
+    asked = person or Person(id=decision.by, tenant=None, proof="host")
+    said = may(asked, "answer", make_gate_subject(row, gate, decision), rules=(rule,))
+    if not said.allowed:
+        raise AnswerInvalid(said.reason, hint=said.hint)
+
+
+def make_gate_subject(row: Row, gate: Gate, decision: Decision | None) -> ActionSubject:
+    """decision: None: not known yet."""
+    return ActionSubject(
+        kind="gate",
+        tenant=row["tenant"],
+        flow=row["flow_name"],
+        run_id=row["run_id"],
+        started_by=row["started_by"] or "",
+        owner=row["owner"] or "",
+        name=gate.id,
+        risk=gate.risk,
+        decision="" if decision is None else decision.kind,
+    )
+
+
+def make_role_rule(flow: Any, row: Row, gate: Gate) -> MayRule:
+    """Refuses to approve where a gate of a pack asks for a role that the person does not have.
+
+    The rule raises `NotConfigured` where the host's `roles_of` or `word_for` gives something else than it
+    has to.
+    """
+    values = gate.payload.get("values")
+    role = values.get("approver_role") if isinstance(values, Mapping) else None
+
+    def refuse_role(person: Person, _action: Action, subject: ActionSubject) -> Verdict | None:
+        recorder = find_recorder(flow) if row["governed"] else None
+        if recorder is None or not isinstance(role, str) or subject.decision != "approved":
+            return None
+        ports = recorder.governance.ports
+        tenant = recorder.governance.read_word(describe_run(row)).tenant
+        if role in ports.list_roles(tenant, person.id):
+            return None
+        return Verdict.refuse(
+            f"gate '{gate.id}' is for somebody with the role '{role}'",
+            code="approver_role",
+            hint="" if ports.roles_of else "the host gives no roles: GovernancePorts(roles_of=…)",
+        )
+
+    return refuse_role
+
+
+def make_requester_rule(connection: Rows, row: Row, gate: Gate) -> MayRule:
+    """Refuses to approve where a gate of a pack is for another person than those who asked.
+
+    Asked of the same run as the graph asks.  The rule raises `GovernanceRefused` where the run could not
+    go on with the decision.
+    """
+    from cinatra_sdk.governance.contracts.invocation import RunContext
+    from cinatra_sdk.governance.gateway.pack_policy import (
+        NOT_REQUESTER,
+        find_requester_problem,
+        list_requesters,
+    )
+
+    values = gate.payload.get("values")
+    approver = values.get("approver") if isinstance(values, Mapping) else None
+
+    def refuse_requester(person: Person, _action: Action, subject: ActionSubject) -> Verdict | None:
+        if not row["governed"] or subject.decision == "rejected":
+            return None
+        last = one(connection, "load_last_record", {"run_id": row["run_id"]})
+        assert last is not None  # see `restore_records`
+        transcript = read_transcript(row["run_id"], last)
+        if approver != NOT_REQUESTER or subject.decision != "approved":
+            return None
+        run = RunContext.read(transcript["admitted"]["run"])
+        problem = find_requester_problem(list_requesters(run, row["started_by"] or ""), person.id)
+        if not problem:
+            return None
+        return Verdict.refuse(
+            f"gate '{gate.id}' {problem}",
+            code=NOT_REQUESTER,
+            hint="somebody else has to look at it and approve",
+        )
+
+    return refuse_requester

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple, Self
 
@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.artifact_refs import ContextSelection
 from cinatra_sdk.contract import ENDED, SETUP_STEP
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.data.text.person_texts import recorded_name
 from cinatra_sdk.engine.host_context import HostContext, host_context
 from cinatra_sdk.errors import (
@@ -37,6 +37,7 @@ from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.approval_policy import policy_hash
 from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.protocol import KeepsArtifacts, Platform
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow

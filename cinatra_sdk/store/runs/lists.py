@@ -10,13 +10,13 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import STATUSES, Status
 from cinatra_sdk.errors import RunNotFound
 from cinatra_sdk.events import RunEvent
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.totals import ModelUsage, total_usage
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.runs import Run

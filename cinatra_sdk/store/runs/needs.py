@@ -12,18 +12,17 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from cinatra_sdk.context.selector import Selector
 from cinatra_sdk.contract import RISK_CLASSES, is_known_risk
-from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import did_you_mean, say_number
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates.decisions import SHORT
 from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.arguments import MOST as LARGEST
 from cinatra_sdk.store.arguments import is_short, name_word

@@ -11,7 +11,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, TypedDict
 
@@ -19,6 +18,7 @@ from psycopg.types.json import Json
 
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import FlowError, RunBusy, RunEnded
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import FailureKind, kind_of
 from cinatra_sdk.postgres.connection import Row, every
 from cinatra_sdk.runs import Run

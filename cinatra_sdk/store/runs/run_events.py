@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
@@ -21,6 +21,7 @@ from pydantic import JsonValue
 from cinatra_sdk.contract import ENDED
 from cinatra_sdk.errors import RunNotFound
 from cinatra_sdk.events import RunEvent
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.notifications import POLL
 from cinatra_sdk.store.database import Database

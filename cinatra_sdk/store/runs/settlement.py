@@ -10,7 +10,7 @@ by making the call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Self
 
@@ -19,12 +19,13 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.schema.problems import first_problem
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.data.text.person_texts import reason_text, recorded_name
 from cinatra_sdk.errors import AnswerInvalid, EffectSettled
 from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import find_secret, redact
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import EffectResult, Usage
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.store.arguments import check_names, read_actor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final, TypedDict
 
@@ -17,6 +17,7 @@ from cinatra_sdk.errors import (
     StoreError,
     StoreUnreachable,
 )
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.arguments import check_arguments, check_names, check_reason, read_actor

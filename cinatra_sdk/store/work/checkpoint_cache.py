@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from cinatra_sdk.langgraph_internals.checkpoint_ids import CheckpointLink
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.store.work.statement import Gathered, StoredCheckpoint, TaskWrite
 
 LINE: Final = 16

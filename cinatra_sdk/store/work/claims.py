@@ -19,12 +19,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import psycopg
 
 from cinatra_sdk.errors import FenceLost, RunBusy, RunNotFound, StoreError
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, one, run
 from cinatra_sdk.store.database import Database
 

@@ -21,8 +21,8 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import ENDED, is_send_class
 from cinatra_sdk.errors import RunBusy, RunEnded, StoreError
+from cinatra_sdk.outside.effects.door import Begun, Differs, Entry, Stored, Unknown
 from cinatra_sdk.outside.effects.effect import Effect, EffectFailure, EffectResult, read_usage
-from cinatra_sdk.outside.effects.ledger import Begun, Differs, Entry, Stored, Unknown
 from cinatra_sdk.postgres.connection import Row, one
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.work.claims import build_fence_error

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from cinatra_sdk.data.text.nearest_name import nearest_name
+from cinatra_sdk.data.text.message_words import nearest_name
 from oas_compiler.checks.lookup.api_calls import PARSED, bare_names, templates, used_names
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.scope import Unread

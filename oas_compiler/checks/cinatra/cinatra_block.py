@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.finding import describe
 from oas_compiler.findings.rule import Report, rule

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler.checks.lookup.value_flaws import (
     Flaw,
     has_block,

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from typing import Final
 
 from cinatra_sdk.contract import GOVERNED_KEYS
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler.checks.lookup.value_flaws import meant_keys
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rule import Report, rule

@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import field
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Place
@@ -37,85 +38,56 @@ _PATTERN_END: Final = re.compile(r"\s*(?:=(?![=>])|\)\s*(?:=>|\{|:)|:)")
 
 
 @dataclass(slots=True)
-class _Open:
-    """One bracket that is open."""
+class _Entry:
+    """One entry of an object literal, an array or a list of arguments."""
 
-    bracket: str
     at: int
-    keys: dict[str, list[int]] | None = None
-    """Authoritative keys of a literal, with where they stand; `None` until there is one."""
-    spread: int = -1
-    """Offset of the last spread of users' inputs into it."""
-    spreading: int = -1
-    """Offset of the spread that is being read."""
-    words: int = 0
-    """Words of that spread."""
-    is_next_key: bool = True
+    key: str = ""
+    """Its first word, where it is no spread."""
+    is_spread: bool = False
+    words: list[str] = field(default_factory=list)
+    """Its words, also those deeper in round and square brackets: `...(run.inputParams as X)`."""
 
 
 def overridable(script: Script) -> Iterator[tuple[str, int]]:
     """(key, offset) of each authoritative key that stands before a spread of users' inputs."""
     if not any(key in script.text for key in KEYS) or not any(w in script.text for w in SPREAD):
         return
-    code, stack = script.code, [_Open("", 0)]
-    for match in _TOKEN.finditer(code):
-        sign = match[0]
-        top = stack[-1]
+    brackets: list[tuple[str, int, list[_Entry]]] = [("", 0, [_Entry(0)])]
+    for match in _TOKEN.finditer(script.code):
+        sign, (bracket, at, entries) = match[0], brackets[-1]
+        last = entries[-1]
         if sign in {"{", "(", "["}:
-            stack.append(_Open(sign, match.start()))
-            top.is_next_key = False
-        elif sign in {"}", ")", "]"}:
-            if len(stack) > 1:
-                stack.pop()
-                yield from _find_overridden_keys(code, top, match.end())
-                _close_into(stack[-1], top)
+            brackets.append((sign, match.start(), [_Entry(match.end())]))
+        elif sign in {"}", ")", "]"} and len(brackets) > 1:
+            brackets.pop()
+            if bracket == "{" and not _is_pattern(script.code, at, match.end(), last):
+                yield from _find_overridden_keys(entries)
+            inner = [] if bracket == "{" else [word for one in entries for word in one.words]
+            brackets[-1][2][-1].words += ["", *inner]
         elif sign == ",":
-            top.is_next_key, top.spreading = True, -1
-        elif sign == "...":
-            top.spreading = match.start() if top.bracket == "{" and top.is_next_key else -1
-            top.words, top.is_next_key = 0, False
-        else:
-            _record_word(script, match, stack)
+            entries.append(_Entry(match.end()))
+        elif sign == "..." and not last.words:
+            last.at, last.is_spread = match.start(), True
+        elif sign not in {"}", ")", "]", "..."}:
+            quoted = match[1] is not None
+            word = script.text[match.start(2) : match.end(2)] if quoted else sign
+            if not last.words and not last.is_spread:
+                last.at, last.key = match.start(), word
+            last.words.append(word)
 
 
-def _record_word(script: Script, match: re.Match[str], stack: list[_Open]) -> None:
-    top = stack[-1]
-    quoted = match[1] is not None
-    word = script.text[match.start(2) : match.end(2)] if quoted else match[0]
-    if top.bracket == "{" and top.is_next_key and word in KEYS:
-        top.keys = top.keys or {}
-        top.keys.setdefault(word, []).append(match.start())
-    top.is_next_key = False
-    top.words += 1
-    if word in SPREAD:
-        # `...(run.inputParams as X)`: the word stands some brackets deeper than the dots
-        for frame in reversed(stack):
-            if frame.spreading >= 0:
-                frame.spread = frame.spreading
-                return
-            if frame.bracket == "{":
-                return
+def _find_overridden_keys(entries: list[_Entry]) -> Iterator[tuple[str, int]]:
+    spread = max((one.at for one in entries if one.is_spread and SPREAD & {*one.words}), default=-1)
+    places = {one.key: one.at for one in entries if one.key in KEYS}  # the last one counts
+    yield from ((key, at) for key, at in places.items() if at < spread)
 
 
-def _close_into(outer: _Open, inner: _Open) -> None:
-    outer.words += inner.words + 1
-
-
-def _find_overridden_keys(code: str, literal: _Open, end: int) -> Iterator[tuple[str, int]]:
-    if literal.bracket != "{" or literal.spread < 0 or not literal.keys:
-        return
-    if _is_pattern(code, literal, end):
-        return
-    for key, places in literal.keys.items():
-        if places[-1] < literal.spread:
-            yield key, places[-1]
-
-
-def _is_pattern(code: str, literal: _Open, end: int) -> bool:
+def _is_pattern(code: str, start: int, end: int, last: _Entry) -> bool:
     """Whether the braces take an object apart: the rest is then a bare name at the end."""
-    is_bare = literal.spreading >= 0 and literal.words == 1
+    is_bare = last.is_spread and len(last.words) == 1
     behind = _PATTERN_END.match(code[end : end + 200])
-    in_condition = code[max(0, literal.at - 50) : literal.at].rstrip().endswith("?")
+    in_condition = code[max(0, start - 50) : start].rstrip().endswith("?")
     return is_bare and behind is not None and not in_condition
 
 
@@ -132,14 +104,13 @@ def _is_pattern(code: str, literal: _Open, end: int) -> bool:
     good='const graphInput = { ...run.inputParams, bearer_token: "" };',
 )
 def authoritative_before_spread(subject: Subject, report: Report) -> None:
-    package = subject.agent
-    for script in package.scripts if package is not None else ():
+    for script, file in subject.scripts:
         for key, place in _find_overridable_keys(script):
             report(
                 f"{key} stands before the inputs that are spread after it, so a user's {key} wins",
                 place,
                 hint="move it behind the spread",
-                file=package.name_of(script.file) if package is not None else "",
+                file=file,
             )
 
 

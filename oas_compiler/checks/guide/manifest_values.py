@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler.checks.lookup.value_flaws import misspelt_members
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.finding import describe

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.lookup.program_calls import WantedCalls, uses, words
+from oas_compiler.checks.lookup.credential_names import set_of
+from oas_compiler.checks.lookup.program_calls import WantedCalls, uses
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rule import Report, rule
 
 _DATABASES: Final = WantedCalls(
-    python=words(
+    python=set_of(
         "psycopg psycopg2 psycopg_pool asyncpg aiopg pg8000 sqlalchemy sqlmodel sqlite3 aiosqlite "
         "apsw MySQLdb pymysql mysql aiomysql asyncmy mariadb peewee pony tortoise prisma duckdb "
         "pymongo motor mongoengine redis aioredis cx_Oracle oracledb pyodbc aioodbc pymssql cassandra "
         "clickhouse_driver clickhouse_connect neo4j supabase django.db snowflake.connector "
         "google.cloud.bigquery google.cloud.firestore google.cloud.spanner"
     ),
-    javascript=words(
+    javascript=set_of(
         "pg pg-promise pg-native pg-pool pg-cursor postgres drizzle-orm drizzle-kit prisma "
         "@prisma/client knex mysql mysql2 mariadb sqlite sqlite3 better-sqlite3 node:sqlite bun:sqlite "
         "bun:sql mongoose mongodb sequelize typeorm kysely slonik objection redis ioredis @vercel/postgres "
@@ -29,7 +30,7 @@ _DATABASES: Final = WantedCalls(
         "@mikro-orm/core oracledb tedious mssql cassandra-driver neo4j-driver duckdb "
         "@duckdb/node-api @electric-sql/pglite"
     ),
-    commands=words(
+    commands=set_of(
         "psql pg_dump pg_restore mysql mysqldump mariadb sqlite3 mongosh mongo mongoexport redis-cli "
         "sqlcmd sqlplus duckdb clickhouse-client cqlsh cypher-shell"
     ),
@@ -49,12 +50,12 @@ _DATABASES: Final = WantedCalls(
     good='print("the flow fetches contacts with the MCP tool contacts_list")',
 )
 def script_database_access(subject: Subject, report: Report) -> None:
-    package = subject.agent
-    for script in package.scripts if package is not None else ():
-        for use in uses(script, _DATABASES, package.files if package is not None else ()):
+    files = subject.agent.files if subject.agent is not None else ()
+    for script, file in subject.scripts:
+        for use in uses(script, _DATABASES, files):
             report(
                 f"the script {script.file} uses {use.name}: an agent has no database of its own",
                 use.place,
                 hint="data comes and goes through MCP tools of the platform",
-                file=package.name_of(script.file) if package is not None else "",
+                file=file,
             )

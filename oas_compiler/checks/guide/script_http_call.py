@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.lookup.program_calls import WantedCalls, uses, words
+from oas_compiler.checks.lookup.credential_names import set_of
+from oas_compiler.checks.lookup.program_calls import WantedCalls, uses
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rule import Report, rule
 
 _HTTP: Final = WantedCalls(
-    python=words(
+    python=set_of(
         "requests httpx httpx2 aiohttp urllib3 urllib.request http.client pycurl httplib2 treq grequests "
         "requests_html niquests"
     ),
-    javascript=words(
+    javascript=set_of(
         "axios node-fetch cross-fetch isomorphic-fetch undici got ky superagent needle request "
         "request-promise ofetch http https http2 node:http node:https node:http2 wretch"
     ),
-    commands=words("curl wget http https xh httpie"),
+    commands=set_of("curl wget http https xh httpie"),
     calls=frozenset({"fetch", "XMLHttpRequest", "EventSource", "WebSocket", "axios"}),
 )
 
@@ -40,12 +41,12 @@ _HTTP: Final = WantedCalls(
     good='console.log("the flow fetches contacts with the MCP tool contacts_list")',
 )
 def script_http_call(subject: Subject, report: Report) -> None:
-    package = subject.agent
-    for script in package.scripts if package is not None else ():
-        for use in uses(script, _HTTP, package.files if package is not None else ()):
+    files = subject.agent.files if subject.agent is not None else ()
+    for script, file in subject.scripts:
+        for use in uses(script, _HTTP, files):
             report(
                 f"the script {script.file} calls out with {use.name}",
                 use.place,
                 hint="integrations belong to the platform: call its MCP tool, or ask for one",
-                file=package.name_of(script.file) if package is not None else "",
+                file=file,
             )

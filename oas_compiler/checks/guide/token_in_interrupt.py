@@ -8,7 +8,7 @@ build_hitl_gate(step_number=1, values=("approval_policy",))      ->   OAS194
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from oas_compiler.checks.lookup.program_calls import Pause, gate_builds, interrupts
 from oas_compiler.checks.subject import Subject
@@ -34,50 +34,50 @@ _Place = ast.expr | ast.keyword
     good='interrupt({"values": {"campaignId": state["campaignId"]}})',
 )
 def token_in_interrupt(subject: Subject, report: Report) -> None:
-    package = subject.agent
-    for script in package.scripts if package is not None else ():
-        for name, node in _find_shown_tokens(interrupts(script)):
+    for script, file in subject.scripts:
+        for name, node in _find_first(_list_payloads(interrupts(script)), _find_token_names):
             report(
                 f"{name} is in the payload of an interrupt, which goes to a browser",
                 script.at_node(node),
                 hint="leave it out of the values that a person is shown",
-                file=package.name_of(script.file) if package is not None else "",
+                file=file,
             )
-        for name, node in _shown_by_gates(script):
+        for name, node in _find_first(_list_gate_values(script), _find_governed_keys):
             report(
                 f"{name} is among the values that a gate shows",
                 script.at_node(node),
                 hint="leave it out of values=: only the host sets it, and nobody is shown it",
-                file=package.name_of(script.file) if package is not None else "",
+                file=file,
             )
 
 
-def _shown_by_gates(script: Script) -> Iterator[tuple[str, _Place]]:
-    """The first governed key in `values=` of each gate, also through a function of the program."""
-    functions: dict[str, ast.AST] = {
-        node.name: node
-        for node in script.nodes
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    }
+_Found = Iterator[tuple[str, _Place]]
+
+
+def _find_first(groups: Iterable[list[ast.AST]], search: Callable[[ast.AST], _Found]) -> _Found:
+    """What is found first in the expressions of each call; each place once."""
     told: set[int] = set()
-    for gate in gate_builds(script):
-        values = [keyword.value for keyword in gate.call.keywords if keyword.arg == "values"]
-        given = [functions.get(v.id, v) if isinstance(v, ast.Name) else v for v in values]
-        found = next(
-            (
-                key
-                for value in given
-                for node in ast.walk(value)
-                for key in _find_governed_keys(node)
-            ),
-            None,
-        )
+    for group in groups:
+        nodes = (node for value in group for node in ast.walk(value))
+        found = next((one for node in nodes for one in search(node)), None)
         if found is not None and id(found[1]) not in told:
             told.add(id(found[1]))
             yield found
 
 
-def _find_governed_keys(node: ast.AST) -> Iterator[tuple[str, _Place]]:
+def _list_gate_values(script: Script) -> Iterator[list[ast.AST]]:
+    """What stands behind `values=` of each gate, also as a function of the program."""
+    functions: dict[str, ast.AST] = {
+        node.name: node
+        for node in script.nodes
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    }
+    for gate in gate_builds(script):
+        values = [keyword.value for keyword in gate.call.keywords if keyword.arg == "values"]
+        yield [functions.get(v.id, v) if isinstance(v, ast.Name) else v for v in values]
+
+
+def _find_governed_keys(node: ast.AST) -> _Found:
     """A governed key by its name; also a text in a list of names."""
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
         for item in node.elts:
@@ -86,9 +86,8 @@ def _find_governed_keys(node: ast.AST) -> Iterator[tuple[str, _Place]]:
         yield from _find_token_names(node, _GOVERNED)
 
 
-def _find_shown_tokens(pauses: Iterable[Pause]) -> Iterator[tuple[str, _Place]]:
-    """The first token in the arguments of each call, also through a variable of its function."""
-    told: set[int] = set()
+def _list_payloads(pauses: Iterable[Pause]) -> Iterator[list[ast.AST]]:
+    """The arguments of each call, with what the variables of its function hold."""
     assigned: dict[int, dict[str, list[ast.AST]]] = {}
     for pause in pauses:
         given: list[ast.AST] = [*pause.call.args, *pause.call.keywords]
@@ -96,28 +95,12 @@ def _find_shown_tokens(pauses: Iterable[Pause]) -> Iterator[tuple[str, _Place]]:
             key = id(pause.function)
             if key not in assigned:
                 assigned[key] = _collect_assignments(pause.function)
+            names = [
+                node.id for one in given for node in ast.walk(one) if isinstance(node, ast.Name)
+            ]
             # each variable is searched once, however often it is shown
-            for name in _iterate_variables(pause.call):
-                given += assigned[key].pop(name, [])
-        found = next(
-            (
-                token
-                for value in given
-                for node in ast.walk(value)
-                for token in _find_token_names(node)
-            ),
-            None,
-        )
-        if found is not None and id(found[1]) not in told:
-            told.add(id(found[1]))
-            yield found
-
-
-def _iterate_variables(call: ast.Call) -> Iterator[str]:
-    for value in (*call.args, *(keyword.value for keyword in call.keywords)):
-        for node in ast.walk(value):
-            if isinstance(node, ast.Name):
-                yield node.id
+            given += [value for name in names for value in assigned[key].pop(name, [])]
+        yield given
 
 
 def _collect_assignments(function: ast.AST) -> dict[str, list[ast.AST]]:
@@ -144,9 +127,7 @@ def _name_of(target: ast.expr) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _find_token_names(
-    node: ast.AST, names: frozenset[str] = _TOKENS
-) -> Iterator[tuple[str, _Place]]:
+def _find_token_names(node: ast.AST, names: frozenset[str] = _TOKENS) -> _Found:
     """A key of a dict, a value read by its name, or a variable; not a comparison with the name."""
     if isinstance(node, ast.Dict):
         for key in node.keys:
@@ -165,8 +146,6 @@ def _find_token_names(
         yield node.attr, node
 
 
-def _match_constant(
-    node: ast.AST | None, names: frozenset[str] = _TOKENS
-) -> Iterator[tuple[str, _Place]]:
+def _match_constant(node: ast.AST | None, names: frozenset[str]) -> _Found:
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:
         yield node.value, node

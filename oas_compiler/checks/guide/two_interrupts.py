@@ -28,8 +28,7 @@ from oas_compiler.findings.rule import Report, rule
     good="def review_recipients(state):\n    return interrupt(recipients)\n\ndef review_drafts(state):\n    return interrupt(drafts)",
 )
 def two_interrupts(subject: Subject, report: Report) -> None:
-    package = subject.agent
-    for script in package.scripts if package is not None else ():
+    for script, file in subject.scripts:
         seen: dict[int, list[tuple[str, Pause]]] = {}
         pauses = [("interrupt", pause) for pause in interrupts(script)]
         for what, pause in pauses + [("a gate", pause) for pause in gates_run(script)]:
@@ -37,13 +36,13 @@ def two_interrupts(subject: Subject, report: Report) -> None:
                 seen.setdefault(id(pause.function), []).append((what, pause))
         for found in seen.values():
             second = _find_second_pause(found)
-            if package is not None and second is not None:
+            if second is not None:
                 pause, message = second
                 report(
                     message.format(first=script.at_node(found[0][1].call).line),
                     script.at_node(pause.call),
                     hint="one node per gate: build each with build_hitl_gate",
-                    file=package.name_of(script.file),
+                    file=file,
                 )
 
 

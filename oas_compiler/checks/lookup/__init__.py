@@ -1,9 +1,8 @@
 """Look-ups that several rules share: credentials, calls, edges, flaws of values.
 
 credentials.py          literal credentials in texts, under names, among arguments of programs
-written_credentials.py  the one rule by which every command decides which text it prints
-credential_names.py     names of members that hold credentials, by how certain that is
-one_time_codes.py       one-time codes, PINs and codes of cards, by their names
+credential_literals.py  the one rule by which every command decides which text it prints
+credential_names.py     names of credentials, by how certain that is; of one-time codes and PINs
 api_calls.py            the class of a templated address; calls of the model bridge
 program_calls.py        libraries, commands and interrupts in the programs of a package
 child_agents.py         the child agents that a flow calls

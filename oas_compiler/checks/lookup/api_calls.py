@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final
 from urllib.parse import urlsplit
 
 from cinatra_sdk.contract import BASE_URL_MARK
-from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED
+from cinatra_sdk.data.text.message_words import LONGEST_COMPARED
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.finding import Edit
 from oas_compiler.ir import Json, JsonValue

@@ -8,9 +8,9 @@ FlowNode whose subflow has that packageName            ->  Called(package="", su
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cinatra_sdk.data.ports import REFERENCE
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.document.scope import DEFINITIONS
 from oas_compiler.ir import JsonValue

@@ -1,22 +1,28 @@
-"""The names of members that hold credentials, by how certain that is.
+"""The names of members that hold credentials, by how certain that is; one-time codes and PINs by theirs.
 
     judge_name("X-Api-Key", is_sent=True), judge_name("jwtSecret", is_sent=False)   ->  "clear"
     judge_name("pwd", is_sent=False), judge_name("X-Auth", is_sent=True)            ->  "probable"
     judge_name("key", is_sent=False), judge_name("code", is_sent=False)             ->  "possible"
     judge_name("max_tokens", is_sent=False)                                         ->  ""
 
-The more certain the name, the less its value must look like a credential (`written_credentials.py`).
+    find_code_kind("user_otp")     ->  "code"      also `oneTimeCode`, `passcode`, `cvv`, `recovery_codes`
+    find_code_kind("card_pin")     ->  "pin"
+    find_code_kind("otp_length")   ->  ""          says something about a code; so do `zip_code`, `pinned`
+    is_code("482913", "code"), is_code("4829", "pin")          a code
+    is_code("sms", "code"), is_code("art_1234", "pin")         none: a word, what is pinned
+
+The more certain the name, the less its value must look like a credential (`credential_literals.py`).
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 from urllib.parse import unquote
 
 from oas_compiler.checks.lookup.credentials import is_credential_name
-from oas_compiler.checks.lookup.one_time_codes import split_name
 
 Certainty = Literal["clear", "probable", "possible", ""]
 """How certain it is that a name is that of a credential."""
@@ -25,6 +31,15 @@ Certainty = Literal["clear", "probable", "possible", ""]
 def set_of(words: str) -> frozenset[str]:
     """`"a b"` as a set: long lists of names stay readable."""
     return frozenset(words.split())
+
+
+_SEPARATE: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_LONGEST_NAME: Final = 80
+
+
+def split_name(name: str) -> list[str]:
+    """`X-Api_keyOf` as `x`, `api`, `key`, `of`."""
+    return [word for word in _SEPARATE.sub(" ", name).casefold().split() if word]
 
 
 _CLEAR_LAST: Final = frozenset({"token", "secret", "password", "passwd", "passphrase", "apikey"})
@@ -93,7 +108,7 @@ _PASSWORDS: Final = frozenset(
 @lru_cache(maxsize=4096)
 def is_password_name(name: str) -> bool:
     """Whether the name means a password and nothing else, in any of some languages."""
-    if not name or len(name) > 80:
+    if not name or len(name) > _LONGEST_NAME:
         return False
     plain = write_plain(unquote(name))
     return plain.endswith(_PASSWORD_ENDINGS) or plain in _PASSWORDS
@@ -114,7 +129,7 @@ def is_about_a_login(key: str) -> bool:
 def judge_name(name: str, *, is_sent: bool) -> Certainty:
     """is_sent: whether the member is a header's or a parameter's."""
     name = unquote(name) if "%" in name else name
-    if not name or len(name) > 80:
+    if not name or len(name) > _LONGEST_NAME:
         return ""
     if is_credential_name(name) or is_password_name(name):
         return "clear"
@@ -141,3 +156,44 @@ def is_clear_plural(name: str) -> bool:
     """Whether the name means several credentials: `api_keys`, `accessTokens`."""
     words = split_name(name)
     return len(words) > 1 and words[-1] in _PLURALS and words[-2] in _CLEAR_BEFORE_PLURAL
+
+
+# ---------------------------------------------------------------------------- one-time codes and PINs
+
+CodeKind: TypeAlias = Literal["code", "pin", ""]
+
+_LAST_WORDS: Final = frozenset(
+    {"otp", "totp", "hotp", "passcode", "cvv", "cvc", "cvv2", "cvc2", "puk", "mfa", "2fa"}
+)
+"""Last words of such names."""
+_CODE_ENDINGS: Final = (
+    "otpcode", "totpcode", "onetimecode", "onetimepin", "onetimekey", "pincode", "passcode", "verificationcode",
+    "securitycode", "mfacode", "factorcode", "2facode", "smscode", "authcode", "authenticationcode",
+    "authorizationcode", "accesscode", "unlockcode", "recoverycode", "backupcode", "logincode",
+)  # fmt: skip
+"""Ends of such names, without what stands between their words."""
+_CODE: Final = re.compile(r"[A-Za-z0-9]{1,64}(?:[ -][A-Za-z0-9]{1,64}){0,7}")
+_PIN: Final = re.compile(r"[0-9]{4,12}")
+_SHORTEST_CODE: Final = 4
+_LONGEST_CODE: Final = 200
+
+
+@lru_cache(maxsize=4096)
+def find_code_kind(name: str) -> CodeKind:
+    """What a name says that its value is; empty: no code."""
+    words = split_name(name) if len(name) <= _LONGEST_NAME else []
+    if not words:
+        return ""
+    joined = "".join(words).removesuffix("s")
+    if words[-1].removesuffix("s") in _LAST_WORDS or joined.endswith(_CODE_ENDINGS):
+        return "code"
+    return "pin" if words[-1] == "pin" else ""
+
+
+def is_code(value: str, kind: CodeKind) -> bool:
+    """Whether a value has the form of a code: a PIN is digits alone, another code has one of them."""
+    if kind == "pin":
+        return _PIN.fullmatch(value) is not None
+    if kind != "code" or not _SHORTEST_CODE <= len(value) <= _LONGEST_CODE:
+        return False
+    return any(map(str.isdigit, value)) and _CODE.fullmatch(value) is not None

@@ -30,51 +30,43 @@ _SCHEMES: Final = (
     "amqp", "amqps", "mssql", "ftp", "psycopg", "psycopg2", "asyncpg", "pymysql",
 )  # fmt: skip
 """Schemes of addresses that are used with a password; the last ones as in `postgresql+asyncpg`."""
-_KNOWN: Final = (
-    ("sk-", "an API key (sk-…)", re.compile(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}")),
-    ("gh", "a GitHub token (gh?_…)", re.compile(r"(?<![A-Za-z0-9])gh[opusr]_[A-Za-z0-9]{20,}")),
+_SHAPES: Final = (
+    ("sk-", "an API key (sk-…)", r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}"),
+    ("gh", "a GitHub token (gh?_…)", r"(?<![A-Za-z0-9])gh[opusr]_[A-Za-z0-9]{20,}"),
     (
         "github_pat_",
         "a GitHub token (github_pat_…)",
-        re.compile(r"(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{20,}"),
+        r"(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{20,}",
     ),
-    ("ya29.", "a Google access token (ya29.…)", re.compile(r"ya29\.[A-Za-z0-9_-]{8,}")),
-    ("xox", "a Slack token (xox?-…)", re.compile(r"xox[a-z]-[A-Za-z0-9-]{8,}")),
-    ("AKIA", "an AWS access key (AKIA…)", re.compile(r"(?<![A-Za-z0-9])AKIA[0-9A-Z]{16}")),
-    ("ASIA", "an AWS access key (ASIA…)", re.compile(r"(?<![A-Za-z0-9])ASIA[0-9A-Z]{16}")),
+    ("ya29.", "a Google access token (ya29.…)", r"ya29\.[A-Za-z0-9_-]{8,}"),
+    ("xox", "a Slack token (xox?-…)", r"xox[a-z]-[A-Za-z0-9-]{8,}"),
+    ("AKIA", "an AWS access key (AKIA…)", r"(?<![A-Za-z0-9])AKIA[0-9A-Z]{16}"),
+    ("ASIA", "an AWS access key (ASIA…)", r"(?<![A-Za-z0-9])ASIA[0-9A-Z]{16}"),
     # look-behind, so that a run of characters is searched from its beginning only
     (
         "eyJ",
         "a JSON web token (eyJ…)",
-        re.compile(
-            r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.(?:eyJ[A-Za-z0-9_-]+|[A-Za-z0-9_-]{16,})\.[A-Za-z0-9_-]+"
-        ),
+        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.(?:eyJ[A-Za-z0-9_-]+|[A-Za-z0-9_-]{16,})\.[A-Za-z0-9_-]+",
     ),
     *(
-        (part, kind, re.compile(rf"(?<![A-Za-z0-9_])(?:{start}){AFTER_SERVICE}[A-Za-z0-9_+/=.-]*"))
+        (part, kind, rf"(?<![A-Za-z0-9_])(?:{start}){AFTER_SERVICE}[A-Za-z0-9_+/=.-]*")
         for start, part, kind in SERVICES
     ),
-    (
-        ":AA",
-        "a Telegram token (…:AA…)",
-        re.compile(r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{16,}"),
-    ),
+    (":AA", "a Telegram token (…:AA…)", r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{16,}"),
     (
         "/api/webhooks/",
         "a Discord webhook address",
-        re.compile(r"/api/webhooks/[0-9]{10,25}/(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,}"),
+        r"/api/webhooks/[0-9]{10,25}/(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,}",
     ),
     (
         "Key=",
         "an Azure account key",
-        re.compile(
-            r"(?:Account|SharedAccess)Key=(?=[A-Za-z+/]{0,60}[0-9])[A-Za-z0-9+/]{20,}={0,2}"
-        ),
+        r"(?:Account|SharedAccess)Key=(?=[A-Za-z+/]{0,60}[0-9])[A-Za-z0-9+/]{20,}={0,2}",
     ),
     (
         "-----BEGIN ",
         "a private key (PEM)",
-        re.compile(
+        (
             r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
             r"[\\rn\s\"'+,]{0,60}(?:[A-Za-z0-9+/=]{8}|Proc-Type:|Version:)"
         ),
@@ -83,7 +75,7 @@ _KNOWN: Final = (
         "hooks.slack.com/",
         "a Slack webhook address",
         # with X alone it is the example in Slack's documents
-        re.compile(
+        (
             r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9]{6,40}/[A-Za-z0-9]{6,40}/"
             r"(?![Xx]{8})[A-Za-z0-9]{16,}"
         ),
@@ -92,15 +84,15 @@ _KNOWN: Final = (
         "://",
         "an address with its password",
         # with a digit, and not on an example host: examples in documents have neither
-        re.compile(
-            # the schemes are looked back for, so that the search begins with a fixed text
-            r"://(?:" + "|".join(rf"(?<={scheme}://)" for scheme in _SCHEMES) + ")"
-            r"[^\s:/@\"'{}$<>]{0,80}:"
-            r"(?=[^\s@]{0,120}[0-9])[^\s@/\"'{}$<>*]{6,120}@"
-            r"(?!localhost|127\.|0\.0\.0\.0|\[::1\]|host\.docker\.|example\.|host[:/])",
-        ),
+        # the schemes are looked back for, so that the search begins with a fixed text
+        r"://(?:" + "|".join(rf"(?<={scheme}://)" for scheme in _SCHEMES) + ")"
+        r"[^\s:/@\"'{}$<>]{0,80}:"
+        r"(?=[^\s@]{0,120}[0-9])[^\s@/\"'{}$<>*]{6,120}@"
+        r"(?!localhost|127\.|0\.0\.0\.0|\[::1\]|host\.docker\.|example\.|host[:/])",
     ),
 )
+"""A text that each credential of a kind has in it, its kind, and its pattern."""
+_KNOWN: Final = tuple((part, kind, re.compile(pattern)) for part, kind, pattern in _SHAPES)
 _CONSTANT = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 """A text that is written out inside a placeholder."""
 _SHORTEST = 13

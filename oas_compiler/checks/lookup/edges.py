@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED
+from cinatra_sdk.data.text.message_words import LONGEST_COMPARED
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.graph import link_level
 from oas_compiler.findings.rule import Report

@@ -14,9 +14,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from cinatra_sdk.light_imports.records import dataclass
+from oas_compiler.checks.lookup.credential_names import set_of
 from oas_compiler.ir import Place
 from oas_compiler.package.package_programs import Script
 
@@ -30,7 +31,6 @@ _LOOPS = (
     ast.DictComp,
     ast.GeneratorExp,
 )
-_BUILDERS = frozenset({"build_hitl_gate"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,33 +48,18 @@ class Pause:
 
 def interrupts(script: Script) -> tuple[Pause, ...]:
     """Every call, in the order of the syntax tree, outermost functions first."""
-    names, modules = _collect_interrupt_names(script)
-    if not names and not modules:
-        return ()
-    return tuple(
-        Pause(function=function, call=node)
-        for function, node in _with_function(script)
-        if isinstance(node, ast.Call) and _is_interrupt(node.func, names, modules)
-    )
+    return tuple(pause for pause, name in _list_calls(script) if _is_interrupt(name))
 
 
 def gate_builds(script: Script) -> tuple[Pause, ...]:
     """Every call that makes a gate, in the order of the syntax tree."""
-    names = _collect_builder_names(script)
-    if not names:
-        return ()
-    return tuple(
-        Pause(function=function, call=node)
-        for function, node in _with_function(script)
-        if isinstance(node, ast.Call) and _called_name(node.func) in names
-    )
+    return tuple(pause for pause, name in _list_calls(script) if _is_builder(name))
 
 
 def gates_run(script: Script) -> tuple[Pause, ...]:
     """Every call inside a function that runs a gate, by its name or directly from the builder."""
-    made = {id(found.call) for found in gate_builds(script)}
-    if not made:
-        return ()
+    calls = list(_list_calls(script))
+    made = {id(pause.call) for pause, name in calls if _is_builder(name)}
     gates = {
         target.id
         for node in script.nodes
@@ -83,11 +68,9 @@ def gates_run(script: Script) -> tuple[Pause, ...]:
         if isinstance(target, ast.Name)
     }
     return tuple(
-        Pause(function=function, call=node)
-        for function, node in _with_function(script)
-        if function is not None
-        and isinstance(node, ast.Call)
-        and (id(node.func) in made or (isinstance(node.func, ast.Name) and node.func.id in gates))
+        pause
+        for pause, name in calls
+        if pause.function is not None and (id(pause.call.func) in made or name in gates)
     )
 
 
@@ -103,74 +86,51 @@ def in_a_loop(pause: Pause) -> bool:
     )
 
 
-def _collect_builder_names(script: Script) -> set[str]:
-    """The program's names for the SDK's functions that make gates."""
-    return {
-        alias.asname or alias.name
-        for node in script.nodes
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "cinatra_sdk"
-        for alias in node.names
-        if alias.name in _BUILDERS
-    } | {
-        f"{alias.asname or alias.name}.{builder}"
-        for node in script.nodes
-        if isinstance(node, ast.Import)
-        for alias in node.names
-        if alias.name.split(".")[0] == "cinatra_sdk"
-        for builder in _BUILDERS
+def _is_interrupt(name: str) -> bool:
+    return name == "interrupt" or (name.startswith("langgraph.") and name.endswith(".interrupt"))
+
+
+def _is_builder(name: str) -> bool:
+    return name.startswith("cinatra_sdk.") and name.endswith(".build_hitl_gate")
+
+
+def _list_calls(script: Script) -> Iterator[tuple[Pause, str]]:
+    """Each call with the full name of what is called; without recursion, whatever the depth."""
+    names = _map_names(script)
+    stack: list[tuple[ast.AST | None, ast.AST]] = [(None, node) for node in script.nodes[:1]]
+    while stack:
+        function, node = stack.pop()
+        if isinstance(node, ast.Call):
+            first, dot, rest = _read_dotted_name(node.func).partition(".")
+            yield Pause(function=function, call=node), names.get(first, first) + dot + rest
+        inner = node if isinstance(node, _Function) else function
+        stack += [(inner, below) for below in reversed(list(ast.iter_child_nodes(node)))]
+
+
+def _map_names(script: Script) -> dict[str, str]:
+    """Imported name -> its full name: `ask` of `from langgraph.types import interrupt as ask`.
+
+    What the program defines itself has a name that nothing else has.
+    """
+    names: dict[str, str] = {}
+    for node in script.nodes:
+        if isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            names |= {one.asname or one.name: f"{module}.{one.name}" for one in node.names}
+        elif isinstance(node, ast.Import):
+            names |= {one.asname: one.name for one in node.names if one.asname}
+    defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return names | {
+        node.name: f".{node.name}" for node in script.nodes if isinstance(node, defined)
     }
 
 
-def _called_name(called: ast.expr) -> str:
+def _read_dotted_name(called: ast.expr) -> str:
     parts: list[str] = []
     while isinstance(called, ast.Attribute):
         parts.append(called.attr)
         called = called.value
     return ".".join([called.id, *reversed(parts)]) if isinstance(called, ast.Name) else ""
-
-
-def _with_function(script: Script) -> Iterator[tuple[ast.AST | None, ast.AST]]:
-    """Every node with the function that it stands in; without recursion, whatever the depth."""
-    stack: list[tuple[ast.AST | None, ast.AST]] = [(None, node) for node in script.nodes[:1]]
-    while stack:
-        function, node = stack.pop()
-        yield function, node
-        inner = node if isinstance(node, _Function) else function
-        stack += [(inner, below) for below in reversed(list(ast.iter_child_nodes(node)))]
-
-
-def _collect_interrupt_names(script: Script) -> tuple[set[str], set[str]]:
-    """Names that mean interrupt, and names of modules of LangGraph."""
-    names, modules, others = {"interrupt"}, set(), set()
-    for node in script.nodes:
-        if isinstance(node, ast.ImportFrom):
-            of_langgraph = (node.module or "").partition(".")[0] == "langgraph"
-            for alias in node.names:
-                own = alias.asname or alias.name
-                if not of_langgraph:
-                    others.add(own)
-                elif alias.name == "interrupt":
-                    names.add(own)
-                else:
-                    modules.add(own)
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.partition(".")[0] == "langgraph":
-                    modules.add(alias.asname or "langgraph")
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            others.add(node.name)
-    return names - others, modules
-
-
-def _is_interrupt(called: ast.expr, names: set[str], modules: set[str]) -> bool:
-    if isinstance(called, ast.Name):
-        return called.id in names
-    if not isinstance(called, ast.Attribute) or called.attr != "interrupt":
-        return False
-    owner = called.value
-    while isinstance(owner, ast.Attribute):
-        owner = owner.value
-    return isinstance(owner, ast.Name) and owner.id in modules
 
 
 # ----------------------------------------------------------------------------
@@ -198,12 +158,7 @@ _SHELL_COMMAND: Final = re.compile(
 _COMMAND: Final = re.compile(r"\s*(?:sudo\s+)?([\w./-]+)")
 
 
-def words(text: str) -> frozenset[str]:
-    """`"a b"` as a set: long lists of names stay readable."""
-    return frozenset(text.split())
-
-
-_RUNNERS: Final = words(
+_RUNNERS: Final = set_of(
     "run call check_call check_output Popen system popen getoutput getstatusoutput "
     "create_subprocess_exec create_subprocess_shell"
 )

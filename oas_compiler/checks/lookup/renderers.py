@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED
+from cinatra_sdk.data.text.message_words import LONGEST_COMPARED
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.subject import Subject, Text, Written
 from oas_compiler.document.scope import DEFINITIONS
 from oas_compiler.ir import JsonValue, StartNode, walk

@@ -24,7 +24,7 @@ from cinatra_sdk.data.schema.vocabulary import (
     flaw_of,
     taken,
 )
-from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED, plain
+from cinatra_sdk.data.text.message_words import LONGEST_COMPARED, plain
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.finding import Edit
 from oas_compiler.findings.rule import Report

@@ -8,7 +8,7 @@ These gates stand directly in the FlowNode's subflow; a context selection does n
 
 from __future__ import annotations
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.gates import entry_gates
 from oas_compiler.findings.rule import Report, rule

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
+from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_PLACEHOLDER
 from oas_compiler.checks.lookup.api_calls import CALLERS
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rule import Report, rule

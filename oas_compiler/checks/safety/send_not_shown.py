@@ -17,10 +17,10 @@ be shown.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
 from cinatra_sdk.data.author_json import Json
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.subject import Subject
 from oas_compiler.control.gates import trace_origin, values_at, values_into
 from oas_compiler.control.graph import Digraph, link_level

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from cinatra_sdk.contract import SAFE_METHODS
 from cinatra_sdk.data.ports import REFERENCE
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler.checks.lookup.value_flaws import meant_keys
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.control.risk_classes import READ, is_known, means_send, weight

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler.checks.lookup.value_flaws import misspelt, misspelt_keys, tell
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rule import Report, rule

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from cinatra_sdk.contract import BASE_URL, BASE_URL_MARK
-from cinatra_sdk.data.text.nearest_name import did_you_mean
+from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler.checks.sense.platform_placeholder import (
     LONGEST,
     NAME,

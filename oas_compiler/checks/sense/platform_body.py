@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final
 
-from cinatra_sdk.data.text.nearest_name import LONGEST_COMPARED, plain
+from cinatra_sdk.data.text.message_words import LONGEST_COMPARED, plain
 from oas_compiler.checks.lookup.api_calls import BRIDGE, RUN_ID
 from oas_compiler.checks.lookup.value_flaws import misspelt, tell
 from oas_compiler.checks.sense.run_id_unbound import NAMES as RUN_NAMES

@@ -17,7 +17,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from cinatra_sdk.contract import BASE_URL
-from cinatra_sdk.data.text.nearest_name import plain
+from cinatra_sdk.data.text.message_words import plain
 from oas_compiler.checks.subject import Subject, Written
 from oas_compiler.findings.rule import Report, rule
 

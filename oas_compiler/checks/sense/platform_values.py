@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from cinatra_sdk.contract import HTTP_METHODS
-from cinatra_sdk.data.text.nearest_name import did_you_mean, nearest_name
+from cinatra_sdk.data.text.message_words import did_you_mean, nearest_name
 from oas_compiler.checks.lookup.api_calls import BRIDGE, VALUES
 from oas_compiler.checks.lookup.value_flaws import Flaw, misspelt, tell
 from oas_compiler.checks.sense.platform_address import ROUTES

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final, TypeGuard
 
-from cinatra_sdk.data.text.nearest_name import (
+from cinatra_sdk.data.text.message_words import (
     LONGEST_COMPARED,
     did_you_mean,
     is_slip_of_short,

@@ -6,9 +6,9 @@ an inputMessageSchema with "type": "strng", a broken pattern or a remote $ref   
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import (

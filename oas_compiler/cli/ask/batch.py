@@ -13,13 +13,14 @@ code of all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.gates.decisions import SHORT
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.ask.decision import (
     Decide,
     Decider,
@@ -34,9 +35,11 @@ from oas_compiler.cli.ask.decision import (
     tell_unsigned,
 )
 from oas_compiler.cli.host import resources
-from oas_compiler.cli.host.run_requirements import Lacking, lacking, refusal, told
+from oas_compiler.cli.host.run_requirements import Lacking, format_lacking, lacking, refusal
 from oas_compiler.cli.terminal.exits import Exit, Halt, exit_of, problem_of
-from oas_compiler.cli.terminal.streams import Listing, Pieces, Terminal, Words, clean, unbroken
+from oas_compiler.cli.terminal.layout import Listing, Pieces, Words, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
@@ -147,7 +150,7 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
 
 def _group(found: Sequence[tuple[int, MeantGate]]) -> list[list[tuple[int, MeantGate]]]:
     """The gates in their order, those that differ in their values only together."""
-    from oas_compiler.cli.view.gate_group import has_plain_view
+    from oas_compiler.cli.view.run_view import has_plain_view
 
     groups: dict[tuple[object, ...], list[tuple[int, MeantGate]]] = {}
     for number, one in found:
@@ -305,7 +308,7 @@ class _Round:
                 "",
                 Words(Text(clean(f"refused: {names}"), "dim"), 0),
                 Words(Text(why, "red")),
-                *told(lacks, self._write_whole(gates, lacks)),
+                *format_lacking(lacks, self._write_whole(gates, lacks)),
             )
 
     def _refuse(self, place: str, outcome: TargetOutcome, error: Exception) -> None:
@@ -322,25 +325,30 @@ class _Round:
         found: with the number of each among the targets.
         """
         from oas_compiler.cli.host.resources import artifact_names
-        from oas_compiler.cli.view.gate_group import find_common, own_view, shared_view
-        from oas_compiler.cli.view.run_view import gate_view
-        from oas_compiler.cli.view.values import Extent
+        from oas_compiler.cli.view.run_view import (
+            extent_of,
+            find_common,
+            gate_view,
+            rest_view,
+            shared_view,
+        )
+
+        given = self.about.given
 
         for same in _group(found):
             gates, is_one = [one.gate for _, one in same], len(same) == 1
             common = {} if is_one else find_common(gates)
             if not is_one:
-                way = f"{self.about.given.command('show', same[0][1].run.id, '--full')} has all"
-                self.terminal.say("", shared_view(gates, Extent(way=way)))
+                self.terminal.say("", shared_view(gates, extent_of(same[0][1].run.id, given)))
             for number, one in same:
                 place = f"{number} of {len(self.outcomes)}"
                 show_heading(self.terminal, place, one.run, is_close=not is_one)
                 names = artifact_names(self.store, one.run) if is_one else None
-                way = f"{self.about.given.command('show', one.run.id, '--full')} has all"
+                extent = extent_of(one.run.id, given)
                 self.terminal.say(
-                    gate_view(one.gate, names, extent=Extent(way=way))
+                    gate_view(one.gate, names, extent=extent)
                     if is_one
-                    else own_view(one.gate, common, Extent(way=way))
+                    else rest_view(one.gate, common, extent)
                 )
 
     def carry_out(self, outcome: TargetOutcome, found: MeantGate, decision: Decision) -> None:

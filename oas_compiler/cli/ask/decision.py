@@ -7,17 +7,20 @@ import os
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NoReturn, TypeAlias
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import AnswerInvalid, GateChanged, HostRefused
 from cinatra_sdk.gates.decisions import SHORT, Decision
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import options, resources
-from oas_compiler.cli.host.options import GivenOptions, drop_placeholder, find_parts
+from oas_compiler.cli.host.options import DriveOptions, GivenOptions, drop_placeholder
+from oas_compiler.cli.host.resources import find_parts
 from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on, options_of_run
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -34,9 +37,9 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------------
 # The decision record of a governed run that a command ends without its flow: who signs it.
 #
-# with opening.store(terminal, db, signer=find_signer(terminal, host)) as store:
+#     `lend_signer(terminal, store, host)`
 #     `store.stop(run_id)`
-#     tell_unsigned(terminal, store, run_id)    "the decision record dr_r1_3 is not signed, …"
+#     tell_unsigned(terminal, store, run_id, host)    "the decision record dr_r1_3 is not signed, …"
 
 
 _NO_SIGNER: Final = "the host has no signer (GovernancePorts(signer=…)), and the end of a run uses no other part of it"
@@ -108,26 +111,26 @@ class Decider:
 
 
 def name_decider(
-    by: str,
-    given: GivenOptions,
+    lent: DriveOptions,
     reason: str,
-    as_json: bool,
     *words: str,
     shown: str | None = None,
+    imports: bool = True,
 ) -> Decider:
-    """shown: as `--shown` says it; None: it was not given.
+    """shown: as `--shown` says it; None: it was not given.  imports: see `DriveOptions.lend`.
 
-    Raises: `Halt` for an empty one, which a script fills in from an empty place.
+    Raises: `Halt` for an empty hash, which a script fills in from an empty place; `HostRefused`.
     """
     from cinatra_sdk.gates.decisions import read_shown
 
+    given = lent.lend(imports=imports)
     refuse_empty_hash(shown)
-    reason = drop_placeholder(Terminal.open(as_json=as_json), reason)
-    words += list_options(("--reason", reason or None), ("--as", by or None))
+    reason = drop_placeholder(lent.open_terminal(), reason)
+    words += list_options(("--reason", reason or None), ("--as", lent.by or None))
     return Decider(
-        who=resources.person(by),
+        who=resources.person(lent.by),
         given=given,
-        as_json=as_json,
+        as_json=lent.as_json,
         reason=reason,
         words=words,
         shown=read_shown(shown or ""),
@@ -353,7 +356,6 @@ def make_drive(
     about: Decider,
     *,
     lends: bool = True,
-    is_quiet: bool = False,
 ) -> Drive:
     """A drive with one answer; later gates are left waiting."""
     from oas_compiler.cli.ask.run_dialogue import Drive
@@ -367,7 +369,6 @@ def make_drive(
         answers="leave",
         given=about.given,
         lends=lends,
-        is_quiet=is_quiet,
     )
 
 

@@ -10,13 +10,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from rich.text import Text
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.keyboard import Keyboard
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.edit.file_fixes import CannotWrite, FileChange, Mending, unified, write
 from oas_compiler.report.formats import record
 from oas_compiler.text.safe_text import without_secrets
@@ -52,13 +53,8 @@ class Mender:
             self.terminal.note(f"not mended: {where} {left.finding.code}: {why}")
         if not changes:
             self.terminal.say("nothing that --fix can mend")
-        elif self.may_write(len(changes)):
-            refused = written(changes)
-            applied = not refused
-            if refused:
-                self.terminal.error(refused)
-            for change in changes if applied else ():
-                self.terminal.say(f"written: {clean(change.file)}")
+        else:
+            applied, refused = self.write(changes)
         mended = [record(finding) for finding in work.mended]
         done = {
             "applied": applied,
@@ -71,7 +67,22 @@ class Mender:
         }
         return {**done, NOT_WRITTEN: refused} if refused else done
 
-    def may_write(self, files: int) -> bool:
+    def write(self, changes: Sequence[FileChange]) -> tuple[bool, str]:
+        """Write the files if `--yes` or the person allows it, and say so.
+
+        Returns whether all are written, and the reason of a failure.
+        """
+        if not self._may_write(len(changes)):
+            return False, ""
+        refused = _write_files(changes)
+        if refused:
+            self.terminal.error(refused)
+            return False, refused
+        for change in changes:
+            self.terminal.say(f"written: {clean(change.file)}")
+        return True, ""
+
+    def _may_write(self, files: int) -> bool:
         """Whether `--yes` or the person at the terminal allows writing."""
         if self.yes:
             return True
@@ -93,7 +104,7 @@ class Mender:
             self.terminal.say(diff)
 
 
-def written(changes: Sequence[FileChange]) -> str:
+def _write_files(changes: Sequence[FileChange]) -> str:
     """Write the files; returns the reason of a failure, or an empty text."""
     try:
         write(changes)

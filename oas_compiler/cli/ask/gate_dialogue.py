@@ -15,14 +15,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 from pydantic import JsonValue
 from rich.console import RenderableType
 from rich.text import Text
 
-from cinatra_sdk.data.port_schemas import Schema, properties_of
+from cinatra_sdk.data.ports import Schema, properties_of
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.decisions import UNSET, Decision, Unset
 from cinatra_sdk.gates.forms.answer_form import AnswerForm
@@ -30,10 +30,12 @@ from cinatra_sdk.gates.forms.approval_forms import TextForm
 from cinatra_sdk.gates.forms.schema_form import SchemaForm
 from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.ask.input_form import Form, FormField, Path, assembled, fields_of
 from oas_compiler.cli.terminal.argument_values import NOT_JSON, decoded
 from oas_compiler.cli.terminal.keyboard import HOW_TO_TYPE, EditorFailed, Keyboard, paged
-from oas_compiler.cli.terminal.streams import Terminal, Words
+from oas_compiler.cli.terminal.layout import Words
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.cli.view.checklist import CannotTick, Checklist, checklist_view
 from oas_compiler.cli.view.run_view import below_heading, gate_view
 from oas_compiler.cli.view.values import Extent, proposed, value_view

@@ -11,17 +11,19 @@ In: a JSON Schema, and proposed values.  Out: the filled-in value; None if the p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from cinatra_sdk.contract import RUN_ID_INPUTS
-from cinatra_sdk.data.port_schemas import Schema, choices, properties_of, takes_text
+from cinatra_sdk.data.ports import Schema, choices, properties_of, takes_text
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.keyboard import HOW_TO_TYPE, Keyboard
-from oas_compiler.cli.terminal.streams import Member, Words, clean, cut
+from oas_compiler.cli.terminal.layout import Member, Words
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.values import (
     Extent,
     NotFitting,

@@ -8,10 +8,12 @@ Out: the exit code for where the run stands.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rich.control import Control
@@ -25,16 +27,19 @@ from cinatra_sdk.events import split_path
 from cinatra_sdk.flow.plan.plan import open_plans
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.outside.platform import SimulatedPlatform
+from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store import RunStore
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from oas_compiler.cli.ask.gate_dialogue import Asker
-from oas_compiler.cli.host.options import GivenOptions, keeping_stdout
+from oas_compiler.cli.host.options import GivenOptions
 from oas_compiler.cli.host.resources import artifact_names, host
-from oas_compiler.cli.terminal.exits import Exit, exit_of
+from oas_compiler.cli.terminal.exits import Exit, error_document, exit_of
 from oas_compiler.cli.terminal.keyboard import ending_at_once
-from oas_compiler.cli.terminal.streams import Pieces, Terminal, clean, cut, printed
+from oas_compiler.cli.terminal.layout import Pieces
+from oas_compiler.cli.terminal.printable_text import clean, cut, printed
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.cli.view.run_view import outcome_view
 
 if TYPE_CHECKING:
@@ -205,11 +210,7 @@ class Drive:
 
     def go(self, begin: Begin) -> Exit:
         """Start or continue the run, then answer gate after gate."""
-        return self._run_to_exit(lambda: self._to_a_stop(self._run_activation(begin)))
-
-    def carry_out(self, begin: Begin) -> Run:
-        """Start or continue the run to its next stop; shows nothing."""
-        return self._run_activation(begin)
+        return self._run_to_exit(lambda: self._to_a_stop(self.carry_out(begin)))
 
     def ask(self, run: Run, gate: Gate) -> Exit:
         """Ask the person about one gate, then drive the run to its next stop.
@@ -243,7 +244,9 @@ class Drive:
                 after = (
                     self._answer_by_asking(run, gate)
                     if self.answers == "ask"
-                    else self._answer_gate(self._choose_decision(gate), gate)
+                    else self._answer_gate(
+                        self._make_up_decision(gate) if self.answers == "make up" else None, gate
+                    )
                 )
             except AnswerInvalid as error:
                 # A made-up answer fits the gate, but the platform may refuse it.
@@ -266,7 +269,8 @@ class Drive:
         The platform may refuse a decision that fits the gate, because an artifact was deleted while
         the list was open.  Then the other ticks are kept.
         """
-        asker, checklist = self._make_asker(run), None
+        names = artifact_names(self.store, run)
+        asker, checklist = Asker(self.terminal, self.by, names), None
         while True:
             decision = asker.decide(gate, checklist)
             try:
@@ -279,14 +283,10 @@ class Drive:
 
     def _answer_gate(self, decision: Decision | None, gate: Gate) -> Run | None:
         """The run after a decision; None where nobody decided."""
-        return (
-            None
-            if decision is None
-            else self._run_activation(self._make_answer_call(gate, decision))
-        )
+        return None if decision is None else self.carry_out(self._make_answer_call(gate, decision))
 
-    def _run_activation(self, begin: Begin) -> Run:
-        """One stretch of work, from here to the next stop."""
+    def carry_out(self, begin: Begin) -> Run:
+        """Start or continue the run to its next stop; tells of its nodes, and shows no result."""
         words = printed(f"\nnote: {self._kept()}\n")
         data = (
             json.dumps(self._describe_interruption(), indent=2) + "\n"
@@ -295,7 +295,7 @@ class Drive:
         )
         with ending_at_once(words, data):
             context = host(self.given.tenant, self.given.own, lends=self.lends)
-            with keeping_stdout(self.terminal):
+            with _reserve_stdout(self.terminal):
                 if self.printer is not None:
                     with self.printer.printing():
                         return begin(None, context)
@@ -322,18 +322,9 @@ class Drive:
         return f"interrupted; the run is kept: {self.given.command('resume', self.run_id)}"
 
     def _describe_interruption(self) -> dict[str, Any]:
-        code = int(Exit.INTERRUPTED)
-        return {"error": {"code": "interrupted", "message": self._kept(), "exit": code}}
+        return error_document("interrupted", self._kept(), Exit.INTERRUPTED)
 
-    def _choose_decision(self, gate: Gate) -> Decision | None:
-        """The decision without a person: made up, or None."""
-        return self._made_up(gate) if self.answers == "make up" else None
-
-    def _make_asker(self, run: Run) -> Asker:
-        names = artifact_names(self.store, run)
-        return Asker(self.terminal, self.by, names)
-
-    def _made_up(self, gate: Gate) -> Decision | None:
+    def _make_up_decision(self, gate: Gate) -> Decision | None:
         example = gate.example()
         reason = "" if example is True else "made up by --yes"
         decision = Decision.of(example, by=f"{self.by} (simulation)")
@@ -357,3 +348,13 @@ class Drive:
         if isinstance(platform, SimulatedPlatform) and platform.unused_stubs:
             unused = ", ".join(platform.unused_stubs)
             self.terminal.note(f"stubs that no call matched: {unused}")
+
+
+@contextlib.contextmanager
+def _reserve_stdout(terminal: Terminal) -> Iterator[None]:
+    """Within, what tools print goes to stderr where stdout holds one JSON document."""
+    if not terminal.as_json:
+        yield
+        return
+    with contextlib.redirect_stdout(sys.stderr):
+        yield

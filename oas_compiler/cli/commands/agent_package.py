@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,11 +15,13 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender, written
+from cinatra_sdk.light_imports.records import dataclass
+from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender
 from oas_compiler.cli.host import options
-from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.exits import Exit, Halt, error_document
 from oas_compiler.cli.terminal.findings_view import exit_of_findings, view_of_findings
-from oas_compiler.cli.terminal.streams import Terminal, clean, cut
+from oas_compiler.cli.terminal.printable_text import clean, cut
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.deps import Link, Resolution, resolve
 from oas_compiler.deps.agent_packages import AgentPackage
 from oas_compiler.deps.lock import lock_of, lock_path, verify_lock, write_lock
@@ -295,13 +296,8 @@ class _Wiring:
         applied, refused = False, ""
         if not changes:
             self.terminal.show("nothing to wire")
-        elif self.mender.may_write(len(changes)):
-            refused = written(changes)
-            applied = not refused
-        if refused:
-            self.terminal.error(refused)
-        for change in changes if applied else ():
-            self.terminal.say(f"written: {clean(change.file)}")
+        else:
+            applied, refused = self.mender.write(changes)
         if applied:
             self.terminal.say("raise the version of the package: a host reads no change without")
         self._report(diffs, remaining, applied=applied, refused=refused)
@@ -355,8 +351,7 @@ class _Wiring:
             "remaining": [record(one) for one in remaining],
         }
         if refused:
-            error = {"code": NOT_WRITTEN, "message": refused, "exit": int(Exit.USAGE)}
-            document |= {NOT_WRITTEN: refused, "error": error}
+            document |= {NOT_WRITTEN: refused, **error_document(NOT_WRITTEN, refused, Exit.USAGE)}
         self.terminal.data(document)
 
 

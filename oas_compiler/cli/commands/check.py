@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 
 import typer
 from rich.text import Text
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import did_you_mean, say_number
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.catalog import all_rules
 from oas_compiler.cli.ask.fix_dialogue import NOT_WRITTEN, Mender
 from oas_compiler.cli.host import options
+from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
-from oas_compiler.cli.terminal.argument_values import environment
-from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.exits import Exit, Halt, error_document
 from oas_compiler.cli.terminal.findings_view import UNREADABLE, exit_of_findings, view_of_findings
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.edit.file_fixes import Mending
 from oas_compiler.findings.finding import Finding
 from oas_compiler.findings.rule import Rule
@@ -78,29 +79,25 @@ def check(  # noqa: PLR0917 - typer reads the options from the signature
         bool, typer.Option("--fix", help="Mend what is safe to mend: shows a diff, then asks.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --fix: do not ask.")] = False,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Say everything that is wrong with flow files.
 
     Exit code 0: no errors (there may be warnings); 1: errors; 2: a file could not be read, or
     there is no flow in a folder.
     """
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    chosen = _choose_format(format.strip().lower(), as_json=as_json)
+    chosen = _choose_format(format.strip().lower(), as_json=file.as_json)
     terminal = Terminal.open(as_json=chosen is ReportFormat.json)
     try:
         _refuse_bad_options(paths, fix=fix, yes=yes)
         wanted = _parse_selection(select or (), ignore or ())
-        run = _Run(terminal=terminal, format=chosen, selection=wanted, env=environment(env or []))
+        run = _Run(terminal=terminal, format=chosen, selection=wanted, env=file.read_env())
         return run.check(paths, fix=fix, yes=yes)
     except Halt as halt:
-        if not as_json:
+        if not file.as_json:
             # As with --json: with --format json, too, an error is a document on stdout.
-            described = {"code": halt.code, "message": str(halt), "exit": int(halt.exit)}
-            terminal.data({"error": described})
+            terminal.data(error_document(halt.code, str(halt), halt.exit))
         raise
 
 
@@ -169,7 +166,7 @@ class _Run:
         unreadable = dict.fromkeys((*found.unreadable, *_list_unreadable_files(checked)))
         if refused:
             # The report is still printed: the findings of the other files still hold.
-            fixed["error"] = {"code": NOT_WRITTEN, "message": refused, "exit": int(Exit.USAGE)}
+            fixed |= error_document(NOT_WRITTEN, refused, Exit.USAGE)
         self._report(checked, {**fixed, "unreadable": list(unreadable)})
         codes = [exit_of_findings(one.findings) for one in checked]
         return Exit.USAGE if found.unreadable or refused else Exit(max(codes, default=0))

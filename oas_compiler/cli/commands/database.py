@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 from rich.text import Text
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.cli.host import options
-from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.options import GivenOptions, StoreOptions
 from oas_compiler.cli.terminal.argument_values import duration
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Indented, Terminal, clean, unbroken
+from oas_compiler.cli.terminal.layout import Indented, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalStatus
@@ -70,7 +72,7 @@ def url(
     found = _call_local_server(lambda server: server.status())
     if not found.running:
         raise _not_running(found)
-    address = _owner_of_the_local_one() if owner else found.dsn
+    address = _find_owner_address() if owner else found.dsn
     if not show_password:
         address = _without_password(address)
     terminal.data({"url": address}, of_run=True)
@@ -106,7 +108,7 @@ def migrate(
     address = db or os.environ.get("DATABASE_URL", "")
     if not address:
         _call_local_server(lambda server: server.start())
-        address, app_role = _owner_of_the_local_one(), app_role or APP
+        address, app_role = _find_owner_address(), app_role or APP
     done = migration.migrate(address, app_role=app_role)
     terminal.data(
         {
@@ -155,9 +157,7 @@ def archive(
         str,
         typer.Option("--as", metavar="NAME", help="Who archives; default: your user name."),
     ] = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """Remove what only going on needs of runs that have ended.
 
@@ -166,11 +166,11 @@ def archive(
     """
     from oas_compiler.cli.host import resources
 
-    terminal = Terminal.open(as_json=as_json)
+    terminal = where.open_terminal()
     age, who = duration(older_than, "--older-than"), resources.person(by)
-    with resources.store(terminal, db) as opened:
-        done = resources.act_as(opened, who, tenant).archive(
-            older_than=age, tenant=tenant or None, by=who, dead_letters=dead_letters, limit=limit,
+    with resources.store(terminal, where.db) as opened:
+        done = resources.act_as(opened, who, where.tenant).archive(
+            older_than=age, tenant=where.owner, by=who, dead_letters=dead_letters, limit=limit,
             dry_run=dry_run,
         )  # fmt: skip
     counted = asdict(done)
@@ -198,14 +198,9 @@ def _print_sql(terminal: Terminal, role: str) -> Exit:
     return Exit.OK
 
 
-def _owner_of_the_local_one() -> str:
+def _find_owner_address() -> str:
     """Raises: `Halt`."""
-    from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
-
-    try:
-        return LocalServer().owner_dsn()
-    except LocalServerError as error:
-        raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
+    return _call_local_server(lambda server: server.owner_dsn())
 
 
 def _without_password(address: str) -> str:
@@ -337,7 +332,7 @@ def _not_running(found: LocalStatus) -> Halt:
 # `oasflow doctor`: what is wrong with a store; changes nothing.
 
 
-def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Json = False) -> Exit:
+def doctor(where: StoreOptions) -> Exit:
     """Look at the store for what needs doing: exit code 0 when nothing does, 1 when something does.
 
     Runs that can go on and that nobody works on, what needs a person (gates, calls to settle, failed
@@ -345,9 +340,9 @@ def doctor(tenant: options.Tenant = "", db: options.Db = "", as_json: options.Js
     """
     from cinatra_sdk.store.health import examine
 
-    terminal = Terminal.open(as_json=as_json)
-    found = examine(_find_address(db), tenant=tenant or None)
-    given = GivenOptions(tenant=tenant, db=db)
+    terminal = where.open_terminal()
+    found = examine(_find_address(where.db), tenant=where.owner)
+    given = where.given
     whole = _find_options(terminal, found, given)
     terminal.data(_record(found, whole), of_run=True)
     terminal.show(f"database {clean(found.database)}, PostgreSQL {clean(found.server_version)}")
@@ -406,15 +401,10 @@ def _show_needs(
 
 def _find_address(db: str) -> str:
     """Raises: `Halt` where the local server does not run: a look does not start it."""
-    from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
-
     address = db or os.environ.get("DATABASE_URL", "")
     if address:
         return address
-    try:
-        status = LocalServer().status()
-    except LocalServerError as error:
-        raise Halt(str(error), exit=Exit.UNREACHABLE, code="local_server") from None
+    status = _call_local_server(lambda server: server.status())
     if not status.running:
         raise Halt(
             f"the local server in {status.folder} is not running; oasflow db start starts it, or set "

@@ -14,10 +14,11 @@ import typer
 from oas_compiler.checks.compile_rules import READING
 from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.cli.host import options
+from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
-from oas_compiler.cli.terminal.argument_values import environment
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean, cut, is_terminal
+from oas_compiler.cli.terminal.printable_text import clean, cut
+from oas_compiler.cli.terminal.streams import Terminal, is_terminal
 from oas_compiler.draw import Theme, lay_out, svg_text
 from oas_compiler.draw.mermaid import MOST_EDGES, MOST_TEXT, mermaid_text
 from oas_compiler.draw.picture_files import DrawingError, ExtraMissing, html_page, png_bytes
@@ -30,7 +31,8 @@ from oas_compiler.schema.flow_schemas import input_schema, output_schema, schema
 from oas_compiler.text.file_access import replace_file
 
 if TYPE_CHECKING:
-    from oas_compiler.emit.python_module import Drift, Emitted
+    from oas_compiler.emit.drift import Drift
+    from oas_compiler.emit.python_module import Emitted
     from oas_compiler.lower.flow import Flow
 
 
@@ -70,7 +72,7 @@ _OTHER_PICTURES: Final = frozenset({".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".
 """File endings of formats that this command cannot write."""
 
 
-def draw(  # noqa: PLR0917 - typer passes them by name
+def draw(
     path: options.FlowPath,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Write here; default: stdout.")
@@ -84,18 +86,15 @@ def draw(  # noqa: PLR0917 - typer passes them by name
     theme: Annotated[
         Colours, typer.Option(help="auto: dark where the reader's screen is; of a PNG, light.")
     ] = Colours.auto,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Draw a flow: Mermaid text, SVG, a web page, or PNG (extra `draw`)."""
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    terminal = Terminal.open(as_json=as_json)
+    terminal = file.open_terminal()
     chosen = _choose_format(output, format)
-    if chosen is PictureFormat.png and not output and (as_json or is_terminal(sys.stdout)):
+    if chosen is PictureFormat.png and not output and (file.as_json or is_terminal(sys.stdout)):
         raise Halt("a PNG is not text: add -o FILE.png")
-    names = tuple(environment(env or []))
+    names = tuple(file.read_env())
     flow = compile_ir(path, env_names=names, conceal=Labels(), loading=loading()).ir
     picture = _draw_picture(flow, chosen, _THEMES[theme])
     if chosen is PictureFormat.mermaid and _too_much_for_mermaid(picture):
@@ -173,19 +172,16 @@ def _write_picture(path: Path, picture: str | bytes) -> None:
 
 def ir(
     path: options.FlowPath,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Print the compiled form of a flow: every port, edge, default and setting, inferred ones too.
 
     With --json also descriptions, and where each stands in the file. Literal credentials are
     covered. Kinds of nodes that do not run yet are shown, too.
     """
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    terminal = Terminal.open(as_json=as_json)
-    names = tuple(environment(env or []))
+    terminal = file.open_terminal()
+    names = tuple(file.read_env())
     flow = compile_ir(path, env_names=names, conceal=Labels(), rules=READING, loading=loading()).ir
     terminal.show(clean(print_ir(flow).rstrip("\n"), lines=True))
     terminal.data(ir_to_json(flow))
@@ -215,35 +211,29 @@ def oas(as_json: options.Json = False) -> Exit:
 
 def input(  # noqa: A001 - the name of the command
     path: options.FlowPath,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Print the JSON Schema of a flow's inputs."""
-    del as_json, components, unblock_component  # callbacks have told cli/host/resources.py of these
-    return _print_schema(path, env, "Inputs", input_schema)
+    return _print_schema(path, file, "Inputs", input_schema)
 
 
 def output(
     path: options.FlowPath,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Print the JSON Schema of a flow's results."""
-    del as_json, components, unblock_component  # callbacks have told cli/host/resources.py of these
-    return _print_schema(path, env, "Outputs", output_schema)
+    return _print_schema(path, file, "Outputs", output_schema)
 
 
 def _print_schema(
     path: str,
-    env: list[str] | None,
+    file: FileOptions,
     what: str,
     schema_of: Callable[[FlowIR], dict[str, JsonValue]],
 ) -> Exit:
-    names = tuple(environment(env or []))
+    names = tuple(file.read_env())
     flow = compile_ir(path, env_names=names, conceal=Labels(), loading=loading()).ir
     schema = schema_document(schema_of(flow), title=f"{what} of {flow.name}")
     _require_valid(schema)
@@ -294,7 +284,9 @@ def emit(  # noqa: PLR0917 - typer passes them by name
     unblock_component: options.Unblock = None,
     as_json: options.Json = False,
 ) -> Exit:
-    """Write a flow as a Python module that builds the same LangGraph graph without the file.
+    """Write a flow as a Python module that builds the same graph without the file.
+
+    The module calls oasflow's FlowGraph; its flow.graph() makes the LangGraph graph.
 
     With --check, exit code 1 says that the module and the flow have drifted apart.
     """
@@ -303,8 +295,7 @@ def emit(  # noqa: PLR0917 - typer passes them by name
     _require_module_name(output, check=check)
     if as_json and not output:
         raise Halt("--json prints no module: add -o MODULE.py")
-    flow = _compile_flow(path)
-    emitted = _emit_flow(flow)
+    flow, emitted = _emit_flow(path)
     if check:
         return _check_module(terminal, output, emitted, flow.digest, path)
     if output:
@@ -337,33 +328,30 @@ def _require_module_name(output: str, *, check: bool) -> None:
         raise Halt(f"'{clean(output)[:80]}' is no module: its name is of the form my_flow.py")
 
 
-def _compile_flow(path: str) -> Flow:
-    from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform import SimulatedPlatform
-    from oas_compiler.checks.compile_rules import RUNNING
-    from oas_compiler.lower.flow import Flow
-    from oas_compiler.pipeline import compile_ir
-
-    compiled = compile_ir(path, rules=RUNNING, loading=loading())
-    # Nothing of a host gets into a module, so any platform will do.
-    return Flow(
-        compiled=compiled, host=HostParts(platform=SimulatedPlatform()), platform_given=False
-    )
-
-
-def _emit_flow(flow: Flow) -> Emitted:
+def _emit_flow(path: str) -> tuple[Flow, Emitted]:
     """Raises: `Halt` for a flow that cannot become a module."""
+    from cinatra_sdk.host_parts.host_parts import HostParts
+    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+    from oas_compiler.checks.compile_rules import RUNNING
     from oas_compiler.emit.expressions import EmitRefused
     from oas_compiler.emit.python_module import emit_module
+    from oas_compiler.lower.flow import Flow
+    from oas_compiler.pipeline import compile_prepared, prepare
 
+    prepared = prepare(path, loading=loading())
+    compiled = compile_prepared(prepared, rules=RUNNING)
+    # Nothing of a host gets into a module, so any platform will do.
+    flow = Flow(
+        compiled=compiled, host=HostParts(platform=SimulatedPlatform()), platform_given=False
+    )
     try:
-        return emit_module(flow)
+        return flow, emit_module(flow, prepared)
     except EmitRefused as refusal:
         raise Halt(clean(str(refusal))) from None
 
 
 def _write_module(output: str, emitted: Emitted, *, force: bool) -> None:
-    from oas_compiler.emit.python_module import is_own
+    from oas_compiler.emit.drift import is_own
     from oas_compiler.text.file_access import replace_file
 
     folder = Path(output).absolute().parent
@@ -381,12 +369,12 @@ def _write_module(output: str, emitted: Emitted, *, force: bool) -> None:
 def _check_module(
     terminal: Terminal, output: str, emitted: Emitted, digest: str, path: str
 ) -> Exit:
-    from oas_compiler.emit.python_module import compare
+    from oas_compiler.emit.drift import compare
 
     module = _read_module(output)
     if module is None:
         raise Halt(f"there is no file {clean(output)}")
-    found = compare(module, emitted, digest)
+    found = compare(module, emitted.text, digest)
     _tell_drift(terminal, found, output, path)
     terminal.data(
         {
@@ -424,7 +412,7 @@ def _read_module(file: str) -> str | None:
 
     Raises: `Halt` for a file that is no text; `OSError`.
     """
-    from oas_compiler.emit.python_module import ModuleUnreadable, decode_module
+    from oas_compiler.emit.drift import ModuleUnreadable, decode_module
     from oas_compiler.text.file_access import read_named
 
     try:

@@ -11,16 +11,16 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from cinatra_sdk.data.text.nearest_name import did_you_mean
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import did_you_mean, say_number
 from oas_compiler.checks.credential_cover import Labels
 from oas_compiler.cli.commands.check import tell_errors
 from oas_compiler.cli.host import options
+from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
-from oas_compiler.cli.terminal.argument_values import environment
-from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.findings_view import finding_record, view_of_findings
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.exits import Exit, Halt, report_findings
+from oas_compiler.cli.terminal.findings_view import view_of_findings
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 from oas_compiler.diff import Change, Difference
 from oas_compiler.diff import diff as differences
 from oas_compiler.explain import Explanation
@@ -33,15 +33,13 @@ from oas_compiler.text.safe_text import without_secrets
 from oas_compiler.text.source import read_source
 
 
-def explain(  # noqa: PLR0917 - typer reads the options from the signature
+def explain(
     path: options.FlowPath,
     node: Annotated[
         str, typer.Option("--node", metavar="ID", help="Only this node; an id or a path a/b.")
     ] = "",
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    as_json: options.Json = False,
+    *,
+    file: FileOptions,
 ) -> Exit:
     """Say what a flow does: its nodes in order, its gates and what they guard, its calls.
 
@@ -49,9 +47,8 @@ def explain(  # noqa: PLR0917 - typer reads the options from the signature
     """
     from oas_compiler.cli.view.explanation_view import explanation_view, node_view
 
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    terminal = Terminal.open(as_json=as_json)
-    values = environment(env or [])
+    terminal = file.open_terminal()
+    values = file.read_env()
     prepared = prepare(path, env_names=tuple(values), loading=loading())
     explained = explain_prepared(prepared, env=values)
     tell_errors(terminal, path, explained.file, check_prepared(prepared))
@@ -67,7 +64,7 @@ def explain(  # noqa: PLR0917 - typer reads the options from the signature
         return Exit.OK
     terminal.show(explanation_view(explained))
     terminal.data(explained.to_json())
-    if explained.findings and not as_json:
+    if explained.findings and not file.as_json:
         terminal.say(view_of_findings(explained.findings))
     return Exit.OK
 
@@ -137,14 +134,9 @@ def _compile_flow(path: str, terminal: Terminal, labels: Labels) -> Compiled | N
     try:
         return compile_ir(path, conceal=labels)
     except CompileError as error:
-        findings = list(error.diagnostics)
-    terminal.say(view_of_findings(findings))
-    message = f"{clean(path)} cannot be compared: it has errors"
-    terminal.error(message)
-    records = [finding_record(finding) for finding in findings]
-    described = {"code": "compile_error", "message": message, "exit": 2, "findings": records}
-    terminal.data({"error": described})
-    return None
+        message = f"{clean(path)} cannot be compared: it has errors"
+        report_findings(terminal, error, message, Exit.USAGE)
+        return None
 
 
 def _locate_flow_changes(found: Difference, second: Compiled) -> Difference:

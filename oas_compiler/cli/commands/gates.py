@@ -17,12 +17,12 @@ from cinatra_sdk.data.text.author_files import read_named
 from oas_compiler.cli.ask.batch import decide_targets, read_targets
 from oas_compiler.cli.ask.decision import answer_gate, ask_person, list_options, name_decider
 from oas_compiler.cli.host import options, resources
-from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.options import DriveOptions, StoreOptions
 from oas_compiler.cli.host.resources import USUAL_ORG
 from oas_compiler.cli.host.run_requirements import options_of_runs
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, unbroken
+from oas_compiler.cli.terminal.layout import unbroken
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
@@ -55,18 +55,16 @@ def attach(
         typer.Option(metavar="TYPE", help="The type of the files; default: by their names."),
     ] = "",
     by: options.As = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """Keep files for models, and print the refs by which flows name them.
 
     A ref goes into an input that holds files, or along with an answer at a gate.
     """
-    terminal = Terminal.open(as_json=as_json)
+    terminal = where.open_terminal()
     read = [read_attached(path, mime) for path in files]
-    with resources.store(terminal, db) as store:
-        kept = keep(store, read, tenant=tenant, by=resources.person(by))
+    with resources.store(terminal, where.db) as store:
+        kept = keep(store, read, tenant=where.tenant, by=resources.person(by))
     refs = [ref.wire() for ref in kept]
     terminal.data({"attachments": refs})
     terminal.show(json.dumps(refs, ensure_ascii=False))
@@ -152,9 +150,6 @@ def put_in(
     return replace(decision, value=text)
 
 
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")]
-
-
 def gates(
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="Only what this run needs.")] = "",
     *,
@@ -173,35 +168,32 @@ def gates(
     newer_than: options.NewerThan = "",
     limit: Annotated[int, typer.Option(min=1, help="How many, the longest wait first.")] = 100,
     after: options.After = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """List what needs a person: gates to decide, calls to settle, failed runs to resume.
 
     The longest wait first, each with the command that answers it.
     """
-    from cinatra_sdk.api.page_json import make_page_end
+    from cinatra_sdk.api.run_json import make_page_end
     from oas_compiler.cli.view.needs_view import need_record, needs_table, waiting_record
     from oas_compiler.cli.view.run_view import tell_problems
 
-    terminal = Terminal.open(as_json=as_json)
+    terminal = where.open_terminal()
     wanted = options.filters(flow, started_by, older_than, newer_than)
     if run and wanted:
         raise Halt("RUN names one run: leave out what filters runs")
-    with resources.store(terminal, db) as store:
-        whose = tenant or None
+    given = where.given
+    with resources.store(terminal, where.db) as store:
         page = store.needs(
-            run_id=store.find(run, tenant=whose) if run else None,
-            tenant=whose, risk=risk or None, step=step, text=text or None, limit=limit, after=after,
+            run_id=store.find(run, tenant=where.owner) if run else None,
+            tenant=where.owner, risk=risk or None, step=step, text=text or None, limit=limit, after=after,
             **wanted,
         )  # fmt: skip
         now = store.database.now()
         if not page.items:
             resources.refuse_unknown_flow(store, flow)
-        given = GivenOptions(tenant=tenant, db=db)
         whole = options_of_runs(store, (need.run_id for need in page.items), given)
-    if as_json:  # this makes up an example of each answer, which is slow
+    if where.as_json:  # this makes up an example of each answer, which is slow
         records = [
             waiting_record(need, now, whole[need.run_id])
             for need in page.items
@@ -217,7 +209,7 @@ def gates(
             "what a gate asks, and the commands that answer it:", unbroken(Text(f"  {shown}"))
         )
     else:
-        fits = bool(run or risk or text or after or tenant or wanted or step is not None)
+        fits = bool(run or risk or text or after or where.tenant or wanted or step is not None)
         terminal.say(
             "nothing that fits needs a person" if fits else "nothing needs a person: no gate waits"
         )
@@ -232,18 +224,8 @@ def approve(
     targets: options.Targets,
     *,
     shown: options.ShownOfEach = None,
-    reason: Reason = "",
-    by: options.As = "",
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    base_url: options.BaseUrl = "",
-    allow: options.Allow = None,
-    record: options.Record = "",
-    host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    reason: options.Reason = "",
+    lent: DriveOptions,
 ) -> Exit:
     """Approve gates, and drive their runs on.
 
@@ -254,10 +236,7 @@ def approve(
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
-
-    about = name_decider(by, given, reason, as_json)
+    about = name_decider(lent, reason)
 
     def decide(gate: Gate, who: str) -> Decision:
         return Decision.approve(by=who, reason=about.reason, value=gate.form.plain_yes)
@@ -269,18 +248,8 @@ def reject(
     targets: options.Targets,
     *,
     shown: options.ShownOfEach = None,
-    reason: Reason = "",
-    by: options.As = "",
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    base_url: options.BaseUrl = "",
-    allow: options.Allow = None,
-    record: options.Record = "",
-    host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    reason: options.Reason = "",
+    lent: DriveOptions,
 ) -> Exit:
     """Reject gates; their runs end as rejected.
 
@@ -289,11 +258,7 @@ def reject(
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    given = options.given(
-        env, base_url, allow, record, tenant=tenant, db=db, host=host, imports=False
-    )
-    about = name_decider(by, given, reason, as_json)
+    about = name_decider(lent, reason, imports=False)
 
     def decide(_gate: Gate, who: str) -> Decision:
         return Decision.reject(by=who, reason=about.reason)
@@ -305,18 +270,8 @@ def deny(
     target: options.Target,
     *,
     shown: options.Shown = None,
-    reason: Reason = "",
-    by: options.As = "",
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    base_url: options.BaseUrl = "",
-    allow: options.Allow = None,
-    record: options.Record = "",
-    host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    reason: options.Reason = "",
+    lent: DriveOptions,
 ) -> Exit:
     """Deny the call before which a gate stands; the run goes on without it.
 
@@ -324,9 +279,7 @@ def deny(
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
-    about = name_decider(by, given, reason, as_json, shown=shown)
+    about = name_decider(lent, reason, shown=shown)
 
     def decide(_gate: Gate, who: str) -> Decision:
         return Decision.deny(by=who, reason=about.reason)
@@ -361,18 +314,8 @@ def answer(
         typer.Option(metavar="FILE", help="A file that goes with --text to a model; repeatable."),
     ] = None,
     shown: options.Shown = None,
-    reason: Reason = "",
-    by: options.As = "",
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    base_url: options.BaseUrl = "",
-    allow: options.Allow = None,
-    record: options.Record = "",
-    host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    reason: options.Reason = "",
+    lent: DriveOptions,
 ) -> Exit:
     """Approve a gate with the data or text it asks for, or with artifacts for a context slot.
 
@@ -380,17 +323,15 @@ def answer(
     """
     from cinatra_sdk.gates.decisions import Decision
 
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
     words = list_options(("--value", value), ("--value-file", value_file), ("--text", text))
     words += list_options(*(("--select", one) for one in select or ()))
     words += ("--select-none",) if select_none else ()
     words += list_options(*(("--attach", one) for one in attach or ()))
-    about = name_decider(by, given, reason, as_json, *words, shown=shown)
+    about = name_decider(lent, reason, *words, shown=shown)
     ids = select or ([] if select_none else None)
     ways = (value, value_file, text, select or None, True if select_none else None)
     number = sum(way is not None for way in ways)
-    if number == 0 and not reason and Terminal.open(as_json=as_json).asks:
+    if number == 0 and not reason and lent.open_terminal().asks:
         return ask_person(target, about)
     if number != 1:
         raise Halt("give one of --select, --select-none, --value, --value-file and --text")
@@ -408,7 +349,7 @@ def answer(
     def wrap(store: RunStore, run: Run, gate_id: str, decision: Decision) -> Decision:
         if not files:
             return decision
-        return put_in(store, (run.id, gate_id), decision, files=files, tenant=tenant)
+        return put_in(store, (run.id, gate_id), decision, files=files, tenant=lent.tenant)
 
     return answer_gate("answer", target, decide, about, complete=wrap)
 

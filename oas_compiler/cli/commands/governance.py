@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from cinatra_sdk.data.text.author_files import read_named, replace_file
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import FlowError, RunNotFound
 from oas_compiler.cli.host import options, resources
-from oas_compiler.cli.host.options import find_parts
+from oas_compiler.cli.host.options import StoreOptions
+from oas_compiler.cli.host.resources import find_parts
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.packs.pack_registry import PackRegistry, Published
@@ -93,9 +95,7 @@ def records(
     limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = MANY,
     after: options.After = "",
     host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """List the decision records of governed runs, show one, export or verify them.
 
@@ -103,7 +103,7 @@ def records(
 
     A record says what a run came to, who approved it, on which evidence and under which rules.
     """
-    terminal = Terminal.open(as_json=as_json)
+    terminal = where.open_terminal()
     _refuse_strays(
         {
             "--verifier": verifier, "--verify": verify is not None, "--export": bool(export),
@@ -115,23 +115,23 @@ def records(
         return _print_verifier(terminal)
     if verify is not None:
         keys = _read_keys({"--hmac": hmac or [], "--ed25519": ed25519 or []})
-        return _verify_export(terminal, verify, keys, {"tenant": tenant, "run": name})
+        return _verify_export(terminal, verify, keys, {"tenant": where.tenant, "run": name})
     if hmac or ed25519:
         raise Halt("--hmac and --ed25519 are keys for --verify FILE")
     signer = _find_signer(host) if export else None
-    with resources.store(terminal, db) as store:
+    with resources.store(terminal, where.db) as store:
         found = _open_records(store, signer)
         if export:
-            run = store.find(name, tenant=tenant or None) if name else None
-            lines = found.export(run_id=run, tenant=tenant or None, transcripts=transcripts)
+            run = store.find(name, tenant=where.owner) if name else None
+            lines = found.export(run_id=run, tenant=where.owner, transcripts=transcripts)
             return _write_export(terminal, export, lines)
         if name.startswith("dr_"):
-            return _show_record(terminal, found.get(name, tenant=tenant or None))
-        run = store.find(name, tenant=tenant or None) if name else None
+            return _show_record(terminal, found.get(name, tenant=where.owner))
+        run = store.find(name, tenant=where.owner) if name else None
         page = found.page(
             run_id=run,
             status=None if status is None else status.value,
-            tenant=tenant or None,
+            tenant=where.owner,
             limit=limit,
             after=after,
         )
@@ -298,9 +298,7 @@ def replay(
     packet: Annotated[
         bool, typer.Option("--packet", help="Print the ReplayPacket of the record instead.")
     ] = False,
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """Derive a decision record again from what was recorded, and say what differs.
 
@@ -310,13 +308,13 @@ def replay(
     from cinatra_sdk.governance.records.replay import replay as replay_record
     from oas_compiler.cli.view.audit_view import describe_replay, replay_view
 
-    terminal = Terminal.open(as_json=as_json or packet)
+    terminal = Terminal.open(as_json=where.as_json or packet)
     if packs is not None and packet:
         raise Halt("--packs does not go with --packet: nothing is derived for it")
     if packs is not None and not packs.is_dir():
         raise Halt(f"--packs {clean(str(packs))} is no folder")
-    with resources.store(terminal, db) as store:
-        stored = _find_record(store, record, tenant)
+    with resources.store(terminal, where.db) as store:
+        stored = _find_record(store, record, where.tenant)
         if packet:
             made = make_replay_packet(stored.record, stored.transcript)
             terminal.data(made.to_json(), of_run=True)
@@ -326,9 +324,9 @@ def replay(
     terminal.data(describe_replay(replayed), of_run=True)
     terminal.show(replay_view(replayed))
     if any("PACK_NOT_FOUND" in str(one.derived) for one in replayed.differences):
-        where = "the database" if packs is None else clean(str(packs))
+        place = "the database" if packs is None else clean(str(packs))
         terminal.say(
-            f"the packs of the record are not in {where}: give their folder with --packs DIR, or "
+            f"the packs of the record are not in {place}: give their folder with --packs DIR, or "
             "publish them with oasflow packs publish FILE"
         )
     return Exit.FINDINGS if replayed.differences else Exit.OK
@@ -351,7 +349,7 @@ def _find_record(store: RunStore, name: str, tenant: str) -> StoredRecord:
 
 def _open_packs(store: RunStore, folder: Path | None) -> PackRegistry:
     from cinatra_sdk.governance.packs.pack_registry import FolderRegistry
-    from cinatra_sdk.store.evidence.pack_store import StoredPacks
+    from cinatra_sdk.store.evidence.governance_sources import StoredPacks
 
     return StoredPacks(store.database) if folder is None else FolderRegistry(folder)
 
@@ -376,7 +374,7 @@ def publish(
     as_json: options.Json = False,
 ) -> Exit:
     """Publish packs and catalogs of decisions; a version never changes afterwards."""
-    from cinatra_sdk.store.evidence.pack_store import StoredPacks
+    from cinatra_sdk.store.evidence.governance_sources import StoredPacks
 
     terminal = Terminal.open(as_json=as_json)
     who = resources.person(by)
@@ -411,17 +409,15 @@ def _read_pack(file: Path) -> Published:
 
 def list_packs(
     *,
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """List the packs in the database."""
-    from cinatra_sdk.store.evidence.pack_store import StoredPacks
+    from cinatra_sdk.store.evidence.governance_sources import StoredPacks
     from oas_compiler.cli.view.audit_view import packs_table
 
-    terminal = Terminal.open(as_json=as_json)
-    with resources.store(terminal, db) as store:
-        found = StoredPacks(store.database).list_entries(tenant=tenant or None)
+    terminal = where.open_terminal()
+    with resources.store(terminal, where.db) as store:
+        found = StoredPacks(store.database).list_entries(tenant=where.owner)
         now = store.database.now()
     terminal.data(
         {
@@ -446,25 +442,22 @@ def list_packs(
 By = Annotated[
     str, typer.Option("--as", "--by", metavar="NAME", help="Who reviews; default: your user name.")
 ]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")]
 ProposalId = Annotated[str, typer.Argument(metavar="PROPOSAL", help="mp_….")]
 
 
 def list_proposals(
     *,
     everything: Annotated[bool, typer.Option("--all", help="Reviewed ones too.")] = False,
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """List what runs propose to remember and nobody has reviewed."""
     from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
     from oas_compiler.cli.view.audit_view import proposals_table
 
-    terminal = Terminal.open(as_json=as_json)
-    with resources.store(terminal, db) as store:
+    terminal = where.open_terminal()
+    with resources.store(terminal, where.db) as store:
         memory = MemoryProposals(store.database)
-        page = memory.page(tenant=tenant or None, is_open=not everything)
+        page = memory.page(tenant=where.owner, is_open=not everything)
         found = page.items
         now = store.database.now()
     terminal.data(
@@ -493,38 +486,32 @@ def promote(
     proposal: ProposalId,
     *,
     by: By = "",
-    reason: Reason = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    reason: options.Reason = "",
+    where: StoreOptions,
 ) -> Exit:
     """Say that a proposal is worth remembering; whoever keeps a pack puts it into the next version."""
-    return _review(proposal, by, reason, tenant, db, promoted=True, as_json=as_json)
+    return _review(proposal, by, reason, where, promoted=True)
 
 
 def decline(
     proposal: ProposalId,
     *,
     by: By = "",
-    reason: Reason = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    reason: options.Reason = "",
+    where: StoreOptions,
 ) -> Exit:
     """Say that a proposal is not to be remembered."""
-    return _review(proposal, by, reason, tenant, db, promoted=False, as_json=as_json)
+    return _review(proposal, by, reason, where, promoted=False)
 
 
-def _review(
-    proposal: str, by: str, reason: str, tenant: str, db: str, *, promoted: bool, as_json: bool
-) -> Exit:
+def _review(proposal: str, by: str, reason: str, where: StoreOptions, *, promoted: bool) -> Exit:
     from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
 
-    terminal = Terminal.open(as_json=as_json)
+    terminal = where.open_terminal()
     who = resources.person(by)
-    with resources.store(terminal, db) as store:
+    with resources.store(terminal, where.db) as store:
         MemoryProposals(store.database).review(
-            proposal, promoted=promoted, by=who, reason=reason, tenant=tenant or None
+            proposal, promoted=promoted, by=who, reason=reason, tenant=where.owner
         )
     verdict = "promoted" if promoted else "declined"
     terminal.data({"proposal": proposal, "verdict": verdict, "by": who})

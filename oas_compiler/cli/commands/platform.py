@@ -12,14 +12,16 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import local_services, options, resources
 from oas_compiler.cli.host.local_services import read_agents
+from oas_compiler.cli.host.resources import Own
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.streams import Terminal
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from cinatra_sdk.host.context_file import ContextFile
     from cinatra_sdk.host.host_settings import LocalSettings
     from cinatra_sdk.host.model_routes import ModelNames
-    from oas_compiler.cli.host.resources import Own
     from oas_compiler.lower.flow import Flow
 
 
@@ -74,13 +75,13 @@ def serve(
     address, port = read_bind(bind)
     _require_token(address)
     uvicorn = _import_server()
-    given = options.given(None, "", None, "", tenant=tenant, db=db, host=host)
-    names = local_services.read_names(tuple(model or ()), given.own)
-    filled = _read_context(context_file)
-    agents = read_agents(packages or (), given.own)
-    with resources.store(terminal, db, given.own) as store:
+    own = Own(host=host, parts=resources.find_parts(host))
+    names = local_services.read_names(tuple(model or ()), own)
+    filled = local_services.read_context(context_file)
+    agents = read_agents(packages or (), own)
+    with resources.store(terminal, db, own) as store:
         settings = _load_context(store, filled, tenant, resources.person(by))
-        served = Served(names=names, agents=agents, own=given.own, tenant=tenant)
+        served = Served(names=names, agents=agents, own=own, tenant=tenant)
         app = make_app(store, settings, served)
         with _listen(address, port) as listening:
             where = f"http://{address if ':' not in address else f'[{address}]'}"
@@ -200,17 +201,6 @@ def _import_server() -> Any:
     except ImportError:
         raise Halt("serving needs the package uvicorn: pip install 'oasflow[server]'") from None
     return uvicorn
-
-
-def _read_context(path: str) -> ContextFile | None:
-    from cinatra_sdk.host.context_file import ContextFileError, read_context_file
-
-    if not path:
-        return None
-    try:
-        return read_context_file(path)
-    except ContextFileError as error:
-        raise Halt(str(error), code="context_file") from None
 
 
 def _load_context(

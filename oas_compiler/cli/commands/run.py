@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import local_services, options, resources
 from oas_compiler.cli.host.local_services import (
     admit_tools_of_simulation,
     mention_made_up_context,
     read_agents,
 )
-from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.options import DriveOptions, GivenOptions
 from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on
 from oas_compiler.cli.host.run_resources import tell_services
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.engine.host_context import HostContext
+    from cinatra_sdk.host_parts.host_parts import HostParts
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.runs.retries import SweptRun
     from oas_compiler.cli.ask.run_dialogue import Answers
@@ -31,103 +34,113 @@ if TYPE_CHECKING:
     from oas_compiler.lower.flow import Flow
 
 
-def run(
-    path: options.FlowPath,
-    *,
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(options.Lending):
+    """The options of `oasflow run`."""
+
     input_file: Annotated[
         str,
         typer.Option("--input", metavar="FILE", help="JSON object of inputs; - reads stdin."),
-    ] = "",
+    ] = ""
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="One input; may be repeated."),
-    ] = None,
+    ] = None
     simulate: Annotated[
         bool,
         typer.Option(
             "--simulate", help="Make up what platforms and models answer; only tools of --host run."
         ),
-    ] = False,
+    ] = False
     stubs: Annotated[
         str, typer.Option(metavar="FILE", help="Answers of the simulation, JSON or YAML.")
-    ] = "",
+    ] = ""
     record: Annotated[
         str, typer.Option(metavar="FILE", help="Append each simulated call as a line of JSON.")
-    ] = "",
+    ] = ""
     yes: Annotated[
         bool, typer.Option("--yes", help="With --simulate: approve every gate, made-up answers.")
-    ] = False,
+    ] = False
     detach: Annotated[
         bool, typer.Option("--detach", help="Stop at the first gate and say how to answer it.")
-    ] = False,
+    ] = False
     follow: Annotated[
         bool, typer.Option("--follow", help="Print everything that happens, as oasflow follow.")
-    ] = False,
+    ] = False
     base_url: Annotated[
         str, typer.Option(metavar="URL", help="The platform; default CINATRA_BASE_URL.")
-    ] = "",
+    ] = ""
     allow: Annotated[
         list[str] | None,
         typer.Option(metavar="ORIGIN", help="Another origin that may be called; repeatable."),
-    ] = None,
-    timeout: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Bound of one call.")
-    ] = None,
+    ] = None
+    timeout: Annotated[float | None, typer.Option(metavar="SECONDS", help="Bound of one call.")] = (
+        None
+    )
     context_file: Annotated[
         str,
         typer.Option(
             "--context", metavar="FILE", help="Artifacts for context slots, YAML or JSON."
         ),
-    ] = "",
-    model: options.Model = None,
-    packages: options.Packages = None,
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    host: options.Host = "",
+    ] = ""
+    model: options.Model = None
+    packages: options.Packages = None
+    env: options.Env = None
+    components: options.Components = None
+    unblock_component: options.Unblock = None
+    host: options.Host = ""
     run_id: Annotated[
         str, typer.Option(metavar="ID", help="Name of the run; default: made up.")
-    ] = "",
-    tenant: options.Tenant = "",
-    by: options.As = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
-) -> Exit:
+    ] = ""
+    tenant: options.Tenant = ""
+    by: options.As = ""
+    db: options.Db = ""
+    as_json: options.Json = False
+
+    def refuse_contradiction(self) -> None:
+        """Raises: `Halt`."""
+        if self.yes and not self.simulate:
+            raise Halt("--yes approves without looking: it goes with --simulate only")
+        if self.yes and self.detach:
+            raise Halt(
+                "--yes approves every gate, and --detach stops at the first: leave one of them out"
+            )
+
+    def choose_platform(self, parts: HostParts | None) -> resources.PlatformOptions:
+        """parts: what `--host` lends."""
+        return resources.PlatformOptions(
+            simulate=self.simulate,
+            stubs=self.stubs,
+            record=self.record,
+            base_url=self.base_url,
+            allow=tuple(self.allow or ()),
+            timeout=self.timeout,
+            context=self.context_file,
+            models=tuple(self.model or ()),
+            lent=None if parts is None else parts.platform,
+        )
+
+
+def run(path: options.FlowPath, *, typed: RunOptions) -> Exit:
     """Run a flow; asks at the terminal for what it needs.
 
     Without a terminal nothing is asked: the run waits at its gate, with exit code 3.
     Tokens come from the environment only: CINATRA_BRIDGE_TOKEN, CINATRA_CONTEXT_ATTEST_KEY,
     CINATRA_RUN_TOKEN.
     """
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    if yes and not simulate:
-        raise Halt("--yes approves without looking: it goes with --simulate only")
-    if yes and detach:
-        raise Halt(
-            "--yes approves every gate, and --detach stops at the first: leave one of them out"
-        )
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
-    chosen = resources.PlatformOptions(
-        simulate=simulate,
-        stubs=stubs,
-        record=record,
-        base_url=base_url,
-        allow=tuple(allow or ()),
-        timeout=timeout,
-        context=context_file,
-        models=tuple(model or ()),
-        lent=None if given.own.parts is None else given.own.parts.platform,
-    )
-    terminal = Terminal.open(as_json=as_json, by_lines=follow)
-    who = resources.person(by)
-    values = argument_values.environment(env or [])
-    filled = local_services.named(chosen)
+    typed.refuse_contradiction()
+    given = typed.lend()
     parts = given.own.parts
-    if simulate and parts is not None:
+    chosen = typed.choose_platform(parts)
+    terminal = typed.open_terminal(by_lines=typed.follow)
+    who = resources.person(typed.by)
+    values = argument_values.environment(typed.env or [])
+    filled = local_services.find_context(chosen)
+    if typed.simulate and parts is not None:
         parts = parts.with_parts(models=None)  # a lent model would really be asked
     flow = resources.flow(path, env=values, parts=parts)
-    if simulate:
-        admit_tools_of_simulation(terminal, flow, host, yes=yes)
+    if typed.simulate:
+        admit_tools_of_simulation(terminal, flow, typed.host, yes=typed.yes)
     if terminal.err.is_terminal:  # a person reads it; all rules take longer than a short run
         from oas_compiler.cli.commands.check import tell_errors
         from oas_compiler.pipeline import check
@@ -136,30 +149,23 @@ def run(
         tell_errors(terminal, path, flow.file, found)
     flow = flow.with_platform(resources.platform(flow, chosen))
     beyond = flow.platform if chosen.base_url or chosen.allow else None
-    models = local_services.named_models(
-        chosen, given.own, beyond, read_agents(packages or (), given.own, path=path)
+    models = local_services.find_models(
+        chosen, given.own, beyond, read_agents(typed.packages or (), given.own, path=path)
     )
     mention_made_up_context(terminal, flow, chosen)
-    params = argument_values.params(flow.input_schema, input_file, settings or [])
-    if simulate:
+    params = argument_values.params(flow.input_schema, typed.input_file, typed.settings or [])
+    if typed.simulate:
         params = _with_sampled(terminal, flow, params)
-    answers = _choose_answers(terminal, yes, detach)
+    answers: Answers = "make up" if typed.yes else _choose_answers(terminal, typed.detach)
     if answers == "ask":
         from oas_compiler.cli.ask.input_form import with_asked
 
         params = with_asked(terminal, flow, params)
-    return _start_run(
-        terminal,
-        flow,
-        params,
-        run_id,
-        filled=filled,
+    start = _Start(
+        terminal=terminal, typed=typed, given=given, by=who, answers=answers, filled=filled,
         models=models,
-        by=who,
-        given=given,
-        answers=answers,
-        follow=follow,
-    )
+    )  # fmt: skip
+    return start.go(flow, params)
 
 
 def resume(
@@ -180,17 +186,7 @@ def resume(
         str, typer.Option(metavar="PATH", help="The flow file, to make sure that it is the same.")
     ] = "",
     detach: Annotated[bool, typer.Option("--detach", help="Do not ask at the gates.")] = False,
-    by: options.As = "",
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    base_url: options.BaseUrl = "",
-    allow: options.Allow = None,
-    record: options.Record = "",
-    host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    lent: DriveOptions,
 ) -> Exit:
     """Go on with a run, or be asked at its gates.
 
@@ -199,22 +195,21 @@ def resume(
     """
     from oas_compiler.cli.ask.run_dialogue import Drive
 
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
+    given = lent.lend()
     if everything:
         if run or flow:
             raise Halt("--all is every run: leave out RUN and --flow")
-        if by:
+        if lent.by:
             raise Halt("--all asks nobody: leave out --as")
-        return resume_all(given, watch=watch, limit=limit, as_json=as_json)
+        return resume_all(given, watch=watch, limit=limit, as_json=lent.as_json)
     if watch is not None:
         raise Halt("--watch goes with --all")
-    terminal = Terminal.open(as_json=as_json)
-    who = resources.person(by)
+    terminal = lent.open_terminal()
+    who = resources.person(lent.by)
     words = (*(("--flow", flow) if flow else ()), *(("--detach",) if detach else ()))
-    with resources.store(terminal, db, given.own) as opened:
-        store = resources.act_as(opened, who, tenant, given.own.parts)
-        found = store.find(_require_run(run), tenant=tenant or None, to_act=True)
+    with resources.store(terminal, lent.db, given.own) as opened:
+        store = resources.act_as(opened, who, lent.tenant, given.own.parts)
+        found = store.find(_require_run(run), tenant=lent.owner, to_act=True)
         call = TypedCommand("resume", found, words)
         made = flow_to_go_on(store, store.get(found), terminal, given, call)
         if flow and resources.digest(flow) != made.digest:
@@ -225,14 +220,14 @@ def resume(
             run_id=found,
             terminal=terminal,
             by=who,
-            answers=_choose_answers(terminal, False, detach),
+            answers=_choose_answers(terminal, detach),
             given=given,
         )
         return drive.go(
             lambda on_event, credentials: store.resume(
                 found,
                 flow=made,
-                tenant=tenant or None,
+                tenant=lent.owner,
                 context=credentials,
                 on_event=on_event,
                 by=who,
@@ -240,72 +235,83 @@ def resume(
         )
 
 
-def _start_run(
-    terminal: Terminal,
-    flow: Flow,
-    params: dict[str, Any],
-    run_id: str,
-    *,
-    filled: Context | None,
-    models: Models | None,
-    by: str,
-    given: GivenOptions,
-    answers: Answers,
-    follow: bool,
-) -> Exit:
-    from cinatra_sdk.errors import RunNotFound
-    from cinatra_sdk.flow.plan.channel_names import INPUTS
-    from oas_compiler.cli.ask.run_dialogue import Drive
-    from oas_compiler.cli.commands.runs import EventPrinter
+@dataclass(frozen=True, kw_only=True)
+class _Start:
+    """A run that begins, with everything that its command has prepared."""
 
-    if run_id:
-        _refuse_unusable_id(run_id)
-    name = run_id or uuid.uuid4().hex[:12]
-    # Check the inputs before starting a database; a missing input is reported only once.
-    params = flow.input(params)[INPUTS]
-    with resources.store(terminal, given.db) as store:
+    terminal: Terminal
+    typed: RunOptions
+    given: GivenOptions
+    by: str
+    answers: Answers
+    filled: Context | None
+    models: Models | None
+
+    def go(self, flow: Flow, params: dict[str, Any]) -> Exit:
+        from cinatra_sdk.flow.plan.channel_names import INPUTS
+        from oas_compiler.cli.ask.run_dialogue import Drive
+        from oas_compiler.cli.commands.runs import EventPrinter
+
+        given, by, run_id = self.given, self.by, self.typed.run_id
         if run_id:
-            try:
-                store.get(run_id)
-            except RunNotFound:
-                pass
-            else:
-                raise Halt(
-                    f"there is a run '{run_id}' already", exit=Exit.CONFLICT, code="run_exists"
+            _refuse_unusable_id(run_id)
+        name = run_id or uuid.uuid4().hex[:12]
+        # Check the inputs before starting a database; a missing input is reported only once.
+        params = flow.input(params)[INPUTS]
+        with resources.store(self.terminal, given.db) as store:
+            if run_id:
+                _refuse_known_id(store, run_id)
+            flow = self._place(store, flow)
+            self.terminal.say(f"run {clean(name)}  {clean(flow.name)}")
+            tell_services(self.terminal, flow, given.own)
+            acting = resources.act_as(store, by, given.tenant, given.own.parts)
+            drive = Drive(
+                # The simulation answers in no person's name.
+                store=store if self.answers == "make up" else acting,
+                flow=flow,
+                run_id=name,
+                terminal=self.terminal,
+                by=by,
+                answers=self.answers,
+                given=given,
+                from_start=True,
+                printer=EventPrinter(store, name, self.terminal) if self.typed.follow else None,
+            )
+            return drive.go(
+                lambda on_event, credentials: acting.start(
+                    flow,
+                    params,
+                    name,
+                    tenant=given.tenant,
+                    by=by,
+                    context=credentials,
+                    on_event=on_event,
                 )
+            )
+
+    def _place(self, store: RunStore, flow: Flow) -> Flow:
+        """`flow` on the platform that this process makes of `--model` and `--context`."""
         children = None
-        if models is not None:
-            flow, children = models.on(store, flow, filled, tenant=given.tenant, by=by)
-        if filled is not None:
-            flow = filled.on(store, flow, terminal)
+        if self.models is not None:
+            flow, children = self.models.on(
+                store, flow, self.filled, tenant=self.given.tenant, by=self.by
+            )
+        if self.filled is not None:
+            flow = self.filled.on(store, flow, self.terminal)
         if children is not None:
             children.work_on(flow.platform)
-        terminal.say(f"run {clean(name)}  {clean(flow.name)}")
-        tell_services(terminal, flow, given.own)
-        acting = resources.act_as(store, by, given.tenant, given.own.parts)
-        drive = Drive(
-            # The simulation answers in no person's name.
-            store=store if answers == "make up" else acting,
-            flow=flow,
-            run_id=name,
-            terminal=terminal,
-            by=by,
-            answers=answers,
-            given=given,
-            from_start=True,
-            printer=EventPrinter(store, name, terminal) if follow else None,
-        )
-        return drive.go(
-            lambda on_event, credentials: acting.start(
-                flow,
-                params,
-                name,
-                tenant=given.tenant,
-                by=by,
-                context=credentials,
-                on_event=on_event,
-            )
-        )
+        return flow
+
+
+def _refuse_known_id(store: RunStore, run_id: str) -> None:
+    """Raises: `Halt`."""
+    from cinatra_sdk.errors import RunNotFound
+
+    try:
+        store.get(run_id)
+    except RunNotFound:
+        return
+    raise Halt(f"there is a run '{run_id}' already", exit=Exit.CONFLICT, code="run_exists")
 
 
 def _refuse_unusable_id(run_id: str) -> None:
@@ -319,9 +325,7 @@ def _refuse_unusable_id(run_id: str) -> None:
         raise Halt(f"--run-id: {refused.for_people}", code=refused.code) from None
 
 
-def _choose_answers(terminal: Terminal, yes: bool, detach: bool) -> Answers:
-    if yes:
-        return "make up"
+def _choose_answers(terminal: Terminal, detach: bool) -> Answers:
     return "ask" if terminal.asks and not detach else "leave"
 
 

@@ -13,9 +13,11 @@ from rich.text import Text
 
 from cinatra_sdk.contract import ENDED
 from oas_compiler.cli.host import options, resources
-from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.options import StoreOptions
 from oas_compiler.cli.terminal.exits import Exit, exit_of
-from oas_compiler.cli.terminal.streams import Pieces, Terminal, clean, cut
+from oas_compiler.cli.terminal.layout import Pieces
+from oas_compiler.cli.terminal.printable_text import clean, cut
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
@@ -43,20 +45,18 @@ def runs(
     newer_than: options.NewerThan = "",
     limit: Annotated[int, typer.Option(min=1, help="How many, the latest change first.")] = 100,
     after: options.After = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """List runs, the latest change first."""
-    from cinatra_sdk.api.page_json import make_run_page
+    from cinatra_sdk.api.run_json import make_run_page
     from oas_compiler.cli.view.tables import runs_table
 
-    terminal = Terminal.open(as_json=as_json)
+    terminal = where.open_terminal()
     wanted = options.filters(flow, started_by, older_than, newer_than)
-    with resources.store(terminal, db) as store:
+    with resources.store(terminal, where.db) as store:
         page = store.page(
             status=None if status is None else status.value,
-            tenant=tenant or None,
+            tenant=where.owner,
             limit=limit,
             after=after,
             **wanted,
@@ -93,9 +93,7 @@ def show(
     events: Annotated[
         bool, typer.Option("--events", help="Everything that happened in it, in its order.")
     ] = False,
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """Show everything about a run.
 
@@ -111,13 +109,12 @@ def show(
         is_simulated_for_nothing,
         list_asked_by_looking,
     )
-    from oas_compiler.cli.view.run_view import run_view
-    from oas_compiler.cli.view.values import Extent
+    from oas_compiler.cli.view.run_view import extent_of, run_view
 
-    terminal = Terminal.open(as_json=as_json)
+    terminal = where.open_terminal()
     options.refuse_empty_run(run)
-    with resources.store(terminal, db) as store:
-        found = store.get(store.find(run, tenant=tenant or None))
+    with resources.store(terminal, where.db) as store:
+        found = store.get(store.find(run, tenant=where.owner))
         if events:
             return show_events(terminal, store.told(found.id))
         decisions = store.decisions(found.id)
@@ -125,10 +122,10 @@ def show(
         usage = store.usage(found.id)
         chosen = ArtifactStore(store.database).chosen_in(found.id)
         names = artifact_names(store, found)
-        whole_source = b"" if as_json else store.source(found.id)
+        whole_source = b"" if where.as_json else store.source(found.id)
         source = b"" if found.status in ENDED else whole_source
         now = store.database.now()
-    if as_json:
+    if where.as_json:
         whole = make_whole_run(
             found,
             decisions=decisions,
@@ -139,9 +136,9 @@ def show(
         )
         terminal.data(whole, of_run=True)
         return Exit.OK
-    given = GivenOptions(tenant=tenant, db=db)
+    given = where.given
     needed = find_lacking(found, given, source)
-    extent = Extent(whole=full, way=f"{given.command('show', found.id, '--full')} has all")
+    extent = extent_of(found.id, given, whole=full)
     view = run_view(
         found, decisions, chosen, now, names=names, needed=needed, extent=extent, unknown=unknown,
         settled=settled, usage=usage, asked=list_asked_by_looking(found, source),
@@ -180,18 +177,16 @@ def follow(
     after: Annotated[
         int, typer.Option(min=0, metavar="NUMBER", help="Only what has a higher number.")
     ] = 0,
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """Print what happens in a run, as it happens, until the run has ended.
 
     With --json each line is one event.  Ctrl-C ends the printing and nothing else.
     """
-    terminal = Terminal.open(as_json=as_json, by_lines=True)
+    terminal = where.open_terminal(by_lines=True)
     options.refuse_empty_run(run)
-    with resources.store(terminal, db) as store:
-        found = store.find(run, tenant=tenant or None)
+    with resources.store(terminal, where.db) as store:
+        found = store.find(run, tenant=where.owner)
         for event in store.events(found, after=after, follow=True):
             print_event(terminal, event)
         return exit_of(store.get(found))
@@ -271,7 +266,7 @@ def print_event(terminal: Terminal, event: RunEvent) -> None:
 
 def show_events(terminal: Terminal, events: Iterable[RunEvent]) -> Exit:
     """Print stored events; with --json as one document."""
-    from cinatra_sdk.api.page_json import make_event_list
+    from cinatra_sdk.api.run_json import make_event_list
 
     told = list(events)
     terminal.data(make_event_list(told), of_run=True)

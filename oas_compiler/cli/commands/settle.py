@@ -9,11 +9,10 @@ import typer
 
 from oas_compiler.cli.commands.run import resume
 from oas_compiler.cli.host import options, resources
-from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.options import DriveOptions, GivenOptions
 from oas_compiler.cli.host.run_requirements import options_of_run
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,17 +42,7 @@ def settle(
     reason: Annotated[
         str, typer.Option("--reason", metavar="TEXT", help="How you know; kept for good.")
     ] = "",
-    by: options.As = "",
-    env: options.Env = None,
-    components: options.Components = None,
-    unblock_component: options.Unblock = None,
-    base_url: options.BaseUrl = "",
-    allow: options.Allow = None,
-    record: options.Record = "",
-    host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    lent: DriveOptions,
 ) -> Exit:
     """Say whether a call happened that may be made once only, and go on with its run.
 
@@ -66,14 +55,13 @@ def settle(
     argument_values.refuse_placeholder(value, "--value")
     outputs: Any = None if value is None else argument_values.json_value(value, "--value")
     argument_values.refuse_placeholder(outputs, "--value")
-    del components, unblock_component  # their callbacks have told cli/host/resources.py
-    given = options.given(env, base_url, allow, record, tenant=tenant, db=db, host=host)
-    terminal = Terminal.open(as_json=as_json)
+    given = lent.lend()
+    terminal = lent.open_terminal()
     reason = options.drop_placeholder(terminal, reason)
-    who = resources.person(by)
-    with resources.store(terminal, db, given.own) as opened:
-        store = resources.act_as(opened, who, tenant, given.own.parts)
-        found = store.find(run, tenant=tenant or None, to_act=True)
+    who = resources.person(lent.by)
+    with resources.store(terminal, lent.db, given.own) as opened:
+        store = resources.act_as(opened, who, lent.tenant, given.own.parts)
+        found = store.find(run, tenant=lent.owner, to_act=True)
         if happened is None:
             raise _build_unsaid(store, store.get(found), key, given)
         settled = store.settle(
@@ -83,16 +71,13 @@ def settle(
             value=outputs,
             by=who,
             reason=reason,
-            tenant=tenant or None,
+            tenant=lent.owner,
         )
         left = len(store.unknown(found))
     if left or settled.status != "running":
         terminal.say(f"settled; calls that still have to be settled: {left}")
         return Exit.WAITING
-    return resume(
-        found, by=by, env=env, base_url=base_url, allow=allow, record=record, host=host,
-        tenant=tenant, db=db, as_json=as_json,
-    )  # fmt: skip
+    return resume(found, lent=lent)
 
 
 def _build_unsaid(store: RunStore, run: Run, key: str, given: GivenOptions) -> Halt:

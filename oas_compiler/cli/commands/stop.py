@@ -12,9 +12,11 @@ from cinatra_sdk.errors import FlowError
 from oas_compiler.cli.ask.batch import TargetOutcome, confirm, show_heading, tell_outcomes
 from oas_compiler.cli.ask.decision import lend_signer, tell_unsigned
 from oas_compiler.cli.host import options, resources
-from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.options import StoreOptions
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean, unbroken
+from oas_compiler.cli.terminal.layout import unbroken
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
@@ -31,17 +33,13 @@ def stop(
         bool,
         typer.Option("--yes", help="Stop several without asking; without a terminal they need it."),
     ] = False,
-    reason: Annotated[
-        str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")
-    ] = "",
+    reason: options.Reason = "",
     by: Annotated[
         str,
         typer.Option("--as", "--by", metavar="NAME", help="Who stops it; default: your user name."),
     ] = "",
     host: options.Host = "",
-    tenant: options.Tenant = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
+    where: StoreOptions,
 ) -> Exit:
     """End runs for good, without a decision; nothing of them acts any more.
 
@@ -52,7 +50,7 @@ def stop(
     from cinatra_sdk.api.run_json import make_run
     from oas_compiler.cli.view.run_view import outcome_view
 
-    terminal = Terminal.open(as_json=as_json)
+    terminal = where.open_terminal()
     who = resources.person(by)
     reason = options.drop_placeholder(terminal, reason)
     for run in runs:
@@ -60,10 +58,10 @@ def stop(
     if len(runs) > 1 and not yes and not terminal.asks:
         # Nobody sees what is shown, and a pattern of the shell may have named the runs.
         raise Halt(f"without a terminal nobody is asked: --yes stops these {len(runs)} runs")
-    whose = tenant or None
-    with resources.store(terminal, db) as opened:
+    whose = where.owner
+    with resources.store(terminal, where.db) as opened:
         parts = lend_signer(terminal, opened, host)
-        store = resources.act_as(opened, who, tenant, parts)
+        store = resources.act_as(opened, who, where.tenant, parts)
 
         def end(found: str) -> Run:
             ended = store.stop(found, by=who, reason=reason, tenant=whose)
@@ -77,7 +75,7 @@ def stop(
         ended = end(found)
     if over:
         terminal.note("the run was stopped already, and stays as it was")
-    terminal.show(outcome_view(ended, GivenOptions(tenant=tenant, db=db)))
+    terminal.show(outcome_view(ended, where.given))
     terminal.data(make_run(ended), of_run=True)
     return Exit.OK
 

@@ -2,7 +2,7 @@
 
 In: names (`openai:gpt-5-mini`, `scripted:answers.yaml`) and a flow.  Out: the flow on that platform.
 
-    models = modelled.named(chosen, own)        reads names and scripts; asks no model yet
+    models = find_models(options, own, beyond)  reads names and scripts; asks no model yet
     models.on(store, flow, filled, …)           the flow, calling the models of this process
 
 The row of the run holds the names, and of a script its path and digest: any process goes on with the run.
@@ -12,15 +12,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host.resources import USUAL_ORG, Own, PlatformOptions
 from oas_compiler.cli.terminal.exits import Halt
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
     from cinatra_sdk.host.context_file import ContextFile
     from cinatra_sdk.host.host_settings import LocalSettings
     from cinatra_sdk.host.model_routes import ModelNames
-    from cinatra_sdk.host.passthrough import ChildAgents
+    from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform import Platform, PlatformCall
+    from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall
     from cinatra_sdk.outside.routes import RoutedPlatform, RunOwner
     from oas_compiler.deps.agent_packages import AgentPackage
     from oas_compiler.lower.flow import Flow
@@ -77,7 +79,7 @@ class Models:
         return made, children
 
 
-def named_models(
+def find_models(
     options: PlatformOptions,
     own: Own,
     beyond: Platform | None,
@@ -103,7 +105,7 @@ def keep_agents(
     store: RunStore, agents: Mapping[str, Flow], parts: HostParts
 ) -> ChildAgents | None:
     """The child agents, stored; None where there are none."""
-    from cinatra_sdk.host.passthrough import ChildAgents
+    from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
 
     return ChildAgents.keep(store.database, agents, parts) if agents else None
 
@@ -275,7 +277,7 @@ def mention_made_up_context(terminal: Terminal, made: Flow, options: PlatformOpt
 #
 # In: the file's name and a flow.  Out: the flow on a platform that answers from the run's database.
 #
-#     context.named(chosen)               reads the file; nothing is written yet
+#     find_context(options)               reads the file; nothing is written yet
 #     context.on(store, flow, …)          loads the artifacts, and gives the flow a platform
 #
 # The file is read once: the run's row and the database keep enough of it for any process that
@@ -343,20 +345,27 @@ class Context:
             terminal.note(f"and {len(strangers) - MOST_NAMED} more that no slot takes")
 
 
-def named(options: PlatformOptions) -> Context | None:
+def find_context(options: PlatformOptions) -> Context | None:
     """The context file that the options name; None where they name no file.
 
     Raises: `Halt`, which lists every wrong place of the file.
     """
-    if not options.context:
+    file = read_context(options.context)
+    if file is None:
         return None
+    return Context(path=options.context, file=file, has_beyond=options.names_platform)
+
+
+def read_context(path: str) -> ContextFile | None:
+    """None for an empty path.  Raises: `Halt`, as `find_context`."""
     from cinatra_sdk.host.context_file import ContextFileError, read_context_file
 
+    if not path:
+        return None
     try:
-        file = read_context_file(options.context)
+        return read_context_file(path)
     except ContextFileError as error:
         raise Halt(str(error), code="context_file") from None
-    return Context(path=options.context, file=file, has_beyond=options.names_platform)
 
 
 def _package_name(flow: Flow) -> str:

@@ -2,69 +2,27 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+import functools
+import inspect
 import shlex
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field, fields, is_dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypedDict, get_type_hints
 
 import typer
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import resources
-from oas_compiler.cli.host.resources import Own, repeat_options
-from oas_compiler.cli.terminal.argument_values import PLACEHOLDERS, duration
-from oas_compiler.cli.terminal.exits import Halt
+from oas_compiler.cli.host.resources import Own, find_parts, repeat_options
+from oas_compiler.cli.terminal.argument_values import PLACEHOLDERS, duration, environment
+from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.location import DATABASE, hides_database, list_location_options
-from oas_compiler.cli.terminal.streams import Terminal, clean
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
-    from cinatra_sdk.host_parts.host_parts import HostParts
     from cinatra_sdk.store.pages import Page
-
-
-# ----------------------------------------------------------------------------
-# `--host MODULE:FACTORY`: the parts that the operator's Python lends to the runs of this command.
-#
-# In: the option, else `OASFLOW_HOST`.  Out: the `HostParts` that the factory returns, or None.
-#
-#     find_parts("shop_parts:make_parts")     imports shop_parts, also from the current folder
-#
-# `OASFLOW_HOST` does not look in the current folder: it holds in every folder, also in the folder of
-# a package that somebody else wrote, which must not choose what is imported.
-
-
-ANY_HOST: Final = "MODULE:FACTORY"
-"""Stands in printed commands for the function, which nobody here knows."""
-
-
-def find_parts(option: str) -> HostParts | None:
-    """Raises: `HostRefused` for every mistake in the name, the module and the factory."""
-    from cinatra_sdk.errors import HostRefused
-    from cinatra_sdk.host_parts.factory import HOST_VARIABLE, load_host
-
-    named = option or os.environ.get(HOST_VARIABLE, "")
-    if not named:
-        return None
-    if named == ANY_HOST:
-        raise HostRefused(
-            f"--host {ANY_HOST} stands for a function of yours that returns HostParts",
-            hint="put its name there, such as --host parts:lend",
-        )
-    with contextlib.redirect_stdout(sys.stderr):
-        return load_host(named, here=bool(option))
-
-
-@contextlib.contextmanager
-def keeping_stdout(terminal: Terminal) -> Iterator[None]:
-    """Within, what tools print goes to stderr where stdout holds one JSON document."""
-    if not terminal.as_json:
-        yield
-        return
-    with contextlib.redirect_stdout(sys.stderr):
-        yield
 
 
 # ----------------------------------------------------------------------------
@@ -229,6 +187,9 @@ Host: TypeAlias = Annotated[
 As: TypeAlias = Annotated[
     str, typer.Option("--as", metavar="NAME", help="Who decides; default: your user name.")
 ]
+Reason: TypeAlias = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Why; kept for good.")
+]
 FlowPath: TypeAlias = Annotated[
     str, typer.Argument(metavar="PATH", help="A flow file, or the folder of an agent.")
 ]
@@ -292,6 +253,142 @@ After: TypeAlias = Annotated[
 ]
 
 
+# ----------------------------------------------------------------------------
+# Records of options that commands have in common.
+#
+# A command takes a record as one parameter; `with_options` describes its fields to typer as options:
+#
+#     def show(run: options.RunId, *, where: StoreOptions)     oasflow show RUN --tenant … --db … --json
+
+
+class _Printing:
+    """What a command with `--json` can do."""
+
+    as_json: bool
+
+    def open_terminal(self, *, by_lines: bool = False) -> Terminal:
+        return Terminal.open(as_json=self.as_json, by_lines=by_lines)
+
+
+class _Placed(_Printing):
+    """What a command on runs of a database can do."""
+
+    tenant: str
+    db: str
+
+    @property
+    def owner(self) -> str | None:
+        """The tenant whose runs are meant; None: those of every tenant."""
+        return self.tenant or None
+
+    @property
+    def given(self) -> GivenOptions:
+        """What a later command needs to find the same runs."""
+        return GivenOptions(tenant=self.tenant, db=self.db)
+
+
+class Lending(_Placed):
+    """What a command that drives a run can do."""
+
+    env: list[str] | None
+    base_url: str
+    allow: list[str] | None
+    record: str
+    host: str
+
+    def lend(self, *, imports: bool = True) -> GivenOptions:
+        """The resources that the options lend to a run, and the run's database.
+
+        imports: False where nothing is lent: the module of `--host` is then not imported.
+
+        Raises: `HostRefused`.
+        """
+        own = Own(
+            host=self.host,
+            parts=find_parts(self.host) if imports else None,
+            env=tuple(self.env or ()),
+            base_url=self.base_url,
+            allow=None if self.allow is None else tuple(self.allow),
+            record=self.record,
+        )
+        return GivenOptions(tenant=self.tenant, db=self.db, own=own)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(_Printing):
+    """With what a flow file is read."""
+
+    env: Env = None
+    components: Components = None
+    """This and the next reach `host/resources.py` by their callbacks."""
+    unblock_component: Unblock = None
+    as_json: Json = False
+
+    def read_env(self) -> dict[str, str]:
+        """The values of `--env`.  Raises: `Halt`."""
+        return environment(self.env or [])
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreOptions(_Placed):
+    """Where the runs are."""
+
+    tenant: Tenant = ""
+    db: Db = ""
+    as_json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriveOptions(Lending):
+    """Who goes on with a run that is stored, where it is, and what this process lends to it."""
+
+    by: As = ""
+    env: Env = None
+    components: Components = None
+    unblock_component: Unblock = None
+    base_url: BaseUrl = ""
+    allow: Allow = None
+    record: Record = ""
+    host: Host = ""
+    tenant: Tenant = ""
+    db: Db = ""
+    as_json: Json = False
+
+
+def with_options(command: Callable[..., Exit]) -> Callable[..., Exit]:
+    """`command` with the fields of its records as parameters, in the place of each record."""
+    records: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            records[parameter.name] = parameter.annotation
+            parameters += _list_parameters(parameter.annotation)
+        else:
+            parameters.append(parameter)
+
+    @functools.wraps(command)
+    def filled(**values: Any) -> Exit:
+        made = {
+            name: record(**{one.name: values.pop(one.name) for one in fields(record)})
+            for name, record in records.items()
+        }
+        return command(**values, **made)
+
+    filled.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+    return filled
+
+
+def _list_parameters(record: Any) -> Iterator[inspect.Parameter]:
+    hints = get_type_hints(record, include_extras=True)
+    for one in fields(record):
+        yield inspect.Parameter(
+            one.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=one.default,
+            annotation=hints[one.name],
+        )
+
+
 def refuse_empty_run(run: str, name: str = "RUN") -> None:
     """Raises: `Halt` for an empty id, as of a variable of the shell that is not set."""
     if not run:
@@ -322,34 +419,6 @@ class Filters(TypedDict, total=False):
     started_by: str
     older_than: timedelta
     newer_than: timedelta
-
-
-def given(
-    env: list[str] | None,
-    base_url: str,
-    allow: list[str] | None,
-    record: str,
-    *,
-    tenant: str,
-    db: str,
-    host: str,
-    imports: bool = True,
-) -> GivenOptions:
-    """The resources that the options lend to a run, and the run's database.
-
-    imports: False where nothing is lent: the module of `--host` is then not imported.
-
-    Raises: `HostRefused`.
-    """
-    own = Own(
-        host=host,
-        parts=find_parts(host) if imports else None,
-        env=tuple(env or ()),
-        base_url=base_url,
-        allow=None if allow is None else tuple(allow),
-        record=record,
-    )
-    return GivenOptions(tenant=tenant, db=db, own=own)
 
 
 def drop_placeholder(terminal: Terminal, reason: str) -> str:

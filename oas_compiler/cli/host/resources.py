@@ -6,17 +6,20 @@ platform(PlatformOptions(simulate=True, stubs="stubs.yaml"))   SimulatedPlatform
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import hashlib
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.data.author_json import JsonValue
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.argument_values import names_without_value, placeholders
 from oas_compiler.cli.terminal.exits import Halt
 from oas_compiler.cli.terminal.streams import Terminal
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.host_parts.host_parts import AttachmentsFor, HostParts, RunIdentity
     from cinatra_sdk.outside.models.config import ModelConfig
-    from cinatra_sdk.outside.platform import Platform
+    from cinatra_sdk.outside.platform.protocol import Platform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.flows.flow_protocol import DurableFlow
     from cinatra_sdk.store.person_store import PersonStore
@@ -100,6 +103,42 @@ def loading() -> Loading:
 
     policy = LoaderPolicy.of(blocked=blocked_components())
     return Loading(components=component_files(), policy=policy)
+
+
+# ----------------------------------------------------------------------------
+# `--host MODULE:FACTORY`: the parts that the operator's Python lends to the runs of this command.
+#
+# In: the option, else `OASFLOW_HOST`.  Out: the `HostParts` that the factory returns, or None.
+#
+#     find_parts("shop_parts:make_parts")     imports shop_parts, also from the current folder
+#
+# `OASFLOW_HOST` does not look in the current folder: it holds in every folder, also in the folder of
+# a package that somebody else wrote, which must not choose what is imported.
+
+
+ANY_HOST: Final = "MODULE:FACTORY"
+"""Stands in printed commands for the function, which nobody here knows."""
+
+
+def find_parts(option: str) -> HostParts | None:
+    """Raises: `HostRefused` for every mistake in the name, the module and the factory."""
+    from cinatra_sdk.errors import HostRefused
+    from cinatra_sdk.host_parts.factory import HOST_VARIABLE, load_host
+
+    named = option or os.environ.get(HOST_VARIABLE, "")
+    if not named:
+        return None
+    if named == ANY_HOST:
+        raise HostRefused(
+            f"--host {ANY_HOST} stands for a function of yours that returns HostParts",
+            hint="put its name there, such as --host parts:lend",
+        )
+    with contextlib.redirect_stdout(sys.stderr):
+        return load_host(named, here=bool(option))
+
+
+# ----------------------------------------------------------------------------
+# What a process lends to runs, and what it opens for them.
 
 
 ALLOW: Final = "OASFLOW_ALLOW"
@@ -272,7 +311,7 @@ def refuse_unknown_flow(opened: RunStore, name: str) -> None:
 
     Raises: `Halt`.
     """
-    from cinatra_sdk.data.text.nearest_name import did_you_mean
+    from cinatra_sdk.data.text.message_words import did_you_mean
 
     names = opened.flow_names() if name else []
     if not name or name in names:
@@ -332,7 +371,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
     Raises: `Halt`, which names a wrong or missing option: a flow with calls is never simulated by
     accident.
     """
-    from cinatra_sdk.outside.platform import SimulatedPlatform
+    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
     from oas_compiler.control.simulation_answers import goes_elsewhere
     from oas_compiler.ir import ApiNode
 
@@ -463,8 +502,8 @@ def _refuse_mixed(options: PlatformOptions) -> None:
 
 
 def _make_http_platform(options: PlatformOptions, base_url: str) -> Platform:
-    from cinatra_sdk.outside.platform import HttpPlatform
     from cinatra_sdk.outside.platform.description import OPAQUE
+    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
     from cinatra_sdk.outside.platform.opaque_responses import listed_opaque
 
     if options.timeout is not None and not options.timeout > 0:

@@ -15,20 +15,22 @@ import functools
 import importlib.metadata
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
 
 from cinatra_sdk.contract import BASE_URL, ENDED
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import resources
-from oas_compiler.cli.host.options import ANY_HOST, GivenOptions
-from oas_compiler.cli.host.resources import ALLOW, RUN_TOKEN
+from oas_compiler.cli.host.options import GivenOptions
+from oas_compiler.cli.host.resources import ALLOW, ANY_HOST, RUN_TOKEN
 from oas_compiler.cli.host.run_resources import Manner, tell_what_is_used
 from oas_compiler.cli.terminal.argument_values import SECRETS, describe_absent
 from oas_compiler.cli.terminal.exits import Exit, Halt
-from oas_compiler.cli.terminal.streams import Member, Words, clean, unbroken
+from oas_compiler.cli.terminal.layout import Member, Words, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,7 +69,7 @@ def list_host_needs(run: Run, source: bytes, lent: HostParts | None) -> list[str
 
 def _describe_flow_needs(source: bytes, lent: HostParts | None) -> Iterator[str]:
     from cinatra_sdk.errors import StoreError
-    from cinatra_sdk.store.flows.flow_kind import OAS, split_source
+    from cinatra_sdk.store.flows.flow_protocol import OAS, split_source
 
     try:
         kind, header = split_source(source)
@@ -232,7 +234,7 @@ def refusal(run: Run, found: Lacking, command: str) -> Halt:
         f"run '{run.id}' needs more than this command gives it; nothing was done",
         exit=Exit.USAGE,
         code="not_configured",
-        then=told(found, command),
+        then=format_lacking(found, command),
         more={
             "lacking": [
                 {"option": lack.option, "why": lack.why, "export": lack.export}
@@ -243,7 +245,7 @@ def refusal(run: Run, found: Lacking, command: str) -> Halt:
     )
 
 
-def told(found: Lacking, command: str) -> list[RenderableType]:
+def format_lacking(found: Lacking, command: str) -> list[RenderableType]:
     """Each lack with its reason, and the complete command."""
     return [
         *reasons(found.lacks),
@@ -320,8 +322,13 @@ def _first_asked(
     run: Run, description: Mapping[str, Any], settings: Mapping[str, str]
 ) -> tuple[str, str] | None:
     """The first missing setting; None where no setting is missing or no setting would help."""
-    from cinatra_sdk.outside.platform import HttpPlatform, platform_from
-    from cinatra_sdk.outside.platform.description import SettingLacking, is_named, takes_credentials
+    from cinatra_sdk.outside.platform.description import (
+        SettingLacking,
+        is_named,
+        platform_from,
+        takes_credentials,
+    )
+    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 
     try:
         platform = platform_from(description, env=settings)

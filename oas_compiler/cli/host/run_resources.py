@@ -22,10 +22,11 @@ from rich.text import Text
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.data.author_json import Json, JsonValue
 from cinatra_sdk.data.sensitive_fields import read_name
-from cinatra_sdk.data.templates.environment_names import ENVIRONMENT_PLACEHOLDER
+from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_PLACEHOLDER
 from cinatra_sdk.outside.platform.call_addresses import shown
 from oas_compiler.cli.host.resources import RUN_TOKEN, Own
-from oas_compiler.cli.terminal.streams import Pieces, clean
+from oas_compiler.cli.terminal.layout import Pieces
+from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.control.simulation_answers import asks_platform
 from oas_compiler.ir import FlowIR, McpTransport, RemoteAgentNode, walk
 
@@ -74,7 +75,7 @@ def stored_flow_asks_platform(source: bytes) -> bool:
 
 def _read_stored_flow(source: bytes) -> FlowIR | None:
     from cinatra_sdk.errors import StoreError
-    from cinatra_sdk.store.flows.flow_kind import OAS, split_source
+    from cinatra_sdk.store.flows.flow_protocol import OAS, split_source
     from oas_compiler.document.component_types import LoaderPolicy
     from oas_compiler.pipeline import Loading, compile_ir
     from oas_compiler.report.diagnostics import CompileError
@@ -235,7 +236,7 @@ def is_code_of_host(source: bytes) -> bool:
     call; source: as in `tell_what_is_used`.
     """
     from cinatra_sdk.errors import StoreError
-    from cinatra_sdk.store.flows.flow_kind import OAS, split_source
+    from cinatra_sdk.store.flows.flow_protocol import OAS, split_source
 
     try:
         kind, header = split_source(source)

@@ -230,7 +230,7 @@ def params(schema: Mapping[str, Any], file: str, settings: Sequence[str]) -> dic
     _require_values(settings, known)
     for key, text in pairs("--set", settings).items():
         if key not in known:
-            from cinatra_sdk.data.text.nearest_name import did_you_mean
+            from cinatra_sdk.data.text.message_words import did_you_mean
 
             nearest = did_you_mean(key, known) or f"it has {', '.join(known) or 'none'}"
             raise Halt(f"--set {key}: the flow has no such input; {nearest}")
@@ -246,7 +246,7 @@ def _require_values(settings: Sequence[str], known: Mapping[str, Any]) -> None:
     if text in known:
         value = "true" if known[text].get("type") == "boolean" else "VALUE"
         raise Halt(f"--set {text}: there is no value; write --set {text}={value}")
-    from cinatra_sdk.data.text.nearest_name import did_you_mean
+    from cinatra_sdk.data.text.message_words import did_you_mean
 
     # The text is repeated only where it is nearly the name of an input: else it may be a secret.
     nearest = did_you_mean(text, known) or f"the inputs are {', '.join(known) or 'none'}"

@@ -28,15 +28,10 @@ from typing import TYPE_CHECKING, Any, Final, ParamSpec
 
 import typer
 
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from oas_compiler.cli.terminal.location import list_location_options
-from oas_compiler.cli.terminal.streams import (
-    OutputLost,
-    Terminal,
-    clean,
-    notes_of_the_log,
-    why_lost,
-)
+from oas_compiler.cli.terminal.printable_text import clean
+from oas_compiler.cli.terminal.streams import OutputLost, Terminal, notes_of_the_log, why_lost
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -196,24 +191,17 @@ def _run_command(terminal: Terminal, work: Callable[[], Exit]) -> Exit:
 def _report_error(terminal: Terminal, error: Exception) -> Exit:
     """Report the error; returns the exit code."""
     # Imported for errors only, so that a successful command does not pay for it.
-    from cinatra_sdk.errors import FlowError
     from oas_compiler.report.diagnostics import CompileError
 
     if isinstance(error, CompileError):
-        return _report_findings(terminal, error)
-    if isinstance(error, Halt):
-        return _print_error(
-            terminal, error.exit, error.code, str(error), then=error.then, more=error.more
-        )
-    if isinstance(error, FlowError):
-        told = _complete_commands(error.for_people)
-        return _print_error(terminal, _exit_of_flow_error(error), error.code, told)
+        return report_findings(terminal, error)
+    known = _find_problem(error)
+    if known is not None:
+        then, more = (error.then, error.more) if isinstance(error, Halt) else ((), {})
+        return _print_error(terminal, *known, then=then, more=more)
     if isinstance(error, OSError):
         what = f"{error.filename or 'the file'}: {error.strerror or type(error).__name__}"
         return _print_error(terminal, Exit.USAGE, "unreadable", what)
-    platform = _platform_error(error)
-    if platform is not None:
-        return _print_error(terminal, platform, str(getattr(error, "code", "")), str(error))
     if os.environ.get(DEBUG_VARIABLE):
         terminal.say(clean("".join(traceback.format_exception(error)), lines=True))
     message = f"unexpected {type(error).__name__}; `oasflow --debug …` shows where"
@@ -222,19 +210,26 @@ def _report_error(terminal: Terminal, error: Exception) -> Exit:
 
 def problem_of(error: Exception) -> tuple[Exit, str, str]:
     """Exit code, code and message of an error that ends one of several targets."""
-    from cinatra_sdk.errors import FlowError
     from oas_compiler.report.diagnostics import CompileError
+
+    if isinstance(error, CompileError):
+        return Exit.FINDINGS, "compile_error", "its flow has errors; oasflow resume shows them"
+    return _find_problem(error) or (Exit.BUG, "bug", f"unexpected {type(error).__name__}")
+
+
+def _find_problem(error: Exception) -> tuple[Exit, str, str] | None:
+    """Exit code, code and message of an error of ours; None for any other."""
+    from cinatra_sdk.errors import FlowError
+    from cinatra_sdk.outside.platform.protocol import PlatformError, PlatformUnreachable
 
     if isinstance(error, Halt):
         return error.exit, error.code, str(error)
     if isinstance(error, FlowError):
         return _exit_of_flow_error(error), error.code, _complete_commands(error.for_people)
-    if isinstance(error, CompileError):
-        return Exit.FINDINGS, "compile_error", "its flow has errors; oasflow resume shows them"
-    platform = _platform_error(error)
-    if platform is not None:
-        return platform, str(getattr(error, "code", "")), str(error)
-    return Exit.BUG, "bug", f"unexpected {type(error).__name__}"
+    if isinstance(error, PlatformError):
+        code = Exit.UNREACHABLE if isinstance(error, PlatformUnreachable) else Exit.FAILED
+        return code, str(getattr(error, "code", "")), str(error)
+    return None
 
 
 _COMMAND: Final = re.compile(r"\boasflow (?:show|follow|runs|gates|records|resume|stop)\b")
@@ -265,63 +260,50 @@ def _print_error(
 ) -> Exit:
     terminal.error(message)
     terminal.say(*then)
-    terminal.data({"error": {"code": code, "message": message, "exit": int(exit_code), **more}})
+    terminal.data(error_document(code, message, exit_code, more))
     return exit_code
 
 
-def _report_findings(terminal: Terminal, error: CompileError) -> Exit:
-    from oas_compiler.cli.terminal.findings_view import (
-        exit_of_findings,
-        finding_record,
-        view_of_findings,
-    )
+def error_document(
+    code: str, message: str, exit_code: Exit, more: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """An error as `--json` prints it."""
+    return {"error": {"code": code, "message": message, "exit": int(exit_code), **more}}
+
+
+def report_findings(
+    terminal: Terminal, error: CompileError, message: str = "", code: Exit | None = None
+) -> Exit:
+    """Report the findings of a flow; returns the exit code.
+
+    message: says what they prevent; empty: how many errors there are.  code: None: by the findings.
+    """
+    from oas_compiler.cli.terminal.findings_view import exit_of_findings, view_of_findings
+    from oas_compiler.report.formats import record
 
     findings = list(error.diagnostics)
-    code = Exit(exit_of_findings(findings))
+    code = Exit(exit_of_findings(findings)) if code is None else code
     terminal.say(view_of_findings(findings))
-    message = f"the flow has {say_number(len(error.diagnostics.errors), 'error')}"
-    terminal.error(message)
-    records = [finding_record(finding) for finding in findings]
-    described = {
-        "code": "compile_error",
-        "message": message,
-        "exit": int(code),
-        "findings": records,
-    }
-    terminal.data({"error": described})
-    return code
+    message = message or f"the flow has {say_number(len(error.diagnostics.errors), 'error')}"
+    more = {"findings": [record(finding) for finding in findings]}
+    return _print_error(terminal, code, "compile_error", message, more=more)
 
 
 def _exit_of_flow_error(error: FlowError) -> Exit:
     from cinatra_sdk import errors
 
-    kinds: tuple[tuple[type[FlowError] | tuple[type[FlowError], ...], Exit], ...] = (
-        # The database answered: this process lacks a setting.
-        ((errors.RunNotFound, errors.NotConfigured), Exit.USAGE),
-        (
-            (
-                errors.RunBusy,
-                errors.RunEnded,
-                errors.RunNotEnded,
-                errors.GateClosed,
-                errors.GateUnreadable,
-                errors.EffectSettled,
-                errors.FlowChanged,
-            ),
-            Exit.CONFLICT,
-        ),
-        (errors.StoreError, Exit.UNREACHABLE),
-        (errors.NodeFailed, Exit.FAILED),
-    )
-    return next((code for kind, code in kinds if isinstance(error, kind)), Exit.USAGE)
-
-
-def _platform_error(error: Exception) -> Exit | None:
-    from cinatra_sdk.outside.platform.protocol import PlatformError, PlatformUnreachable
-
-    if isinstance(error, PlatformUnreachable):
+    # The database answered these two: this process lacks a setting.
+    if isinstance(error, (errors.RunNotFound, errors.NotConfigured)):
+        return Exit.USAGE
+    conflicts = (
+        errors.RunBusy, errors.RunEnded, errors.RunNotEnded, errors.GateClosed,
+        errors.GateUnreadable, errors.EffectSettled, errors.FlowChanged,
+    )  # fmt: skip
+    if isinstance(error, conflicts):
+        return Exit.CONFLICT
+    if isinstance(error, errors.StoreError):
         return Exit.UNREACHABLE
-    return Exit.FAILED if isinstance(error, PlatformError) else None
+    return Exit.FAILED if isinstance(error, errors.NodeFailed) else Exit.USAGE
 
 
 # ----------------------------------------------------------------------------
@@ -356,7 +338,7 @@ def asked_for_nothing(error: Exception) -> str:
     return str(getattr(error, "message", "")) if type(error).__name__ == "NoArgsIsHelpError" else ""
 
 
-def told(error: Any) -> str:
+def describe_misuse(error: Any) -> str:
     """The problem and the command that has it, in one line."""
     context = error.context if isinstance(error, NoCommand) else getattr(error, "ctx", None)
     command = context.command_path if context is not None else "oasflow"
@@ -388,7 +370,7 @@ def _options_of(command: Any) -> list[str]:
 
 
 def _with_nearest(what: str, typed: str, known: Any) -> str:
-    from cinatra_sdk.data.text.nearest_name import did_you_mean  # for errors only
+    from cinatra_sdk.data.text.message_words import did_you_mean  # for errors only
 
     begun = [name for name in known if name.startswith(typed)]
     # Who typed the beginning of one name means that one, however near another is.

@@ -1,4 +1,4 @@
-"""Findings as people read them.  (For programs: `oas_compiler/report/`.)
+"""Findings as text.  (For programs: `oas_compiler/report/`.)
 
 In: `Finding`s.  Out: text with the offending line underlined.
 
@@ -17,15 +17,11 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from oas_compiler.catalog import find
-from oas_compiler.cli.terminal.streams import Lines, clean, unbroken
+from oas_compiler.cli.terminal.layout import Lines, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.findings.finding import Finding
-from oas_compiler.report.formats import record as finding_record
 from oas_compiler.report.source_text import SourceTexts, width
 from oas_compiler.text.safe_text import without_secrets
-
-__all__ = [
-    "excerpt", "exit_of_findings", "finding_record", "finding_lines", "view_of_findings",
-]  # fmt: skip
 
 UNREADABLE: Final = ("OAS001", "OAS002", "OAS003", "OAS004")
 """Codes of findings about a missing document: not found, too large, not UTF-8, not JSON."""

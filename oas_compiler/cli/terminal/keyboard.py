@@ -24,7 +24,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -33,7 +33,9 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from cinatra_sdk.data.text.author_files import read_unlinked
-from oas_compiler.cli.terminal.streams import Terminal, clean, cut, is_terminal, printed
+from cinatra_sdk.light_imports.records import dataclass
+from oas_compiler.cli.terminal.printable_text import clean, cut, printed
+from oas_compiler.cli.terminal.streams import Terminal, is_terminal
 from oas_compiler.text.safe_text import visible
 
 if TYPE_CHECKING:

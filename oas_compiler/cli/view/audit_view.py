@@ -1,4 +1,11 @@
-"""Decision records, replays, packs and proposals as people see them."""
+"""Decision records, replays, packs and proposals as text for people.
+
+In: records of the store of evidence.  Out: text for rich to print; of records and replays also JSON.
+
+    dr_n1_1  DECIDED
+      decision      send_mail 1.2.0
+      outcome       approved
+"""
 
 from __future__ import annotations
 
@@ -10,16 +17,17 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from cinatra_sdk.data.text.plurals import say_number
-from oas_compiler.cli.terminal.streams import Indented, Listing, clean, cut, unbroken
+from cinatra_sdk.data.text.message_words import say_number
+from oas_compiler.cli.terminal.layout import Indented, Listing, unbroken
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.tables import format_since
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
     from cinatra_sdk.governance.records.replay import Replayed
     from cinatra_sdk.store.evidence.decision_records import StoredRecord
+    from cinatra_sdk.store.evidence.governance_sources import PackEntry
     from cinatra_sdk.store.evidence.memory_proposals import StoredProposal
-    from cinatra_sdk.store.evidence.pack_store import PackEntry
 
 
 STYLES: Final[Mapping[str, str]] = {
@@ -72,7 +80,7 @@ def records_table(items: Sequence[StoredRecord], now: datetime) -> Listing:
 
 
 def record_view(stored: StoredRecord) -> RenderableType:
-    """One record: what was decided, by whom, on which grounds, and whether it is intact."""
+    """A record: the decision, its approvers, its grounds, and whether its hash holds."""
     record = stored.record
     head = Text.assemble(Text(clean(record.record_id), style="bold"), "  ", _style(record.status))
     parts = [head, *_list_head(stored), *_list_grounds(record), *_list_figures(record)]
@@ -175,7 +183,7 @@ def describe_replay(replayed: Replayed) -> dict[str, Any]:
 
 
 def replay_view(replayed: Replayed) -> RenderableType:
-    """Whether a replay came to the same, and every place where it did not."""
+    """Whether a replay gave the recorded values, and every place where it did not."""
     lines: list[RenderableType] = []
     if replayed.differences:
         lines.append(Text(f"{clean(replayed.record_id)} differs", style="bold red"))

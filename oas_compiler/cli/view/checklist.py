@@ -11,7 +11,7 @@ Out: the next `Checklist`; in the end the `userResponse` envelope of the ticked 
 In a slot that accumulates, unticked rows are disabled once `maxItems` rows are ticked, as
 Cinatra's ContextSelector does.  A slot that overrides takes one ref: there a new number replaces
 the ticked one.
-Pure: `ask` reads the keyboard, `checklist_view` shows it.
+No input and output here: `ask/gate_dialogue.py` reads the keyboard, `checklist_view` makes the text.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.text import Text
 
-from oas_compiler.cli.terminal.streams import clean, cut
+from cinatra_sdk.light_imports.records import dataclass
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.values import Extent
 
 if TYPE_CHECKING:

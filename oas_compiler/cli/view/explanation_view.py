@@ -1,6 +1,6 @@
-"""An explanation as people read it, made for 80 columns and more.
+"""An explanation as text for 80 columns and more.
 
-In: an `Explanation`.  Out: something rich prints: the flow, its inputs, nodes, gates, sends, calls
+In: an `Explanation`.  Out: text for rich to print: the flow, its inputs, nodes, gates, sends, calls
 and results, and the data that a host derives.
 """
 
@@ -17,9 +17,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from cinatra_sdk.contract import is_send_class
-from cinatra_sdk.data.text.plurals import say_number
-from oas_compiler.cli.terminal.streams import clean as _clean
-from oas_compiler.cli.terminal.streams import cut
+from cinatra_sdk.data.text.message_words import say_number
+from oas_compiler.cli.terminal.printable_text import clean as _clean
+from oas_compiler.cli.terminal.printable_text import cut
 from oas_compiler.explain import Explanation
 from oas_compiler.explain.explanation import (
     TOOL_WORDS,
@@ -89,9 +89,9 @@ def risk_style(risk: str) -> str:
 
 
 # ----------------------------------------------------------------------------
-# The nodes of an explanation, its gates and its sends, as people read them.
+# The nodes of an explanation, its gates and its sends.
 #
-# In: an `Explanation`.  Out: something rich prints.
+# In: an `Explanation`.  Out: text for rich to print.
 #
 #     ◆ review  InputMessageNode  step 1 · read_only
 #         then   send
@@ -143,7 +143,7 @@ def title_of(node: NodeFacts, *, full: bool = False) -> Text:
 
 
 def find_showing_gates(explained: Explanation) -> dict[str, tuple[str, ...]]:
-    """Path of a node → the ids of the gates that show what it put out, without an edge."""
+    """Path of a node → the ids of the gates that show its outputs without an edge."""
     found: dict[str, tuple[str, ...]] = {}
     for node in explained.nodes:
         around = node.path.removesuffix(node.id)

@@ -1,13 +1,13 @@
-"""What needs a person, as people see it and as `--json` prints it.
+"""Gates, calls and failed runs that wait for a person: as a table for people, as records for `--json`.
 
-In: records of `RunStore.needs`, and the options of each run.  Out: a table, or a record for each; both
-with the commands that answer, which can be typed as they stand.
+In: records of `RunStore.needs`, and the options of each run.  Out: a table, or one record for each
+need; both hold the commands that answer, ready to be typed.
 
     RUN  NEEDS     AT            FLOW        STARTED BY  CONTENT        STEP  RISK     AGE    COMMAND
     n1   decision  confirm_send  Newsletter  ann         subject: Bees  2     send_…   4 min  oasflow …
 
-Where this is too wide, cells are cut and the commands stand below their row; on a narrow terminal each
-row is a block of lines:
+Where the table is too wide, cells are cut and the commands stand below their row; on a narrow terminal
+each row becomes a block of lines:
 
     n1 · decision at confirm_send · 4 min · risk send_external_message · step 2
       Newsletter · started by ann · subject: Bees
@@ -17,7 +17,6 @@ row is a block of lines:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -27,15 +26,9 @@ from rich.text import Text
 
 from cinatra_sdk.api.gate_json import find_place, find_risk, make_gate, make_need, make_wait
 from cinatra_sdk.contract import CALL_STEP
-from oas_compiler.cli.terminal.streams import (
-    Compact,
-    Indented,
-    Listing,
-    Pieces,
-    clean,
-    cut,
-    unbroken,
-)
+from cinatra_sdk.light_imports.records import dataclass
+from oas_compiler.cli.terminal.layout import Compact, Indented, Listing, Pieces, unbroken
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.run_view import command_line, commands_of, settle_commands
 from oas_compiler.cli.view.tables import format_since
 
@@ -61,8 +54,8 @@ _MOST_FLOW: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class OneLine:
-    """Pieces, and a text behind them that is cut where the line ends; where it would have too little
-    room there, it has a line of its own.
+    """Pieces, and a last text that is cut at the end of the line; without enough room behind the
+    pieces, the text stands on the next line.
     """
 
     pieces: Sequence[Text]
@@ -119,7 +112,7 @@ def needs_table(
 
 
 def _build_block(need: Need, now: datetime, commands: Sequence[str]) -> list[RenderableType]:
-    """The lines of one row where no table has room: what and where, of which flow and whose, how."""
+    """The lines of a row where no table has room: the need and its place, the flow, the commands."""
     step, risk = _describe_step(need)
     place = find_place(need)
     head = [
@@ -148,8 +141,8 @@ def _make_pieces(*texts: str) -> list[Text]:
 
 
 def ways_to_answer(need: Need, given: GivenOptions) -> list[str]:
-    """The command that approves a gate, or goes on with a failed run; of a call, one for each of what
-    may have happened, which only a person knows who has looked.
+    """The command that approves a gate or resumes a failed run; for a call two commands: only a person
+    who has looked knows whether it happened.
     """
     if need.kind == "gate":
         return commands_of(need.run_id, need.gate, given)[:1]
@@ -159,7 +152,7 @@ def ways_to_answer(need: Need, given: GivenOptions) -> list[str]:
 
 
 def need_record(need: Need, now: datetime, given: GivenOptions) -> dict[str, Any]:
-    """As the SDK tells it, with the commands; given: the options of its run's commands."""
+    """The record of the SDK, with the commands; given: the options of commands on the run."""
     commands = ways_to_answer(need, given)
     return {**make_need(need, now), "command": commands[0], "commands": commands}
 

@@ -1,6 +1,6 @@
-"""Runs, gates and decisions as people see them.
+"""A run and its gates as text, and the commands that answer a gate or settle a call.
 
-In: records of the store.  Out: something rich prints; every text from outside is made safe.
+In: records of the store.  Out: text for rich to print; every text from outside is made safe.
 
     gate_view(gate)   ->  ◆ Review the draft   step 1 · risk read_only · review_draft
                             topic  Bees
@@ -27,14 +27,8 @@ from oas_compiler.cli.host.resources import Own
 from oas_compiler.cli.host.run_requirements import export_first, reasons
 from oas_compiler.cli.host.run_resources import addresses
 from oas_compiler.cli.terminal.argument_values import blank_out
-from oas_compiler.cli.terminal.streams import (
-    Indented,
-    Member,
-    Pieces,
-    Words,
-    clean,
-    unbroken,
-)
+from oas_compiler.cli.terminal.layout import Indented, Member, Pieces, Words, unbroken
+from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.view.checklist import (
     Checklist,
     checklist_view,
@@ -75,9 +69,9 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------------
-# What was said in a run, as people see it.
+# The messages of a run.
 #
-# In: records of messages.  Out: something rich prints.
+# In: records of messages.  Out: text for rich to print.
 #
 #     said before it
 #       user       Send the report to Ada.
@@ -85,7 +79,7 @@ if TYPE_CHECKING:
 
 
 def said_view(said: Sequence[Mapping[str, JsonValue]], extent: Extent) -> RenderableType:
-    """The conversation of a flow that waits, each message behind the role of who said it."""
+    """The messages before a gate, each behind the role of its author."""
     parts: list[RenderableType] = [Text("said before it", style="bold")]
     for message in said:
         role = str(message.get("role", ""))
@@ -99,12 +93,12 @@ def said_view(said: Sequence[Mapping[str, JsonValue]], extent: Extent) -> Render
 def without_offer(
     said: Sequence[Mapping[str, JsonValue]], selector: Selector
 ) -> list[Mapping[str, JsonValue]]:
-    """The messages but those that only carry this selection to its gate: its checklist shows it."""
+    """The messages without the offer of this selection, which the checklist of its gate shows."""
     return [one for one in said if offered_in(one.get("content")) != selector]
 
 
 def list_said(message: Mapping[str, JsonValue]) -> list[JsonValue]:
-    """What a message says: its text, and the calls that a model asks for in it."""
+    """The text of a message, and the calls that a model asks for in it."""
     content, calls = message.get("content", ""), message.get("tool_calls")
     asked = [one for one in calls if isinstance(one, Mapping)] if isinstance(calls, list) else []
     told: list[JsonValue] = [content] if content or not asked else []
@@ -152,9 +146,6 @@ def _describe_offer(content: Any) -> str:
 
 MAX_ERROR: Final = 2_000
 """Characters of an error with its remedy, or of a reason."""
-
-
-# ------------------------------------------------------------------------ lists
 
 
 # ------------------------------------------------------------------------ one gate
@@ -234,7 +225,7 @@ def _format_asked_fields(form: AnswerForm) -> list[RenderableType]:
 
     Empty for a gate that asks for a yes.
     """
-    from cinatra_sdk.data.port_schemas import properties_of
+    from cinatra_sdk.data.ports import properties_of
     from oas_compiler.cli.view.values import kind, words_of
 
     if form.fields_schema is None:
@@ -257,8 +248,63 @@ def _is_message(value: Any) -> bool:
 
 
 def below_heading(part: RenderableType) -> Indented:
-    """A part of a gate's view, below the gate's name; also when it is shown again."""
+    """A part of the view of a gate, below the name of the gate."""
     return Indented(part, by=2)
+
+
+# ----------------------------------------------------------------------------
+# Gates of the same node in several runs: first what all of them show, then the rest of each gate.
+#
+#     ◆ Review the draft   step 1 · risk read_only · review_draft
+#       the same at all 2:
+#         body  Hello
+#     1 of 2 · run n1 · waiting · Newsletter
+#       topic  Bees
+#     2 of 2 · run n2 · waiting · Newsletter
+#       topic  Ants
+#
+# Together the parts show all that `gate_view` shows.
+
+
+def has_plain_view(gate: Gate) -> bool:
+    """Whether `gate_view` of a gate is its heading, its description and its values, and no more."""
+    from cinatra_sdk.gates.forms.selection_form import SelectionForm
+
+    is_special = isinstance(gate.form, SelectionForm) or gate.question or gate.said
+    return bool(gate.values) and gate.step != 0 and not is_special
+
+
+def shared_view(gates: Sequence[Gate], extent: Extent | None = None) -> RenderableType:
+    """What gates of one node in several runs have in common: their heading, their description and the
+    values that all of them show; `rest_view` shows the rest of each.
+    """
+    parts, common = description_of(gates[0]), find_common(gates)
+    if common:
+        parts.append(Text(f"the same at all {len(gates)}:", style="dim"))
+        parts += [below_heading(part) for part in values_after_message(common, extent or Extent())]
+    return Group(gate_heading(gates[0]), *(below_heading(part) for part in parts))
+
+
+def rest_view(
+    gate: Gate, common: Mapping[str, Any], extent: Extent | None = None
+) -> RenderableType:
+    """The values of a gate that are not `common` to the gates shown with it."""
+    rest = {name: value for name, value in gate.values.items() if name not in common}
+    parts = values_after_message(rest, extent or Extent()) or [Text("as above", style="dim")]
+    return Group(*(below_heading(part) for part in parts))
+
+
+def find_common(gates: Sequence[Gate]) -> dict[str, Any]:
+    """The values that all of the gates show, compared as JSON: 1 and true are two values."""
+    shown = [{name: json.dumps(v) for name, v in gate.values.items()} for gate in gates]
+    return {
+        name: value
+        for name, value in gates[0].values.items()
+        if all(one.get(name) == shown[0][name] for one in shown)
+    }
+
+
+# ------------------------------------------------------------------------ commands
 
 
 def how_to_answer(run_id: str, gate: Gate, given: GivenOptions) -> RenderableType:
@@ -267,7 +313,7 @@ def how_to_answer(run_id: str, gate: Gate, given: GivenOptions) -> RenderableTyp
 
 
 def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
-    """As `how_to_answer`; the first one approves the gate."""
+    """The commands that answer a gate; the first command approves it."""
     from cinatra_sdk.gates.forms.approval_forms import TextForm
 
     def command(name: str, *more: str) -> str:
@@ -292,7 +338,7 @@ def commands_of(run_id: str, gate: Gate, given: GivenOptions) -> list[str]:
 def command_with_data(gate: Gate, run_id: str, given: GivenOptions) -> str:
     """The command that approves a gate with data, or with artifacts, that fit it.
 
-    What the person has to say stands there as …, which is refused: an example would be an answer.
+    A … stands for the words of the person, and is refused: an example would be an answer.
     """
     selected = options_of_form(gate.form)
     if selected is None and takes_any_text(gate):
@@ -303,7 +349,7 @@ def command_with_data(gate: Gate, run_id: str, given: GivenOptions) -> str:
 
 
 def settle_commands(run_id: str, key: str, given: GivenOptions, *more: str) -> list[str]:
-    """The two commands that settle a call: it happened, and gave …; or it did not happen."""
+    """The two commands that settle a call: one for a call that happened, one for a call that did not."""
     return [
         given.command("settle", run_id, key, *shlex.split(words), *more)
         for words in (HAPPENED, DID_NOT_HAPPEN)
@@ -311,11 +357,16 @@ def settle_commands(run_id: str, key: str, given: GivenOptions, *more: str) -> l
 
 
 def seen_of(gate: Gate) -> tuple[str, str]:
-    """The option that says what a decision is about: what the gate shows now."""
+    """The option with the hash of the gate's content, which a decision is about."""
     return ("--shown", gate.shown[:SHORT])
 
 
 # ------------------------------------------------------------------------ one run
+
+
+def extent_of(run_id: str, given: GivenOptions, *, whole: bool = False) -> Extent:
+    """How much of a run's values is shown, and the command that shows all of them."""
+    return Extent(whole=whole, way=f"{given.command('show', run_id, '--full')} has all")
 
 
 def outcome_view(
@@ -328,8 +379,7 @@ def outcome_view(
     given: options for the commands that continue the run.  names: artifact id → name, for gates
     that ask for a context selection.
     """
-    extent = Extent(way=f"{given.command('show', run.id, '--full')} has all")
-    return Group(*_format_outcome(run, given, extent, names))
+    return Group(*_format_outcome(run, given, extent_of(run.id, given), names))
 
 
 def run_view(

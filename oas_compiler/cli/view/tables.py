@@ -1,4 +1,4 @@
-"""Tables of runs, gates, decisions and chosen artifacts."""
+"""Tables of runs, decisions, settlements, models and artifacts; ages and moments in their cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from rich.text import Text
 
 from cinatra_sdk.api.run_json import list_needs
 from cinatra_sdk.data.text.person_texts import recorded_name
-from oas_compiler.cli.terminal.streams import Listing, clean, cut
+from oas_compiler.cli.terminal.layout import Listing
+from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.view.checklist import slot_chosen
 from oas_compiler.cli.view.values import Extent, cell
 
@@ -72,7 +73,7 @@ def _run_cells(run: Run, now: datetime, of_tenants: bool, unknown: Unknown) -> l
 
 
 def _waits_at(run: Run, unknown: Sequence[str]) -> list[str]:
-    """Its gates; and in round brackets the command that it waits for where that is another one."""
+    """The gates of a run; in round brackets the other commands that it waits for."""
     words = {"call": "(settle {})", "failed": "(resume: {})"}
     needs = [clean(words.get(kind, "{}").format(name)) for kind, name in list_needs(run, unknown)]
     return [*needs, "(cannot be read)"] if run.unreadable else needs

@@ -1,6 +1,6 @@
-"""JSON values as a person reads them: at a gate, in a run, in an answer.
+"""JSON values as text for people: at a gate, in a run, in an answer.
 
-In: any JSON.  Out: something rich prints.
+In: any JSON.  Out: text for rich to print.
 
     {"subject": "Hello", "recipients": [{"name": "Ann"}, {"name": "Bo"}]}
         ->  subject     Hello
@@ -9,8 +9,8 @@ In: any JSON.  Out: something rich prints.
               Ann
               Bo
 
-Long texts and long lists are cut, and say so with the way to all of it; an `Extent` says how much
-is shown, and afterwards whether anything was left out.
+Long texts and long lists are cut, with a note of how to see all.  An `Extent` sets how much is shown,
+and afterwards holds whether anything was left out.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from rich import box
@@ -27,12 +26,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cinatra_sdk.data.port_schemas import Schema, choices, properties_of, read_type
+from cinatra_sdk.data.ports import Schema, choices, properties_of, read_type
 from cinatra_sdk.data.schema.problems import first_problem
-from cinatra_sdk.data.text.plurals import say_number
+from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.argument_values import NOT_JSON, decoded
-from oas_compiler.cli.terminal.streams import Fitting, Widths, clean, cut
+from oas_compiler.cli.terminal.layout import Fitting, Widths
+from oas_compiler.cli.terminal.printable_text import clean, cut
 
 MAX_CELL: Final = 60
 MAX_NAME: Final = 60
@@ -400,7 +401,7 @@ def takes_any_text(gate: Gate) -> bool:
 
     A text from a list, or of a given form, is better shown by an example.
     """
-    from cinatra_sdk.data.port_schemas import properties_of
+    from cinatra_sdk.data.ports import properties_of
     from cinatra_sdk.errors import AnswerInvalid
     from cinatra_sdk.gates.decisions import Decision
 

@@ -23,7 +23,8 @@ from cinatra_sdk import HostContext, SimulatedPlatform
 from cinatra_sdk.engine.host_context import context_of
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.effects import Effect, admit
+from cinatra_sdk.outside.effects.effect import Effect
+from cinatra_sdk.outside.effects.permits import admit
 
 
 def both(left: Mapping[str, Any] | None, right: Mapping[str, Any] | None) -> dict[str, Any]:

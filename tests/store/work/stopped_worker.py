@@ -57,7 +57,7 @@ class Steps(Branches):
 
         from cinatra_sdk import HostContext
         from cinatra_sdk.engine.host_context import context_of
-        from cinatra_sdk.outside.effects import admit
+        from cinatra_sdk.outside.effects.permits import admit
         from tests.store.work.branches import State, effect_of, finish
 
         def act(name: str) -> Any:

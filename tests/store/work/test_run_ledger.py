@@ -14,7 +14,8 @@ import pytest
 
 from cinatra_sdk import RunEnded, RunStore
 from cinatra_sdk.errors import AnswerInvalid, EffectSettled, FenceLost
-from cinatra_sdk.outside.effects import Begun, EffectResult, Ledger, Stored, Usage, current_key
+from cinatra_sdk.outside.effects.door import Begun, Ledger, Stored, current_key
+from cinatra_sdk.outside.effects.effect import EffectResult, Usage
 from cinatra_sdk.store.work.run_ledger import RunLedger
 from oas_compiler import compile_flow
 from tests.effects.ledger_contract import Bench, LedgerContract

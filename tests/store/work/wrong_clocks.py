@@ -80,10 +80,10 @@ def _read_last_moment(store: RunStore) -> float:
 
 def _take_the_heed_away() -> None:
     """The control: ids come from the clock alone, and nobody looks at clocks."""
-    from cinatra_sdk.engine import lineage, thread_owner
+    from cinatra_sdk.engine import graph_input, lineage
     from cinatra_sdk.langgraph_internals import checkpoint_ids
 
     nothing: Any = lambda *_: True  # noqa: E731 - three places
     checkpoint_ids.move_ids_beyond = nothing
     lineage.move_ids_beyond = nothing
-    thread_owner.move_ids_beyond = nothing
+    graph_input.move_ids_beyond = nothing

@@ -1,4 +1,6 @@
-"""The calls that a model asks for in one reply: which is made next, and which cannot be made.
+"""The loop of a model and its tools, as pure steps: the calls of one reply, and the words of tools.
+
+    describe_function("search", "Finds texts.", schema)    a tool as the model is told of it
 
     calls = list_calls(message, visit=2)     [{"id": "call_1", "name": "search", "args": {"query": "bees"}}, …]
     for step in walk_calls(calls, tools):
@@ -6,17 +8,25 @@
         UnmadeCall(call=…, why="unknown", problem="the tools are: …")      told to the model
 
 A loop whose calls are made elsewhere keeps the index of the call and walks on behind it (`first`).
+
+Two doors take these steps, each with a state of its own: the nodes of an agent (`agents/`), where a call
+is a visit of another node and may wait for a person, and the route of the language model (`host/bridge/`),
+where a conversation is one request.
+A governed run (`governance/loop/`) holds no conversation: its planner gives a whole plan, which is judged
+before anything is called.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.schema.problems import first_problem
+from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
@@ -144,3 +154,30 @@ def _judge(
     except ArgumentsUnusable as error:
         return UnmadeCall(call=call, why="unusable", problem=str(error))
     return DueCall(index=index, call=call, tool=tool, arguments=arguments)
+
+
+def describe_function(name: str, description: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The tool in the form that every chat model of LangChain's takes.
+
+    description: empty: the name stands for it, since providers refuse a tool without one.
+    parameters: JSON Schema of an object with the arguments.
+    """
+    about = {"name": name, "description": description or name, "parameters": dict(parameters)}
+    return {"type": "function", "function": about}
+
+
+def bind_tools(
+    model: Any, functions: Sequence[Mapping[str, Any]], arguments: Mapping[str, Any]
+) -> Any:
+    """The model with its tools, and with what goes along beside the messages.
+
+    Raises: `NotImplementedError` for a model that takes no tools.
+    """
+    if functions:
+        return model.bind_tools(list(functions), **arguments)
+    return model.bind(**arguments) if arguments else model
+
+
+def format_result(value: Any) -> str:
+    """What a tool gave, as the model reads it: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -22,7 +22,7 @@ while an ordinary word that is covered in a printout does no harm.  A text is co
     random text (`is_mixed`);
   - a name that means a password in any language (`password`, `passwort`, `mot_de_passe`; in `auth`
     also `pw`, `pass`): every literal of some letters, also a word or several;
-  - the name of a one-time code or a PIN (`otp`, `cvv`, `pin`): what is one (`one_time_codes.py`);
+  - the name of a one-time code or a PIN (`otp`, `cvv`, `pin`): what is one (`credential_names.py`);
   - the name of a cookie that is a session's or a token (`sid`): every literal of some letters;
 * it is a number of four digits or more under a clear name, of six or more under a probable one;
 * in a text of any name, such a name stands with such a value: in the query, the fragment or the user
@@ -46,11 +46,14 @@ from cinatra_sdk.data.ports import REFERENCE
 from oas_compiler.checks.lookup.credential_names import (
     ALL_OF_A_PASSWORD,
     Certainty,
+    find_code_kind,
     is_about_a_login,
     is_clear_plural,
+    is_code,
     is_password_name,
     judge_name,
     set_of,
+    split_name,
     write_plain,
 )
 from oas_compiler.checks.lookup.credentials import (
@@ -62,7 +65,6 @@ from oas_compiler.checks.lookup.credentials import (
     stands_for_another,
     stands_under,
 )
-from oas_compiler.checks.lookup.one_time_codes import find_code_kind, is_code, split_name
 from oas_compiler.checks.subject import Text, collect_numbers, collect_texts
 from oas_compiler.ir import JsonValue
 

@@ -1,5 +1,7 @@
-"""`did you mean …?`: the known name that is nearest to a wrong one.
+"""Words that messages need: numbers of things, and the known name that is nearest to a wrong one.
 
+say_number(3, "run")                           ->   "3 runs"
+say_number(2, "entry", "entries")              ->   "2 entries"
 did_you_mean("strat", {"start", "end"})        ->   'did you mean "start"?'
 is_slip_of_short("ulr", "url")                 ->   True
 """
@@ -9,6 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
+
+
+def say_number(count: int, one: str, many: str = "") -> str:
+    """many: the words for every other number than one; empty takes an s behind `one`."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
 
 LONGEST_COMPARED: Final = 200
 """Longest name that is compared: the time grows with the square of the length."""

@@ -1,17 +1,23 @@
-"""Packs in Postgres: published once per version, and never changed.
+"""What governed runs read from Postgres: packs, and evidence.
 
-packs = StoredPacks(store.database)
-packs.publish(pack, by="ann")
-Governance(registry=packs, …)
+    packs = StoredPacks(store.database)
+    packs.publish(pack, by="ann")               once per version, and never changed
+    Governance(registry=packs, ports=GovernancePorts(evidence=stored_evidence(store.database)))
+
+    attachment:att_1#sha256:2f9c…            a file of the run's tenant with these bytes
+    context:artifact/revision/assertion      an artifact of the run's tenant, exactly this revision
+
+A file of another tenant, a deleted file, and a file with other bytes are all missing: nobody learns why.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.governance.contracts.invocation import RunContext
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.packs.pack_registry import (
     EVERY_TENANT,
@@ -25,6 +31,8 @@ from cinatra_sdk.governance.packs.pack_registry import (
     require_tenant,
 )
 from cinatra_sdk.governance.packs.rulebook import require_sound
+from cinatra_sdk.governance.run.evidence import Evidence, EvidenceReader
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import every, one
 from cinatra_sdk.store.arguments import read_actor
 from cinatra_sdk.store.database import Database
@@ -104,3 +112,30 @@ class StoredPacks:
         with self._database.connection() as connection:
             rows = every(connection, "list_packs", {"tenant": tenant})
         return [PackEntry(**row) for row in rows]
+
+
+def stored_evidence(database: Database) -> Mapping[str, EvidenceReader]:
+    """Readers by the kind of reference."""
+
+    def read_attachment(ref: str, run: RunContext) -> Evidence | None:
+        artifact, _, digest = ref.removeprefix("attachment:").partition("#sha256:")
+        asked = {"tenant": run.tenant_id, "artifact_id": artifact, "sha256": digest}
+        with database.connection() as connection:
+            found = one(connection, "find_attachment_of_content", asked)
+        if found is None:
+            return None
+        return Evidence(ref, f"sha256:{digest}", run.tenant_id, text=found["title"] or artifact)
+
+    def read_artifact(ref: str, run: RunContext) -> Evidence | None:
+        parts = ref.removeprefix("context:").split("/")
+        if len(parts) != 3:
+            return None
+        names = ("artifact_id", "revision_id", "assertion_id")
+        asked = {"tenant": run.tenant_id, **dict(zip(names, parts, strict=True))}
+        with database.connection() as connection:
+            found = one(connection, "find_pinned_artifact", asked)
+        if found is None:
+            return None
+        return Evidence(ref, f"sha256:{found['sha256']}", run.tenant_id, text=found["name"])
+
+    return {"attachment": read_attachment, "context": read_artifact}

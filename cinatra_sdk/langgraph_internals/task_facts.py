@@ -2,12 +2,16 @@
 
 In: the configuration of the running node.  Out: plain values, or `NOT_TOLD` where LangGraph gives no value
 although the node runs in a graph; the caller decides whether it can go on without the value.
+
+And the mark by which LangGraph leaves a pause open whose answer did not fit (`is_invalid_resume`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
+
+from langgraph.errors import is_invalid_resume
 
 from cinatra_sdk.langgraph_internals.keys import (
     CHECKPOINTER,
@@ -92,3 +96,13 @@ def _read_metadata(config: Config) -> Mapping[str, Any]:
 
 def _read_configurable(config: Config) -> Mapping[str, Any]:
     return config.get("configurable") or {}
+
+
+__all__ = ["copy_mark", "is_invalid_resume"]
+
+
+def copy_mark(error: BaseException, onto: BaseException) -> None:
+    """Let LangGraph treat `onto` as it treats `error`: the pause stays open, and what runs beside it
+    goes on.
+    """
+    onto.__dict__.update(vars(error))

@@ -1,6 +1,7 @@
-"""`RoutedPlatform`: answers the calls of a flow by functions, one for each named route.
+"""A platform made of functions: one for each named route, answered in this process and over HTTP alike.
 
-In: a `PlatformCall`.  Out: the route's value, or the error that an `HttpPlatform` would raise for it.
+In: a `PlatformCall`.  Out: the value of its route, which is called with a `RouteCall`, or the error that an
+`HttpPlatform` would raise for it.
 
     platform = RoutedPlatform({"POST /api/greet": greet}, beyond=None)
     platform.call(… "{{CINATRA_BASE_URL}}/api/greet" …)       {"text": "Hello Ann"}
@@ -20,15 +21,16 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from dataclasses import field, replace
+from typing import Any, Final, TypeAlias, TypeVar
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.platform.call_addresses import AllowEntry
 from cinatra_sdk.outside.platform.protocol import (
     BASE_URL_PLACEHOLDER,
@@ -38,14 +40,75 @@ from cinatra_sdk.outside.platform.protocol import (
 )
 from cinatra_sdk.outside.platform.wire_request import Prepared, RequestRules, prepare
 from cinatra_sdk.outside.platform.wire_response import Decoded, Response, judge
-from cinatra_sdk.outside.routes.route_call import (
-    Handler,
-    RouteCall,
-    RouteError,
-    RouteReply,
-    RunOwner,
-)
 from cinatra_sdk.threads import call_beside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOwner:
+    """Whose call it is; an empty field says that the host does not know."""
+
+    run_id: str = ""
+    tenant: str = ""
+    """Organisation of the run: rows of another are never read or written."""
+    person: str = ""
+    """The run's owner, with whose authority a route acts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteCall:
+    """One call of a route."""
+
+    method: str
+    path: str
+    """Below the platform's address: `/api/llm-bridge`."""
+    body: JsonValue = field(default=None, repr=False)
+    owner: RunOwner = RunOwner()
+    context_id: str = ""
+    """The conversation."""
+    idempotency_key: str = ""
+    """The same for a call that is made again; empty where the caller gave none."""
+    node: str = ""
+    """Path of the calling node; over HTTP its id where it is signed, else empty."""
+    visit: int = 0
+    """How often the node was reached, from 1; 0 over HTTP, where nobody says it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteReply:
+    """What a route gave: a status and a JSON body, as they go over HTTP."""
+
+    status: int
+    body: JsonValue
+
+
+class RouteError(Exception):
+    """A route's refusal: status, code and one sentence; it must quote no value of the body.
+
+    `more` adds members to the JSON body, `{"error": code, "message": …}`, or replaces them.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        more: Mapping[str, JsonValue] | None = None,
+    ) -> None:
+        super().__init__(f"{status} {code}: {message}")
+        self.status = status
+        self.code = code
+        self.message = message
+        self.more = dict(more or {})
+
+    def reply(self) -> RouteReply:
+        body: dict[str, JsonValue] = {"error": self.code, "message": self.message, **self.more}
+        return RouteReply(status=self.status, body=body)
+
+
+Handler: TypeAlias = "Callable[[RouteCall], JsonValue | Awaitable[JsonValue]]"
+"""Answers a route, or raises `RouteError`.  An async handler runs on the loop of `route_platform.py`."""
+
 
 # ----------------------------------------------------------------------------
 # The event loop of routes that await: one per process, in a thread of its own.

@@ -17,8 +17,8 @@ from typing import Final, Literal, TypeAlias
 from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import CheckpointsUnusable
 from cinatra_sdk.events import RunEvent
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows
-from cinatra_sdk.records import dataclass
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.replay import Evidence, Replay, load_evidence, replay_run

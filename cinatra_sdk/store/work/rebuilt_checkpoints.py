@@ -21,8 +21,12 @@ from cinatra_sdk.langgraph_internals.postgres_saver import OpenedSaver, knows_st
 from cinatra_sdk.postgres.connection import Rows, one
 from cinatra_sdk.store.work.checkpoint_damage import count_values
 from cinatra_sdk.store.work.claims import build_fence_error
-from cinatra_sdk.store.work.event_rows import list_event_columns, list_gate_columns
-from cinatra_sdk.store.work.statement import Gathered, UnknownWrites
+from cinatra_sdk.store.work.statement import (
+    Gathered,
+    UnknownWrites,
+    list_event_columns,
+    list_gate_columns,
+)
 
 
 class _Gatherer(OpenedSaver):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from oas_compiler.catalog.dependency_cards import DEPENDENCIES
 from oas_compiler.catalog.front_cards import BUILDING, FIELDS, READING, REFERENCES
 from oas_compiler.checks.all_rules import RULES
 from oas_compiler.checks.rule_packs import GROUP, RulePacks, read_rule_packs
@@ -16,7 +17,8 @@ def load_rule_packs() -> RulePacks:
     # Looking at what is installed takes as long as checking a small file.
     from importlib.metadata import entry_points
 
-    cards = (*READING, *REFERENCES, *FIELDS, *BUILDING, *(rule.card for rule in RULES))
+    own = (*READING, *REFERENCES, *FIELDS, *BUILDING, *DEPENDENCIES)
+    cards = (*own, *(rule.card for rule in RULES))
     return read_rule_packs(entry_points(group=GROUP), cards)
 
 

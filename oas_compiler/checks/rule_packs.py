@@ -181,7 +181,7 @@ def _read_pack(
     return replace(pack, rules=tuple(replace(rule, package=package) for rule in pack.rules))
 
 
-def _list_flaws(pack: RulePack, taken: Collection[str], packs: Collection[str]) -> Iterator[str]:
+def _list_flaws(pack: Any, taken: Collection[str], packs: Collection[str]) -> Iterator[str]:
     if not isinstance(pack.title, str) or not pack.title.strip():
         yield "its title is no text"
     if type(pack.rules) is not tuple or not pack.rules:

@@ -1,6 +1,7 @@
 """Pages of lists as JSON: the items under their name, and the cursor of the next page.
 
-make_run_page(store.page(status="failed"))  ->  {"runs": [{"id": "n1", …}], "next": "WyIyMDI2…"}
+page = store.page(status="failed")
+make_run_page(page, store.unknown_keys(page.items))  ->  {"runs": [{"id": "n1", …}], "next": "WyIyMDI2…"}
 
 A surface that adds something to each item, as the command line adds commands, makes the items itself and
 takes `make_page_end` for the rest.
@@ -10,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pydantic import with_config
 from typing_extensions import TypedDict
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.pages import Page
     from cinatra_sdk.store.runs.decision_rows import GateDecision
     from cinatra_sdk.store.runs.needs import NeedPage
-
-_NO_CALLS: Final[Mapping[str, Sequence[str]]] = MappingProxyType({})
 
 
 @with_config(DESCRIBED)
@@ -92,8 +90,10 @@ class EventListJson(TypedDict):
     events: list[EventJson]
 
 
-def make_run_page(page: Page[Run], unknown: Mapping[str, Sequence[str]] = _NO_CALLS) -> RunPageJson:
-    """unknown: run id → the keys of its calls that have to be settled."""
+def make_run_page(page: Page[Run], unknown: Mapping[str, Sequence[str]]) -> RunPageJson:
+    """unknown: run id → the keys of its calls that have to be settled, as `RunStore.unknown_keys` has them;
+    without them a run would seem to need nobody.
+    """
     runs = [make_run_summary(run, unknown.get(run.id, ())) for run in page.items]
     return {"runs": runs, "next": page.next or None}
 

@@ -12,7 +12,7 @@ A surface makes one for each request: it lends the connections of `store`, and c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
@@ -539,7 +539,7 @@ class PersonStore(RunStore):
         return super().unknown(run_id, tenant=tenant)
 
     def unknown_keys(
-        self, runs: Iterable[Run], *, tenant: str | None = None
+        self, runs: Sequence[Run], *, tenant: str | None = None
     ) -> dict[str, tuple[str, ...]]:
         """As the store's, of the runs that the person sees."""
         return super().unknown_keys(runs, tenant=self._tenant(tenant))

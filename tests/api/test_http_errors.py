@@ -17,8 +17,10 @@ from cinatra_sdk.errors import (
     InputInvalid,
     NotAllowed,
     NotConfigured,
+    RunExists,
     RunNotCompleted,
     RunNotFound,
+    StoreUnreachable,
 )
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.platform import PlatformError, PlatformUnreachable
@@ -56,6 +58,7 @@ def test_every_class_of_the_trees_stands_in_the_table_with_its_code() -> None:
     ("error", "status", "code"),
     [
         (RunNotFound("there is no run 'n1'"), 404, "run_not_found"),
+        (RunExists("there is a run 'n1' already"), 409, "run_exists"),
         (NotAllowed("ann may not", code="four_eyes"), 403, "four_eyes"),
         (ContextError("slot_missing", "no slot"), 404, "slot_missing"),
         (GovernanceRefused("BUDGET_EXCEEDED", "used up"), 429, "BUDGET_EXCEEDED"),
@@ -78,3 +81,14 @@ def test_a_class_of_somebody_else_has_the_status_of_the_class_above() -> None:
 def test_the_detail_says_what_a_person_can_do_and_nothing_for_programs() -> None:
     error = NotConfigured("no address", hint="give --base-url", in_python="HostParts(settings=…)")
     assert make_error(error)["detail"] == "no address (give --base-url)"
+
+
+def test_an_unreachable_database_is_not_described_to_strangers() -> None:
+    error = StoreUnreachable("the database crm at db.internal:5432 refuses", hint="see --db")
+    assert status_of(error) == 503
+    told = make_error(error)
+    assert told == {
+        "detail": "the database of the runs cannot be reached now (try again later)",
+        "code": "store_error",
+    }
+    assert "db.internal" in str(error), "the log of the operator has it"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, Unpack
 
 from cinatra_sdk.contract import STATUSES, Status, is_known_risk
-from cinatra_sdk.errors import RunNotFound
+from cinatra_sdk.errors import InputInvalid, RunNotFound
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.outside.models.totals import ModelUsage, total_usage
 from cinatra_sdk.postgres.connection import Row, every, one
@@ -466,11 +466,16 @@ class RunReader:
         return list_unknown(self._database, run_id, tenant)
 
     def unknown_keys(
-        self, runs: Iterable[Run], *, tenant: str | None = None
+        self, runs: Sequence[Run], *, tenant: str | None = None
     ) -> dict[str, tuple[str, ...]]:
         """Of several runs at once, such as a page of them, the keys of such calls, by run id; a run that
         waits for none is not there.  `cinatra_sdk.api.make_run_page` takes them.
+
+        Raises: `InputInvalid` for what are no runs.
         """
+        given: object = runs
+        if not isinstance(given, Sequence) or not all(isinstance(run, Run) for run in given):
+            raise InputInvalid("'runs' are no runs", hint="give the items of a page")
         keys: dict[str, tuple[str, ...]] = {}
         for row in self._list_unknown_keys([run.id for run in runs], tenant):
             keys[row["run_id"]] = (*keys.get(row["run_id"], ()), row["key"])

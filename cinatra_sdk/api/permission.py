@@ -113,7 +113,7 @@ POLICY_FAILED: Final = "policy_failed"
 """The policy of the host raised, or gave no verdict: to be mended by the host, and nothing is allowed."""
 
 
-class Answer(NamedTuple):
+class AskedVerdict(NamedTuple):
     """What `may` says, and whether that is because the policy of the host failed: a host's own refusal
     may have any code, also `policy_failed`.
     """
@@ -144,14 +144,16 @@ def may(
     return answer.verdict
 
 
-def ask(person: Person, action: Action, subject: ActionSubject, policy: MayPolicy | None) -> Answer:
+def ask(
+    person: Person, action: Action, subject: ActionSubject, policy: MayPolicy | None
+) -> AskedVerdict:
     """As `may`, without rules.  Raises: `InputInvalid` for what is no action."""
     if action not in ACTIONS:
         raise InputInvalid("there is no such action", hint=f"one of {', '.join(ACTIONS)}")
     refused = _refuse_other_tenant(person, subject)
     if refused is not None:
-        return Answer(refused)
-    allowed = Answer(Verdict.allow())
+        return AskedVerdict(refused)
+    allowed = AskedVerdict(Verdict.allow())
     return allowed if policy is None else _ask_policy(policy, person, action, subject) or allowed
 
 
@@ -163,7 +165,7 @@ def _refuse_other_tenant(person: Person, subject: ActionSubject) -> Verdict | No
 
 def _ask_policy(
     policy: MayPolicy, person: Person, action: Action, subject: ActionSubject
-) -> Answer | None:
+) -> AskedVerdict | None:
     """The refusal of the host's policy; None where it allows."""
     try:
         said: object = policy(person, action, subject)
@@ -181,8 +183,8 @@ def _ask_policy(
         if not isinstance(word, str):
             return _fail(f"gave a {type(word).__name__} as its {name}, and no text")
     reason = said.reason or f"the host does not let {person.id} {action} {subject}"
-    return Answer(replace(said, reason=reason, code=said.code or POLICY_REFUSED))
+    return AskedVerdict(replace(said, reason=reason, code=said.code or POLICY_REFUSED))
 
 
-def _fail(why: str) -> Answer:
-    return Answer(Verdict.refuse(f"the host's may {why}", code=POLICY_FAILED), failed=True)
+def _fail(why: str) -> AskedVerdict:
+    return AskedVerdict(Verdict.refuse(f"the host's may {why}", code=POLICY_FAILED), failed=True)

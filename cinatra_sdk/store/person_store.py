@@ -22,7 +22,7 @@ from cinatra_sdk.api.permission import (
     OTHER_TENANT,
     Action,
     ActionSubject,
-    Answer,
+    AskedVerdict,
     MayPolicy,
     Person,
     ask,
@@ -138,7 +138,7 @@ class PersonStore(RunStore):
 
     amay = in_thread(may)
 
-    def _ask(self, action: Action, subject: ActionSubject) -> Answer:
+    def _ask(self, action: Action, subject: ActionSubject) -> AskedVerdict:
         return ask(self.person, action, subject, self._policy)
 
     def _look(self, run_id: str, tenant: str | None = None, action: Action = "see") -> Row:

@@ -14,12 +14,14 @@ from cinatra_sdk.api import HTTP_ERRORS, make_error, status_of
 from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.errors import (
     FlowError,
+    GateUnreadable,
     InputInvalid,
     NotAllowed,
     NotConfigured,
     RunExists,
     RunNotCompleted,
     RunNotFound,
+    StoreError,
     StoreUnreachable,
 )
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
@@ -83,12 +85,17 @@ def test_the_detail_says_what_a_person_can_do_and_nothing_for_programs() -> None
     assert make_error(error)["detail"] == "no address (give --base-url)"
 
 
-def test_an_unreachable_database_is_not_described_to_strangers() -> None:
-    error = StoreUnreachable("the database crm at db.internal:5432 refuses", hint="see --db")
-    assert status_of(error) == 503
+@pytest.mark.parametrize(
+    ("kind", "status", "says"),
+    [(StoreUnreachable, 503, "cannot be reached now"), (StoreError, 500, "refuses this")],
+)
+def test_a_database_is_not_described_to_strangers(
+    kind: type[StoreError], status: int, says: str
+) -> None:
+    error = kind("the role 'crm' lacks a right in the database crm at db.internal", hint="see --db")
     told = make_error(error)
-    assert told == {
-        "detail": "the database of the runs cannot be reached now (try again later)",
-        "code": "store_error",
-    }
+    assert (status_of(error), told["code"]) == (status, "store_error")
+    assert says in told["detail"]
+    assert not any(word in told["detail"] for word in ("crm", "internal", "--db"))
     assert "db.internal" in str(error), "the log of the operator has it"
+    assert "n1" in make_error(GateUnreadable("gate 'n1'"))["detail"], "what is of a run is told"

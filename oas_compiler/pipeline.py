@@ -183,7 +183,7 @@ def check(
     within: str = "",
 ) -> Diagnostics:
     """All findings, errors and warnings, of every rule, those of
-    installed packages too (docs/own-rules.md); never raises.
+    installed packages too (docs/adding-rules.md); never raises.
 
     A path inside a package folder (`<package>/cinatra/oas.json` beside a package.json, or the
     folder itself) is checked together with its package; findings name the file they are in.  `env`

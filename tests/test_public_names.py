@@ -36,7 +36,7 @@ PUBLIC = {
         FlowError ForkRefused Gate GateChanged GateClosed GateUnreadable GovernedState
         HostContext HostParts HostRefused HttpPlatform InputInvalid KindRefused LimitExceeded
         NodeFailed NotAllowed NotConfigured PlaceholderRefused Platform PlatformError PolicyInvalid Run
-        RunBusy RunEnded RunNotCompleted RunNotEnded RunNotFound RunStore ShownDiffers
+        RunBusy RunEnded RunExists RunNotCompleted RunNotEnded RunNotFound RunStore ShownDiffers
         SimulatedPlatform StoreError StoreUnreachable ValueRefused build_hitl_gate graph_flow
         host_context
     """,
@@ -84,7 +84,7 @@ PUBLIC = {
         AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch EffectDiffers EffectRefused
         EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged FlowError
         ForkRefused GateChanged GateClosed GateUnreadable HostRefused InputInvalid KindRefused
-        LimitExceeded NodeFailed NotAllowed NotConfigured PlaceholderRefused PolicyInvalid RunBusy RunEnded
+        LimitExceeded NodeFailed NotAllowed NotConfigured PlaceholderRefused PolicyInvalid RunBusy RunEnded RunExists
         RunNotCompleted RunNotEnded RunNotFound ShownDiffers StoreError StoreUnreachable
         ValueRefused
     """,

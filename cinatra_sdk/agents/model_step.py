@@ -207,7 +207,7 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         heard = see(state, read_conversation(state, runtime.context), settings.shortenings)
         heard = [*heard, HumanMessage(said)] if said else heard
         functions = settings.list_functions(state)
-        _require_names_apart(frame, functions)
+        _require_names_apart(frame, functions, gives=needs_submit(settings.results))
         query = _StepQuery(
             settings=settings,
             functions=functions,
@@ -264,9 +264,20 @@ def _greet(
     return {"text": "", "calls": [call]}
 
 
-def _require_names_apart(frame: Frame, functions: Sequence[Mapping[str, Any]]) -> None:
-    """Raises: `NodeFailed` where a server has a tool of a name that another tool has."""
+def _require_names_apart(
+    frame: Frame, functions: Sequence[Mapping[str, Any]], *, gives: bool
+) -> None:
+    """gives: whether the model gives results by a call.
+
+    Raises: `NodeFailed` where a server has a tool of a name that another tool has, or of that by which
+    models give results, whether this one does so or not.
+    """
     names = Counter(one["function"]["name"] for one in functions)
+    if names[SUBMIT] > gives:
+        raise frame.failed(
+            f"a server has a tool with the name '{SUBMIT}', by which a model gives results",
+            hint="leave it out by the tool_filter of its toolbox",
+        )
     name, times = next(iter(names.most_common(1)), ("", 0))
     if times > 1:
         raise frame.failed(

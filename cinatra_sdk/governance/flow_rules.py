@@ -190,7 +190,7 @@ class PackRules:
     def _read_word(self, run: Mapping[str, Any]) -> HostWord:
         word = self.governance.read_word(name_starter(run))
         known = word if word.run_id else replace(word, run_id="run")
-        user = known.user or UserClaims(user_id="host")
+        user = UserClaims(user_id="host") if known.user is None else known.user
         return replace(known, user=user, agent=self._name_agent(known))
 
     def _name_agent(self, word: HostWord) -> AgentIdentity:

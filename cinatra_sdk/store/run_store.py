@@ -80,7 +80,7 @@ class RunStore(RunKeeper):
         self._database = database
         self._flows = KnownFlows(database, join_parts(host, parts, "RunStore()"))
         self._claims = Claims(database, lease=lease)
-        self._retries = retries or RetryPolicy()
+        self._retries = RetryPolicy() if retries is None else retries
         self._person: Person | None = None
         self._threads = Threads(workers)
 
@@ -153,14 +153,14 @@ class RunStore(RunKeeper):
         """Store a run that somebody is to work on (`work`); nothing of it is carried out here.
 
         Raises: `InputInvalid`, `PolicyInvalid`, `KindRefused`, `ContextMismatch` (the context is another
-        run's or tenant's) before anything is stored; `StoreError` when the run id is taken.
+        run's or tenant's) before anything is stored; `RunExists` when the run id is taken.
         """
         refuse_other_names(about, NewRun, "RunStore.create()")
         flow = self._flows.govern(flow)
         name, _host = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about
         )
-        return self.get(name)
+        return self._get(name)
 
     def decide(
         self,
@@ -185,7 +185,7 @@ class RunStore(RunKeeper):
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
             seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
         )  # fmt: skip
-        return self.get(run_id)
+        return self._get(run_id)
 
     def work(
         self,
@@ -207,6 +207,20 @@ class RunStore(RunKeeper):
         asks for what this process was not given, `RunBusy` when another process holds the run for
         longer than `wait` seconds.
         """
+        return self._work(
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
+        )
+
+    def _work(
+        self,
+        run_id: str,
+        *,
+        flow: DurableFlow | None,
+        tenant: str | None,
+        context: HostContext | None,
+        on_event: OnEvent | None,
+        wait: float,
+    ) -> Run:
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
             lent = self._flows.lend(context, identity_of(row), flow)
@@ -267,7 +281,7 @@ class RunStore(RunKeeper):
             seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
         )  # fmt: skip
         if made is None:
-            return self.get(run_id)
+            return self._get(run_id)
         return self._activate(run_id, made, host, on_event=on_event, wait=wait)
 
     def resume(
@@ -290,7 +304,7 @@ class RunStore(RunKeeper):
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
             execute(connection, "resume_run", {"run_id": run_id, "by": who})
-        return self.work(
+        return self._work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
 

@@ -489,7 +489,7 @@ class _Drive:
                 graph,
                 self.start,
                 config,
-                context=context or self.flow.context(run_id=self.run_id),
+                context=self.flow.context(run_id=self.run_id) if context is None else context,
                 answer=self.answering,
                 on_event=on_event,
             )

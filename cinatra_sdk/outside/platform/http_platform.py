@@ -136,7 +136,7 @@ class HttpPlatform:
         self._retries = retries
         self._max_bytes = max_bytes
         self._clock = clock
-        self._outside = surroundings or MachineServices()
+        self._outside = MachineServices() if surroundings is None else surroundings
         self._injected = client
         self._injected_async = async_client
         self._own: httpx2.Client | None = None

@@ -16,7 +16,7 @@ from psycopg.types.json import Json
 
 from cinatra_sdk.data.text.person_texts import MAX_NAME, describe_fault, person_name
 from cinatra_sdk.engine.host_context import DERIVED, HostContext
-from cinatra_sdk.errors import InputInvalid, RunEnded, StoreError
+from cinatra_sdk.errors import InputInvalid, RunEnded, RunExists
 from cinatra_sdk.flow.plan.caller_inputs import refuse_unknown
 from cinatra_sdk.flow.plan.plan import walk_plan
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
@@ -163,7 +163,7 @@ def _insert(database: Database, flow: DurableFlow, row: Row, record: Row | None)
 
 def _insert_run(connection: Rows, row: Row) -> None:
     if one(connection, "insert_run", row) is None:
-        raise StoreError(f"there is a run '{row['run_id']}' already", hint="choose another run id")
+        raise RunExists(f"there is a run '{row['run_id']}' already", hint="choose another run id")
 
 
 def _warn_of_simulation(flow: DurableFlow) -> None:

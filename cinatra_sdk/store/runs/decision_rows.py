@@ -75,7 +75,7 @@ def refuse_credentials_in_names(context: HostContext, **names: str) -> None:
 
 
 def _holds_credentials(value: Any, context: HostContext | None) -> bool:
-    held = (context or host_context()).credentials
+    held = (host_context() if context is None else context).credentials
     return bool(cut_out(value, (held.run_token, held.bearer_token)) != value)
 
 

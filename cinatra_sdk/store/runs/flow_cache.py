@@ -291,8 +291,10 @@ class KnownFlows:
     @property
     def signer(self) -> Any:
         """Signs decision records that are written without a flow; None: nobody does."""
+        if self.lent_signer is not None:
+            return self.lent_signer
         governance = self._host.governance
-        return self.lent_signer or (None if governance is None else governance.ports.signer)
+        return None if governance is None else governance.ports.signer
 
     def govern(self, flow: DurableFlow) -> DurableFlow:
         """The flow of a new run, under the packs that this process has for every flow, if any."""

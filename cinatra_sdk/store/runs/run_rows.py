@@ -91,7 +91,7 @@ def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
         run_token=host.credentials.run_token,
         bearer_token=host.credentials.bearer_token,
         before_effect=ledger.ask,
-        ledger=host.door.ledger or ledger,
+        ledger=ledger if host.door.ledger is None else host.door.ledger,
         allow=host.door.allow,
         spend=host.door.spend,
         spent=host.door.spent,

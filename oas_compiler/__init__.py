@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from oas_compiler.report.diagnostics import CompileError, Diagnostics
 
 FLOORS: Final = (
-    "ir", "findings", "text", "port_types", "templates", "component", "kinds", "document",
+    "ir", "findings", "text", "port_types", "templates", "component_models", "kinds", "document",
     "build", "package", "control", "facts",
     "schema", "text_edits", "checks", "rules", "catalog", "report", "pipeline", "draw", "lower", "emit", "explain",
     "diff", "deps", "edit", "cli",

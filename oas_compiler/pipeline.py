@@ -42,7 +42,7 @@ from oas_compiler.report.diagnostics import CompileError, Diagnostics, in_yaml, 
 from oas_compiler.text.source import Source, SourceInput, file_name, read_source
 
 if TYPE_CHECKING:
-    from oas_compiler.checks.credential_cover import Labels
+    from oas_compiler.checks.credentials.credential_cover import Labels
     from oas_compiler.package.package import Package
 
 _MOST_ALIKE: Final = 3

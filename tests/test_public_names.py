@@ -503,9 +503,9 @@ def test_messages_name_public_paths_alone() -> None:
         if not is_public(one)
     ]
     assert found == []
-    assert path.findall('hint="see cinatra_sdk.engine.x"') == ["cinatra_sdk.engine.x"], (
-        "the control"
-    )
+    assert path.findall('hint="see cinatra_sdk.langgraph_threads.x"') == [
+        "cinatra_sdk.langgraph_threads.x"
+    ], "the control"
 
 
 def without_docstrings(text: str) -> str:

@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.api.gate_json import DESCRIBED
 from cinatra_sdk.errors import FlowError, StoreError, StoreUnreachable
-from cinatra_sdk.outside.platform.protocol import PlatformError
+from cinatra_sdk.outside.http_calls.protocol import PlatformError
 
 
 @with_config(DESCRIBED)

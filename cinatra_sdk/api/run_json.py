@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.outside.models.totals import ModelUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.artifacts.selections import ChosenContext
+    from cinatra_sdk.store.decisions.decision_rows import GateDecision
     from cinatra_sdk.store.pages import Page
-    from cinatra_sdk.store.runs.decision_rows import GateDecision
     from cinatra_sdk.store.runs.needs import NeedPage
     from cinatra_sdk.store.runs.settlement import Settlement, UnknownEffect
 

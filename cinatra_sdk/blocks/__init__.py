@@ -27,13 +27,19 @@ if TYPE_CHECKING:
     from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
     from cinatra_sdk.blocks.proposal_graph import build_proposing_graph, propose_and_confirm
     from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, StateKeyMissing, Step, node_of
-    from cinatra_sdk.engine.graph_input import on_own_threads
-    from cinatra_sdk.engine.host_context import Effects, context_of
-    from cinatra_sdk.engine.serializer import STRICT_SERIALIZER, with_strict_serializer
-    from cinatra_sdk.engine.state_channels import Appended, HostOnly, Latest, has_ended, seal
-    from cinatra_sdk.engine.tasks import was_sent
     from cinatra_sdk.gates.gate import gate_id, gate_of
     from cinatra_sdk.gates.hitl import GateNode, Outcome, gate_visit
+    from cinatra_sdk.langgraph_threads.graph_input import on_own_threads
+    from cinatra_sdk.langgraph_threads.host_context import Effects, context_of
+    from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER, with_strict_serializer
+    from cinatra_sdk.langgraph_threads.state_channels import (
+        Appended,
+        HostOnly,
+        Latest,
+        has_ended,
+        seal,
+    )
+    from cinatra_sdk.langgraph_threads.tasks import was_sent
     from cinatra_sdk.runs import Stop
 
 _LATER: Final = {

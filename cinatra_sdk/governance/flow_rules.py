@@ -42,9 +42,9 @@ from cinatra_sdk.governance.gateway.context_compiler import compile_context, rea
 from cinatra_sdk.governance.gateway.delegation import confine
 from cinatra_sdk.governance.gateway.facts import replace_context
 from cinatra_sdk.governance.gateway.gateway import GateApproval, Gateway
-from cinatra_sdk.governance.gateway.pack_policy import NOT_REQUESTER
 from cinatra_sdk.governance.loop.conclusion import tell_transcript
 from cinatra_sdk.governance.loop.loop_state import REQUEST, name_starter
+from cinatra_sdk.governance.packs.pack_policy import NOT_REQUESTER
 from cinatra_sdk.governance.packs.pack_registry import require_pinned
 from cinatra_sdk.governance.packs.rulebook import make_rulebook
 from cinatra_sdk.governance.records.record_maker import format_time

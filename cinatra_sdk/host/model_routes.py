@@ -40,9 +40,9 @@ from cinatra_sdk.host.passthrough.passthrough_route import ROUTE as PASSTHROUGH_
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, Passthrough
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts, RunIdentity
 from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.http_calls.protocol import Platform, PlatformCall
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.uploads import ProviderFiles, open_provider_files
-from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall
 from cinatra_sdk.outside.routes import (
     Handler,
     RouteCall,

@@ -30,20 +30,16 @@ from cinatra_sdk.api.permission import (
     may,
 )
 from cinatra_sdk.data.text.person_texts import person_name
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import InputInvalid, NotAllowed, NotConfigured, RunNotFound
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.postgres.connection import Row, every
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.arguments import check_arguments
 from cinatra_sdk.store.async_twins import in_thread
-from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.pages import PAGE, GatePage, Page
-from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
-from cinatra_sdk.store.runs.creation import NewRun
-from cinatra_sdk.store.runs.decision_entry import (
+from cinatra_sdk.store.decisions.decision_entry import (
     Decisions,
     Named,
     list_decisions,
@@ -51,7 +47,11 @@ from cinatra_sdk.store.runs.decision_entry import (
     make_requester_rule,
     make_role_rule,
 )
-from cinatra_sdk.store.runs.decision_rows import open_gate
+from cinatra_sdk.store.decisions.decision_rows import open_gate
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.pages import PAGE, GatePage, Page
+from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
+from cinatra_sdk.store.runs.creation import NewRun
 from cinatra_sdk.store.runs.flow_cache import refuse_other_names
 from cinatra_sdk.store.runs.lists import (
     GateFilter,

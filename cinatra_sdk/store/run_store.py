@@ -29,25 +29,25 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
 from cinatra_sdk.api.permission import Person
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, read_actor
 from cinatra_sdk.store.async_twins import WORKERS, Threads, in_thread
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
-from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.runs.activation import activate
-from cinatra_sdk.store.runs.creation import NewRun, create_run
-from cinatra_sdk.store.runs.decision_entry import (
+from cinatra_sdk.store.decisions.decision_entry import (
     Decisions,
     Named,
     decide_gates,
     list_decisions,
     list_seen,
 )
+from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.runs.activation import activate
+from cinatra_sdk.store.runs.creation import NewRun, create_run
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
 from cinatra_sdk.store.runs.retries import DueRun, RetryPolicy, SweepOptions, SweptRun, sweep_runs
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, refuse_ended, run_of

@@ -17,8 +17,8 @@ from cinatra_sdk.context.slot_declarations import write_declared
 from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.checks.credential_cover import find_places
-from oas_compiler.checks.lookup.credential_literals import is_written_name
+from oas_compiler.checks.credentials.credential_cover import find_places
+from oas_compiler.checks.credentials.credential_literals import is_written_name
 from oas_compiler.checks.subject import Subject, spell_number
 from oas_compiler.emit.drift import write_stamp
 from oas_compiler.emit.expressions import (

@@ -48,8 +48,8 @@ from typing import TYPE_CHECKING, Final
 from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
-    from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-    from oas_compiler.component.inference import (
+    from oas_compiler.component_models.component import NODE_FIELDS, Field, Site, common
+    from oas_compiler.component_models.inference import (
         checked_branches,
         exactly_one,
         next_only,

@@ -34,8 +34,8 @@ from cinatra_sdk.attachments import (
 )
 from cinatra_sdk.attachments.envelope import BridgeCall
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.engine.host_context import host_context
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore
 from cinatra_sdk.store.database import Database
 from tests.attachments.samples import PDF, AwaitedPorts, RecordingPorts, ref, wire

@@ -21,9 +21,9 @@ from cinatra_sdk.host.bridge.toolboxes import BridgeTool, Toolbox
 from cinatra_sdk.outside.effects.door import Door
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from cinatra_sdk.outside.effects.platform_calls import perform_call
+from cinatra_sdk.outside.http_calls.model_usage import ModelUse, collect_use
+from cinatra_sdk.outside.http_calls.protocol import PlatformResponseError
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
-from cinatra_sdk.outside.platform.model_usage import ModelUse, collect_use
-from cinatra_sdk.outside.platform.protocol import PlatformResponseError
 from cinatra_sdk.outside.routes import RoutedPlatform, RouteError
 
 VECTORS: Any = read_document(

@@ -18,8 +18,8 @@ from mcp.server.mcpserver import MCPServer
 
 from cinatra_sdk import Decision, HostParts
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check

@@ -11,8 +11,8 @@ from cinatra_sdk import Decision, HostParts, NotConfigured, RunStore, host_conte
 from cinatra_sdk.host_parts.host_parts import RunIdentity
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
-from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import Credentials, PlatformCall
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start, tool
 

@@ -29,6 +29,7 @@ from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.host.bridge.toolboxes import BridgeTool, ToolFailed
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
+from cinatra_sdk.outside.http_calls.model_usage import ModelUse, tell_use
 from cinatra_sdk.outside.models.attempts import aask_again
 from cinatra_sdk.outside.models.question import (
     add_usage,
@@ -37,7 +38,6 @@ from cinatra_sdk.outside.models.question import (
     name_schema,
     read_structured,
 )
-from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use
 from cinatra_sdk.outside.routes import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
 from cinatra_sdk.tool_loop import (

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 from cinatra_sdk.errors import RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.protocol import (
     PlatformError,
     PlatformRefused,
     PlatformResponseError,

@@ -21,7 +21,7 @@ from cinatra_sdk.events import RunEvent, tell_event
 from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.outside.effects.door import Door, EffectNews, Verdict
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, Usage
-from cinatra_sdk.outside.platform.call_headers import sending_trace
+from cinatra_sdk.outside.http_calls.call_headers import sending_trace
 
 log = logging.getLogger("oasflow.effects")
 

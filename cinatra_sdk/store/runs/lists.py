@@ -24,9 +24,9 @@ from cinatra_sdk.runs import Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, check_word
 from cinatra_sdk.store.async_twins import Threads, in_thread
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.decisions.decision_rows import GateDecision, describe_decision
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_answer_rules
 from cinatra_sdk.store.pages import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
-from cinatra_sdk.store.runs.decision_rows import GateDecision, describe_decision
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
 from cinatra_sdk.store.runs.needs import (
     NEED_KINDS,

@@ -32,7 +32,6 @@ from langgraph.checkpoint.base import (
     get_checkpoint_id,
 )
 
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import GateUnreadable
 from cinatra_sdk.gates.gate import Gate, gate_of
 from cinatra_sdk.langgraph_internals.checkpoint_ids import (
@@ -45,6 +44,7 @@ from cinatra_sdk.langgraph_internals.postgres_saver import (
     OpenedSaver,
     knows_statements,
 )
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.work.checkpoint_cache import LINE, NewestCheckpoints
 from cinatra_sdk.store.work.claims import build_fence_error

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from cinatra_sdk import RunStore
-    from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.host_parts.host_parts import HostParts
+    from cinatra_sdk.langgraph_threads.host_context import HostContext
     from cinatra_sdk.runs import OnEvent, Run
     from cinatra_sdk.store.flows.flow_protocol import DurableFlow
     from oas_compiler.cli.ask.run_dialogue import Begin, Drive
@@ -386,7 +386,7 @@ class MeantGate:
 
     def refuse_other(self, shown: str) -> None:
         """Raises: `GateChanged` where the gate shows something else than `shown`."""
-        from cinatra_sdk.store.runs.decision_rows import refuse_changed
+        from cinatra_sdk.store.decisions.decision_rows import refuse_changed
 
         if shown:
             refuse_changed(self.run.id, self.gate, shown)

@@ -18,11 +18,11 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME, SCHEDULED
 from langgraph.types import Interrupt, Send
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import EngineUnsupported, FenceLost, ValueRefused
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.langgraph_internals import postgres_saver
 from cinatra_sdk.langgraph_internals.checkpoint_ids import read_links
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import Rows
 from cinatra_sdk.store.work import checkpoint_cache, saver
 from cinatra_sdk.store.work.claims import PAUSE, Flushing

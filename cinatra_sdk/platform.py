@@ -2,7 +2,7 @@
 
     from cinatra_sdk.platform import RouteCall, RoutedPlatform
 
-The rooms behind it: `outside/platform/`, `outside/routes.py`, `outside/remote/`.
+The rooms behind it: `outside/http_calls/`, `outside/routes.py`, `outside/remote_answers/`.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
     # the headers that a call may carry and the addresses that it may go to.
     shared = {
         "oas_compiler/templates.py", "oas_compiler/kinds/plugin_regex.py", "oas_compiler/text/yaml_text.py",
-        "oas_compiler/text/file_access.py", "oas_compiler/checks/structure/sendable_headers.py", "oas_compiler/component_models/requests.py",
+        "oas_compiler/text/file_access.py", "oas_compiler/checks/structure/sendable_headers.py", "oas_compiler/component_facts/requests.py",
         "oas_compiler/checks/lookup/value_flaws.py",
         # Facts for hosts, in the SDK's classes.
         "oas_compiler/facts/context_declarations.py", "oas_compiler/facts/answer_rules.py",

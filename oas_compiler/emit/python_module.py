@@ -219,7 +219,7 @@ def _write_flow_call(flow: Flow, variable: str) -> str:
 #
 # A module is committed and shipped.  Sensitive fields stay behind (`expressions.py`), but a credential in a
 # header, a body or an address is part of the flow itself, and nothing could lend it.  A credential is a text
-# that no command prints (`checks/lookup/credential_literals.py`).
+# that no command prints (`checks/credentials/credential_literals.py`).
 
 
 _SHORTEST_PART: Final = 8

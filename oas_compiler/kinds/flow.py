@@ -6,9 +6,9 @@ without ports           ->  the ports of its subflow, the branches of its EndNod
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component_models.component import NODE_FIELDS, SUBFLOW, Field, Site, common
-from oas_compiler.component_models.inference import branches_of, checked_branches, specialised
-from oas_compiler.component_models.metadata import (
+from oas_compiler.component_facts.component import NODE_FIELDS, SUBFLOW, Field, Site, common
+from oas_compiler.component_facts.inference import branches_of, checked_branches, specialised
+from oas_compiler.component_facts.metadata import (
     CHILD_KEYS,
     NODE_KEYS,
     cinatra_error,

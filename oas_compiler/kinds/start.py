@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component_models.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component_models.inference import differ, next_only, same_ports
-from oas_compiler.component_models.metadata import (
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import differ, next_only, same_ports
+from oas_compiler.component_facts.metadata import (
     ANY,
     TEXT_MAP,
     TEXTS,

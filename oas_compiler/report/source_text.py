@@ -61,7 +61,7 @@ def uri(file: str) -> str:
 #     '{"headers": {'                                      ->    None            no document
 #
 # An error ends the compiling of a flow before any rule looks for credentials, so an excerpt cannot rely
-# on findings.  What counts as one is said by `checks/credential_cover.py`, as for every command that shows a flow.
+# on findings.  What counts as one is said by `checks/credentials/credential_cover.py`, as for every command that shows a flow.
 
 
 Range = tuple[int, int]

@@ -2,7 +2,7 @@
 
 In: a `Subject`.  Out: the document's value, in which each credential is a label.  Credentials are the texts
 that `check` reports (OAS204, OAS205, OAS212), the texts in sensitive fields, and the texts that the wider
-rule of `checks/lookup/credential_literals.py` finds.  Equal credentials get equal labels, so that two
+rule of `checks/credentials/credential_literals.py` finds.  Equal credentials get equal labels, so that two
 versions can be compared.
 
     "X-Api-Key": "d41d8cd9…"                      ->  "X-Api-Key": "(credential 1)"

@@ -8,14 +8,14 @@ r"""Literal credentials in one text of a document: the rule by which every comma
 This is the whole rule.  `check` warns of fewer places, because a warning about an ordinary word is a mistake,
 while an ordinary word that is covered in a printout does no harm.  A text is covered where
 
-* it has the shape of a well-known credential, wherever it stands (`credentials.py`), or looks random
-  in a place that is sent (`literal_credential.py`), or stands in a sensitive field (`checks/credential_cover.py`);
+* it has the shape of a well-known credential, wherever it stands (`value_shapes.py`), or looks random
+  in a place that is sent (`literal_credential.py`), or stands in a sensitive field (`checks/credentials/credential_cover.py`);
 * its name is that of a credential.  The name is the member's key; beside `value`, `default` and the
   like also the `name` or `title` of the object, and the key of the object; in an object such as
   `auth` or `credentials` the object's key; in a list of two texts the first.  How much the value
   must look like a credential depends on the name:
   - a clear name (`api_key`, `Authorization`): in a header or a query every literal, elsewhere one
-    that is no ordinary word (`credentials.py`);
+    that is no ordinary word (`value_shapes.py`);
   - a probable one (`pwd`, `pass`; in a header or query also `X-Auth`, `X-Session-Id`, `sig`): at
     least six letters and digits, both of them;
   - one with other meanings (`key`, `code`, `auth`, `session`): letters and digits as mixed as in

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from oas_compiler.component_models.component import Component, Site
+from oas_compiler.component_facts.component import Component, Site
 from oas_compiler.findings.finding import describe, nearest
 from oas_compiler.ir import ANY as ANY_TYPE
 from oas_compiler.ir import (

@@ -15,7 +15,7 @@ from cinatra_sdk.contract import QUESTION_TOOL
 from cinatra_sdk.data.json_paths import parse_path
 from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
-from oas_compiler.component_models.port_reader import PortReader
+from oas_compiler.component_facts.port_reader import PortReader
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import NO_BEHIND, NOTHING, Behind, Json, JsonValue, Place, Port
 from oas_compiler.templates import TemplateReader

@@ -13,7 +13,7 @@ from typing import Final
 
 from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
-from oas_compiler.component_models.agent_loop import (
+from oas_compiler.component_facts.agent_loop import (
     AgentPart,
     BuildTool,
     Made,
@@ -28,7 +28,7 @@ from oas_compiler.component_models.agent_loop import (
     name_apart,
     read_inputs,
 )
-from oas_compiler.component_models.component import (
+from oas_compiler.component_facts.component import (
     ASK,
     END,
     MODEL,

@@ -18,8 +18,8 @@ from typing import Final
 from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.component_models.component import Component, Site, label_of
-from oas_compiler.component_models.metadata import attached_input, named_inputs
+from oas_compiler.component_facts.component import Component, Site, label_of
+from oas_compiler.component_facts.metadata import attached_input, named_inputs
 from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import EndNode, FlowIR, JsonValue, Port
 from oas_compiler.ir.printout import brief

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from oas_compiler.component_models.component import COMPONENT_FIELDS, PORT_FIELDS, Field, is_used
+from oas_compiler.component_facts.component import COMPONENT_FIELDS, PORT_FIELDS, Field, is_used
 from oas_compiler.ir import JsonValue
 
 

@@ -21,7 +21,7 @@ from typing import Final
 
 from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
-from oas_compiler.component_models.component import (
+from oas_compiler.component_facts.component import (
     AGAIN,
     ASK,
     CALLS,
@@ -40,16 +40,16 @@ from oas_compiler.component_models.component import (
     Site,
     label_of,
 )
-from oas_compiler.component_models.inference import template_inputs
-from oas_compiler.component_models.metadata import ATTACHMENTS_KEY as ATTACHMENTS
-from oas_compiler.component_models.metadata import (
+from oas_compiler.component_facts.inference import template_inputs
+from oas_compiler.component_facts.metadata import ATTACHMENTS_KEY as ATTACHMENTS
+from oas_compiler.component_facts.metadata import (
     FIRST_TURN_KEY,
     attached_input,
     named_inputs,
     read_attached,
     read_first_turn,
 )
-from oas_compiler.component_models.requests import read_mcp_retry, read_server, report_retry_policy
+from oas_compiler.component_facts.requests import read_mcp_retry, read_server, report_retry_policy
 from oas_compiler.findings.finding import describe
 from oas_compiler.ir import AgentTool, AgentToolbox, DataEdge, FlowIR, Json, Node, Port, Route
 

@@ -17,7 +17,7 @@ from cinatra_sdk.data.retry_policy import CallRetryPolicy, read_retry_policy
 from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_PLACEHOLDER
 from cinatra_sdk.data.text.message_words import did_you_mean
 from oas_compiler import ir
-from oas_compiler.component_models.component import (
+from oas_compiler.component_facts.component import (
     COMPONENT_FIELDS,
     PORT_FIELDS,
     Component,

@@ -19,7 +19,7 @@ from cinatra_sdk.outside.remote_answers.remote_bounds import RemoteBounds
 from cinatra_sdk.postgres.connection import clock, run
 from cinatra_sdk.store.decisions.decision_rows import decision_row
 from cinatra_sdk.store.runs.run_rows import checked_run_id, load_row
-from cinatra_sdk.store.work.statement import list_event_columns
+from cinatra_sdk.store.work.event_rows import list_event_columns
 from oas_compiler import compile_flow
 from oas_compiler.text.safe_text import visible
 from tests.flows import api, end, flow_of, gate, start

@@ -49,7 +49,7 @@ from cinatra_sdk.store.flows.context_owner import bound_context, refuse_stranger
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, read_gates
-from cinatra_sdk.store.work.statement import list_event_columns, tell_gate
+from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
 
 Named: TypeAlias = str | Gate
 """A gate by its id, or as somebody saw it."""

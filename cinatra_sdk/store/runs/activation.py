@@ -53,8 +53,8 @@ from cinatra_sdk.store.runs.run_rows import (
     run_of,
 )
 from cinatra_sdk.store.work.claims import Claim, Claims, build_fence_error
+from cinatra_sdk.store.work.event_rows import EventBuffer
 from cinatra_sdk.store.work.run_ledger import RunLedger
-from cinatra_sdk.store.work.statement import EventBuffer
 
 if TYPE_CHECKING:
     from cinatra_sdk.activations import Graph

@@ -26,8 +26,9 @@ from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import Rows
 from cinatra_sdk.store.work import checkpoint_cache, saver
 from cinatra_sdk.store.work.claims import PAUSE, Flushing
+from cinatra_sdk.store.work.event_rows import EventBuffer
 from cinatra_sdk.store.work.saver import RunSaver
-from cinatra_sdk.store.work.statement import EventBuffer, Gathered
+from cinatra_sdk.store.work.statement import Gathered
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.effort import tries

@@ -17,9 +17,9 @@ from typing import Any
 from benchmarks.chain import Work, chain_document, own_keys, step_names, template
 from benchmarks.steps import REFERENCE, Saver, Variant, by_hand, compared, compiled, of_last_dict
 from cinatra_sdk.data.templates.flow_templates import Renderer
-from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 
 URL = "{{CINATRA_BASE_URL}}/api/work"

@@ -16,8 +16,8 @@ from typing_extensions import TypedDict
 from cinatra_sdk.data.patterns.search import Matcher
 from cinatra_sdk.data.templates.flow_templates import Renderer
 from cinatra_sdk.flow.nodes.value_nodes import key_text
-from cinatra_sdk.outside.platform.protocol import DeclaredOutput, Platform, PlatformCall
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
+from cinatra_sdk.outside.http_calls.protocol import DeclaredOutput, Platform, PlatformCall
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
 from oas_compiler.ir import (
     ApiNode,
     BranchingNode,

@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.figures import forget_caches, milliseconds, timed
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import Flow, compile_ir
 from oas_compiler.ir import FlowIR, FlowNode, ToolNode
 

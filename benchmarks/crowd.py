@@ -23,7 +23,7 @@ from psycopg_pool import ConnectionPool
 from benchmarks import runs
 from benchmarks.by_hand import write_graph
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import OPTIONS
 from cinatra_sdk.testing import sampled_inputs, simulation
 from oas_compiler import compile_flow

@@ -29,8 +29,8 @@ from psycopg_pool import ConnectionPool
 from benchmarks.by_hand import write_graph
 from benchmarks.figures import timed
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import OPTIONS
 from cinatra_sdk.testing import sampled_inputs, simulation
 from oas_compiler import Flow, compile_flow

@@ -15,7 +15,7 @@ The folders and modules, from the ground up; each imports only those above it he
     attachments       files that go with a question to a model: refs, never bytes
     outside           whatever leaves the process: effects, the platform, models, MCP, A2A
     models platform effects   the public paths to what is in `outside`
-    engine            everything the SDK asks of LangGraph: state, checkpoints, the host's context
+    langgraph_threads what the SDK asks of a thread of LangGraph: its state, its line, the host's context
     host_parts        what a process lends to the flows that it runs
     gates             pausing for a person
     hitl              the gate, by the name under which the agent guide imports it
@@ -41,8 +41,6 @@ from typing import TYPE_CHECKING, Final
 from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
-    from cinatra_sdk.engine.host_context import HostContext, host_context
-    from cinatra_sdk.engine.state_channels import GovernedState
     from cinatra_sdk.errors import (
         AnswerInvalid,
         CheckpointsUnusable,
@@ -71,6 +69,7 @@ if TYPE_CHECKING:
         PolicyInvalid,
         RunBusy,
         RunEnded,
+        RunExists,
         RunNotCompleted,
         RunNotEnded,
         RunNotFound,
@@ -83,9 +82,11 @@ if TYPE_CHECKING:
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.gates.hitl import build_hitl_gate
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-    from cinatra_sdk.outside.platform.protocol import Platform, PlatformError
-    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+    from cinatra_sdk.langgraph_threads.host_context import HostContext, host_context
+    from cinatra_sdk.langgraph_threads.state_channels import GovernedState
+    from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+    from cinatra_sdk.outside.http_calls.protocol import Platform, PlatformError
+    from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store import RunStore
     from cinatra_sdk.store.flows.graph_flow import graph_flow
@@ -93,7 +94,7 @@ if TYPE_CHECKING:
 FLOORS: Final = (
     "light_imports", "errors", "threads", "contract", "events", "langgraph_internals", "data", "governed",
     "tool_loop", "first_turn", "context", "attachments", "outside", "models", "platform", "effects",
-    "engine", "host_parts", "gates", "hitl", "flow", "blocks", "runs", "api", "postgres", "agents", "activations",
+    "langgraph_threads", "host_parts", "gates", "hitl", "flow", "blocks", "runs", "api", "postgres", "agents", "activations",
     "local_postgres", "governance", "testing", "store", "host", "bridge", "passthrough",
 )  # fmt: skip
 """From the ground up: a folder imports only those before it (tests/test_layers.py)."""
@@ -143,6 +144,7 @@ __all__ = [
     "PolicyInvalid",
     "RunBusy",
     "RunEnded",
+    "RunExists",
     "RunNotCompleted",
     "RunNotEnded",
     "RunNotFound",
@@ -156,18 +158,18 @@ __all__ = [
 _LATER: Final = dict.fromkeys(__all__, "errors") | {
     "Decision": "gates.decisions",
     "Gate": "gates.gate",
-    "GovernedState": "engine.state_channels",
-    "HostContext": "engine.host_context",
-    "host_context": "engine.host_context",
+    "GovernedState": "langgraph_threads.state_channels",
+    "HostContext": "langgraph_threads.host_context",
+    "host_context": "langgraph_threads.host_context",
     "HostParts": "host_parts.host_parts",
-    "HttpPlatform": "outside.platform.http_platform",
-    "Platform": "outside.platform.protocol",
-    "SimulatedPlatform": "outside.platform.simulation",
+    "HttpPlatform": "outside.http_calls.http_platform",
+    "Platform": "outside.http_calls.protocol",
+    "SimulatedPlatform": "outside.http_calls.simulation",
     "Run": "runs",
     "RunStore": "store",
     "build_hitl_gate": "gates.hitl",
     "graph_flow": "store.flows.graph_flow",
-    "PlatformError": "outside.platform.protocol",
+    "PlatformError": "outside.http_calls.protocol",
 }
 """Of each name its module: the errors are by far the most."""
 

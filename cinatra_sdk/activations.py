@@ -20,11 +20,11 @@ from langgraph.types import Command, StateSnapshot
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import TERMINAL
-from cinatra_sdk.engine.host_context import HostContext, listening
-from cinatra_sdk.engine.list_channels import read_records, without_seals
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.events import Watcher
 from cinatra_sdk.gates.gate import Gate, gates_of
+from cinatra_sdk.langgraph_threads.host_context import HostContext, listening
+from cinatra_sdk.langgraph_threads.list_channels import read_records, without_seals
 from cinatra_sdk.runs import OnEvent, Stop
 
 Graph: TypeAlias = CompiledStateGraph[Any, Any, Any, Any]

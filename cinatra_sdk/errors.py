@@ -25,6 +25,7 @@ Error tree
         ContextMismatch             the host's context is another run's, or another tenant's
         StoreError                  the database, named without its password
             RunNotFound
+            RunExists               another run has the id that a new run was to have
             GateUnreadable          a stored gate was damaged, or made by another version
             NotConfigured                   the run needs a setting that this process lacks
             RunBusy                 another process is working on the run right now
@@ -68,6 +69,7 @@ __all__ = [
     "PolicyInvalid",
     "RunBusy",
     "RunEnded",
+    "RunExists",
     "RunNotCompleted",
     "RunNotEnded",
     "RunNotFound",
@@ -288,6 +290,12 @@ class RunNotFound(StoreError):
     """There is no run with this id."""
 
     code = "run_not_found"
+
+
+class RunExists(StoreError):
+    """Another run has the id that a new run was to have; nothing was stored."""
+
+    code = "run_exists"
 
 
 class GateUnreadable(StoreError, ValueError):

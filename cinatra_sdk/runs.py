@@ -38,7 +38,7 @@ class Stop:
     """The branch name of the EndNode that was reached."""
     messages: tuple[Mapping[str, JsonValue], ...] = ()
     """What was said, in order: `{"role", "content", "node", "path", "id", …}`; see
-    `cinatra_sdk.engine.list_channels`.
+    `cinatra_sdk.langgraph_threads.list_channels`.
     """
     decisions: tuple[Mapping[str, JsonValue], ...] = ()
     rejected_at: str = ""
@@ -136,6 +136,6 @@ class Run:
 
 
 def _make_conversation(records: Iterable[Mapping[str, JsonValue]]) -> list[BaseMessage]:
-    from cinatra_sdk.engine.list_channels import make_messages  # loads LangChain
+    from cinatra_sdk.langgraph_threads.list_channels import make_messages  # loads LangChain
 
     return make_messages(records)

@@ -19,8 +19,9 @@ before anything is called.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypedDict, TypeVar
 
 from pydantic import JsonValue
@@ -49,18 +50,49 @@ def list_calls(message: AIMessage, *, visit: int) -> list[ModelCall]:
 
 
 def name_calls(given: Iterable[Mapping[str, Any]], *, visit: int) -> list[ModelCall]:
-    """The calls of one reply; one without an id gets that of its place in the loop.
+    """The calls of one reply, each with an id of its own: results are told under it.  One without an id, or
+    with that of a call before it, gets that of its place in the loop.
 
     visit: how often the model was asked by now, from 1.
     """
-    return [
-        ModelCall(
-            id=str(one.get("id") or f"call_{visit}_{index}"),
-            name=str(one.get("name") or ""),
-            args=one.get("args"),
-        )
-        for index, one in enumerate(given)
-    ]
+    listed = [*given]
+    taken = {str(one["id"]) for one in listed if one.get("id")}
+    calls: list[ModelCall] = []
+    seen: set[str] = set()
+    for index, one in enumerate(listed):
+        name = str(one.get("id") or "")
+        if not name or name in seen:
+            name = _make_id(f"call_{visit}_{index}", taken)
+            taken.add(name)
+        seen.add(name)
+        calls.append(ModelCall(id=name, name=str(one.get("name") or ""), args=one.get("args")))
+    return calls
+
+
+def _make_id(wanted: str, taken: Collection[str]) -> str:
+    """`call_1_0`; where a model has given that to another call, `call_1_0_2`."""
+    names = chain([wanted], (f"{wanted}_{number}" for number in count(2)))
+    return next(name for name in names if name not in taken)
+
+
+def set_ids(message: AIMessage, calls: Sequence[ModelCall]) -> AIMessage:
+    """The reply with the ids of its calls, as `list_calls` has them; the same one where it has them.
+
+    What a provider sent beside its text is left out of another one: it names the calls by their old ids.
+    """
+    asked = [*message.tool_calls, *message.invalid_tool_calls]
+    if [one.get("id") for one in asked] == [call["id"] for call in calls]:
+        return message
+    named = [{**one, "id": call["id"]} for one, call in zip(asked, calls, strict=True)]
+    sound = len(message.tool_calls)
+    return message.model_copy(
+        update={
+            "content": str(message.text),
+            "additional_kwargs": {},
+            "tool_calls": named[:sound],
+            "invalid_tool_calls": named[sound:],
+        }
+    )
 
 
 class ArgumentsUnusable(ValueError):

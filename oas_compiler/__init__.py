@@ -7,7 +7,7 @@ The folders, in the order in which a file meets them; each imports only those ab
     text         bytes -> text, value and the place of every part; files
     port_types   types of ports: compared, joined, cast
     templates    placeholders and Jinja templates
-    component    one component as its author wrote it, and facts derived from it
+    component_facts  one component as its author wrote it, and facts derived from it
     kinds        the kinds of nodes: one record each
     document     the wire form: components, references in their scopes
     build        wire form -> IR
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from oas_compiler.report.diagnostics import CompileError, Diagnostics
 
 FLOORS: Final = (
-    "ir", "findings", "text", "port_types", "templates", "component", "kinds", "document",
+    "ir", "findings", "text", "port_types", "templates", "component_facts", "kinds", "document",
     "build", "package", "control", "facts",
     "schema", "text_edits", "checks", "rules", "catalog", "report", "pipeline", "draw", "lower", "emit", "explain",
     "diff", "deps", "edit", "cli",

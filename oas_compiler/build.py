@@ -13,8 +13,8 @@ from collections import Counter
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component.component import Component, Site
-from oas_compiler.component.port_reader import PortReader
+from oas_compiler.component_facts.component import Component, Site
+from oas_compiler.component_facts.port_reader import PortReader
 from oas_compiler.document.flow_loader import LoadedFlow, load
 from oas_compiler.document.scope import Document
 from oas_compiler.findings.finding import Findings

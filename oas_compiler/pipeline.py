@@ -42,7 +42,7 @@ from oas_compiler.report.diagnostics import CompileError, Diagnostics, in_yaml, 
 from oas_compiler.text.source import Source, SourceInput, file_name, read_source
 
 if TYPE_CHECKING:
-    from oas_compiler.checks.credential_cover import Labels
+    from oas_compiler.checks.credentials.credential_cover import Labels
     from oas_compiler.package.package import Package
 
 _MOST_ALIKE: Final = 3
@@ -183,7 +183,7 @@ def check(
     within: str = "",
 ) -> Diagnostics:
     """All findings, errors and warnings, of every rule, those of
-    installed packages too (docs/own-rules.md); never raises.
+    installed packages too (docs/adding-rules.md); never raises.
 
     A path inside a package folder (`<package>/cinatra/oas.json` beside a package.json, or the
     folder itself) is checked together with its package; findings name the file they are in.  `env`

@@ -135,7 +135,7 @@ def test_only_lowering_and_the_command_line_use_langgraph_and_the_sdk() -> None:
     # the headers that a call may carry and the addresses that it may go to.
     shared = {
         "oas_compiler/templates.py", "oas_compiler/kinds/plugin_regex.py", "oas_compiler/text/yaml_text.py",
-        "oas_compiler/text/file_access.py", "oas_compiler/checks/structure/sendable_headers.py", "oas_compiler/component/requests.py",
+        "oas_compiler/text/file_access.py", "oas_compiler/checks/structure/sendable_headers.py", "oas_compiler/component_facts/requests.py",
         "oas_compiler/checks/lookup/value_flaws.py",
         # Facts for hosts, in the SDK's classes.
         "oas_compiler/facts/context_declarations.py", "oas_compiler/facts/answer_rules.py",
@@ -256,7 +256,7 @@ OWN_FILES = {
     "cinatra_sdk/outside/models/recordings.py": ".open: appends a line to the record that a test names",
     "cinatra_sdk/data/text/author_files.py": "the door itself",
     "cinatra_sdk/data/text/folders.py": "os.open, os.fdopen: a lock, and a file beside the one it replaces",
-    "cinatra_sdk/outside/platform/simulation.py": "os.open: appends to the record that a host names",
+    "cinatra_sdk/outside/http_calls/simulation.py": "os.open: appends to the record that a host names",
     "oas_compiler/edit/file_fixes.py": "open, os.fdopen: writes where `real_file` says",
     "oas_compiler/cli/__init__.py": "open: the null device",
     "oas_compiler/cli/terminal/keyboard.py": "os.fdopen: writes a new file for somebody's editor",

@@ -36,7 +36,7 @@ PUBLIC = {
         FlowError ForkRefused Gate GateChanged GateClosed GateUnreadable GovernedState
         HostContext HostParts HostRefused HttpPlatform InputInvalid KindRefused LimitExceeded
         NodeFailed NotAllowed NotConfigured PlaceholderRefused Platform PlatformError PolicyInvalid Run
-        RunBusy RunEnded RunNotCompleted RunNotEnded RunNotFound RunStore ShownDiffers
+        RunBusy RunEnded RunExists RunNotCompleted RunNotEnded RunNotFound RunStore ShownDiffers
         SimulatedPlatform StoreError StoreUnreachable ValueRefused build_hitl_gate graph_flow
         host_context
     """,
@@ -84,7 +84,7 @@ PUBLIC = {
         AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch EffectDiffers EffectRefused
         EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged FlowError
         ForkRefused GateChanged GateClosed GateUnreadable HostRefused InputInvalid KindRefused
-        LimitExceeded NodeFailed NotAllowed NotConfigured PlaceholderRefused PolicyInvalid RunBusy RunEnded
+        LimitExceeded NodeFailed NotAllowed NotConfigured PlaceholderRefused PolicyInvalid RunBusy RunEnded RunExists
         RunNotCompleted RunNotEnded RunNotFound ShownDiffers StoreError StoreUnreachable
         ValueRefused
     """,
@@ -503,9 +503,9 @@ def test_messages_name_public_paths_alone() -> None:
         if not is_public(one)
     ]
     assert found == []
-    assert path.findall('hint="see cinatra_sdk.engine.x"') == ["cinatra_sdk.engine.x"], (
-        "the control"
-    )
+    assert path.findall('hint="see cinatra_sdk.langgraph_threads.x"') == [
+        "cinatra_sdk.langgraph_threads.x"
+    ], "the control"
 
 
 def without_docstrings(text: str) -> str:

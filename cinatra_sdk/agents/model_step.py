@@ -24,8 +24,6 @@ from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.ports import STRING, TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.engine.list_channels import read_record, without_seal
 from cinatra_sdk.errors import LimitExceeded, ValueRefused
 from cinatra_sdk.flow.nodes.llm_node import declare
 from cinatra_sdk.flow.plan.channel_names import MESSAGES, channel_of
@@ -44,12 +42,14 @@ from cinatra_sdk.flow.requests.prompt_context import (
     read_opening,
 )
 from cinatra_sdk.flow.visit.talk import ask_for_calls, hear, read_conversation
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
+from cinatra_sdk.langgraph_threads.list_channels import read_record, without_seal
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
 from cinatra_sdk.outside.effects.execution import aperform, perform
+from cinatra_sdk.outside.http_calls.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
 from cinatra_sdk.outside.models.config import ModelConfig
-from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
 from cinatra_sdk.tool_loop import ModelCall, bind_tools, list_calls, name_calls
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def make_agent_step(frame: Frame, settings: AgentSettings) -> NodeBody:
         heard = see(state, read_conversation(state, runtime.context), settings.shortenings)
         heard = [*heard, HumanMessage(said)] if said else heard
         functions = settings.list_functions(state)
-        _require_names_apart(frame, functions)
+        _require_names_apart(frame, functions, gives=needs_submit(settings.results))
         query = _StepQuery(
             settings=settings,
             functions=functions,
@@ -264,9 +264,20 @@ def _greet(
     return {"text": "", "calls": [call]}
 
 
-def _require_names_apart(frame: Frame, functions: Sequence[Mapping[str, Any]]) -> None:
-    """Raises: `NodeFailed` where a server has a tool of a name that another tool has."""
+def _require_names_apart(
+    frame: Frame, functions: Sequence[Mapping[str, Any]], *, gives: bool
+) -> None:
+    """gives: whether the model gives results by a call.
+
+    Raises: `NodeFailed` where a server has a tool of a name that another tool has, or of that by which
+    models give results, whether this one does so or not.
+    """
     names = Counter(one["function"]["name"] for one in functions)
+    if names[SUBMIT] > gives:
+        raise frame.failed(
+            f"a server has a tool with the name '{SUBMIT}', by which a model gives results",
+            hint="leave it out by the tool_filter of its toolbox",
+        )
     name, times = next(iter(names.most_common(1)), ("", 0))
     if times > 1:
         raise frame.failed(

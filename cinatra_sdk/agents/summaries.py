@@ -19,19 +19,19 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.flow.plan.channel_names import MESSAGES, channel_of
 from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import make_render, read_model_settings
 from cinatra_sdk.flow.requests.model_question import ModelAsker, ModelSettings, PreparedQuery
 from cinatra_sdk.flow.visit.talk import read_conversation
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import EffectResult, Usage, hash_json
 from cinatra_sdk.outside.effects.execution import aperform, perform
+from cinatra_sdk.outside.http_calls.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
 from cinatra_sdk.outside.models.config import ModelConfig
-from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
 
 if TYPE_CHECKING:
     from cinatra_sdk.outside.models.question import Live

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from langchain_core.messages import BaseMessage
 from pydantic import JsonValue
 
-from cinatra_sdk.agents.model_step import ANSWER, is_text
+from cinatra_sdk.agents.model_step import ANSWER, is_text, needs_submit
 from cinatra_sdk.agents.tool_offers import (
     SUBMIT,
     AgentTool,
@@ -118,7 +118,7 @@ class _Turn:
 
     def _walk(self, calls: Sequence[ModelCall], first: int) -> Iterator[Step]:
         tools: dict[str, AgentTool] = {**self._offered}
-        if self._settings.results:
+        if needs_submit(self._settings.results):  # else nobody has offered it
             tools[SUBMIT] = ResultTool(results=self._settings.results)
         return walk_calls(calls, tools, offered=self._offered, first=first)
 
@@ -139,7 +139,7 @@ class _Turn:
 
     def _tell_unmade(self, step: UnmadeCall) -> None:
         name = step.call["name"]
-        gives = name == SUBMIT and bool(self._settings.results)
+        gives = name == SUBMIT and needs_submit(self._settings.results)
         if gives and step.why == "unusable":
             self._count_mend(step.problem)
         begins = {

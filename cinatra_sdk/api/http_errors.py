@@ -17,8 +17,8 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from cinatra_sdk.api.gate_json import DESCRIBED
-from cinatra_sdk.errors import FlowError
-from cinatra_sdk.outside.platform.protocol import PlatformError
+from cinatra_sdk.errors import FlowError, StoreError, StoreUnreachable
+from cinatra_sdk.outside.http_calls.protocol import PlatformError
 
 
 @with_config(DESCRIBED)
@@ -72,6 +72,7 @@ HTTP_ERRORS: Final[Mapping[str, HttpError]] = MappingProxyType(
         "GateUnreadable": HttpError(409, "gate_unreadable"),
         "FlowChanged": HttpError(409, "flow_changed"),
         "CheckpointsUnusable": HttpError(409, "checkpoints_unusable"),
+        "RunExists": HttpError(409, "run_exists"),
         "RunBusy": HttpError(409, "run_busy"),
         "FenceLost": HttpError(409, "fence_lost"),
         "RunEnded": HttpError(409, "run_ended"),
@@ -106,6 +107,10 @@ HTTP_ERRORS: Final[Mapping[str, HttpError]] = MappingProxyType(
 """Every class of the two error trees, by its name."""
 
 
+REFUSED: Final = "the database of the runs refuses this (its operator finds why in the log)"
+UNREACHABLE: Final = "the database of the runs cannot be reached now (try again later)"
+
+
 def status_of(error: FlowError | PlatformError) -> int:
     """The HTTP status; of a class that is not in the table, that of the nearest class above it."""
     rows = (HTTP_ERRORS.get(kind.__name__) for kind in type(error).__mro__)
@@ -117,6 +122,14 @@ def status_of(error: FlowError | PlatformError) -> int:
 
 
 def make_error(error: FlowError | PlatformError) -> ErrorJson:
-    """The body; of a hint only what people can do, and not what is for programs in Python."""
+    """The body; of a hint only what people can do, and not what is for programs in Python.
+
+    Where the database itself refuses or cannot be reached, nothing is told of it: its address, its roles and
+    its options are for whoever operates the process, for whom a surface logs the error itself.
+    """
+    if isinstance(error, StoreUnreachable):
+        return {"detail": UNREACHABLE, "code": error.code}
+    if type(error) is StoreError:  # the classes below it speak of runs
+        return {"detail": REFUSED, "code": error.code}
     detail = error.for_people if isinstance(error, FlowError) else str(error)
     return {"detail": detail, "code": error.code}

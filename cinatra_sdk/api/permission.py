@@ -7,15 +7,17 @@
 
 Asked in this order, and the first refusal counts: everybody of the tenant may do everything; then the
 policy of the host (`HostParts(may=…)`), which can only take away; then the rules behind it, such as those
-of packs on who approves.  A policy that fails, or answers anything but a `Verdict`, refuses.
+of packs on who approves.  A policy that fails, or answers anything but a `Verdict` of texts, refuses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
+from cinatra_sdk.data.text.person_texts import person_name
+from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Verdict
 
@@ -29,12 +31,19 @@ bearer token; `header`: a proxy that we trust.
 """
 
 
+PROOFS: Final[tuple[Proof, ...]] = get_args(Proof)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Who asks, and how that was proved; never taken from the body of a request."""
+    """Who asks, and how that was proved; never taken from the body of a request.
+
+    Raises: `AnswerInvalid` for an id that a gate would refuse as a name; `InputInvalid` for all else that
+    is nobody's: no id, a tenant or a group that is no text, a proof that is none.
+    """
 
     id: str
-    """The name that decisions and events keep."""
+    """The name that decisions and events keep, in the form in which they keep it."""
     tenant: str | None
     """Whose runs the person deals with; empty: those without a tenant; None: those of every tenant, for
     whoever has the database anyway.
@@ -42,6 +51,28 @@ class Person:
     groups: frozenset[str] = frozenset()
     """As whoever proved the person says it."""
     proof: Proof
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", person_name(self.id))
+        if not self.id:
+            raise InputInvalid("a person has no id", hint="give the name that decisions keep")
+        tenant, groups, proof = (getattr(self, name) for name in ("tenant", "groups", "proof"))
+        if tenant is not None and not isinstance(tenant, str):
+            raise InputInvalid(
+                f"the tenant of a person is a {type(tenant).__name__}, not a text",
+                hint="None is every tenant",
+            )
+        if not isinstance(groups, (set, frozenset)) or not all(
+            isinstance(group, str) for group in groups
+        ):
+            raise InputInvalid(
+                "the groups of a person are no set of texts", hint='frozenset({"mail"})'
+            )
+        object.__setattr__(self, "groups", frozenset(groups))
+        if proof not in PROOFS:
+            raise InputInvalid(
+                "the proof of a person is none that is known", hint=f"one of {', '.join(PROOFS)}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +114,15 @@ POLICY_FAILED: Final = "policy_failed"
 """The policy of the host raised, or gave no verdict: to be mended by the host, and nothing is allowed."""
 
 
+class AskedVerdict(NamedTuple):
+    """What `may` says, and whether that is because the policy of the host failed: a host's own refusal
+    may have any code, also `policy_failed`.
+    """
+
+    verdict: Verdict
+    failed: bool = False
+
+
 def may(
     person: Person,
     action: Action,
@@ -91,16 +131,31 @@ def may(
     policy: MayPolicy | None = None,
     rules: Iterable[MayRule] = (),
 ) -> Verdict:
-    """policy: `HostParts.may`; rules: asked behind it, of what the store knows."""
-    refused = _refuse_other_tenant(person, subject)
-    if refused is None and policy is not None:
-        refused = _ask_policy(policy, person, action, subject)
+    """policy: `HostParts.may`; rules: asked behind it, of what the store knows.
+
+    Raises: `InputInvalid` for what is no action.
+    """
+    answer = ask(person, action, subject, policy)
+    if not answer.verdict.allowed:
+        return answer.verdict
     for rule in rules:
-        if refused is not None:
-            break
         said = rule(person, action, subject)
-        refused = None if said is None or said.allowed else said
-    return refused or Verdict.allow()
+        if said is not None and not said.allowed:
+            return said
+    return answer.verdict
+
+
+def ask(
+    person: Person, action: Action, subject: ActionSubject, policy: MayPolicy | None
+) -> AskedVerdict:
+    """As `may`, without rules.  Raises: `InputInvalid` for what is no action."""
+    if action not in ACTIONS:
+        raise InputInvalid("there is no such action", hint=f"one of {', '.join(ACTIONS)}")
+    refused = _refuse_other_tenant(person, subject)
+    if refused is not None:
+        return AskedVerdict(refused)
+    allowed = AskedVerdict(Verdict.allow())
+    return allowed if policy is None else _ask_policy(policy, person, action, subject) or allowed
 
 
 def _refuse_other_tenant(person: Person, subject: ActionSubject) -> Verdict | None:
@@ -111,19 +166,26 @@ def _refuse_other_tenant(person: Person, subject: ActionSubject) -> Verdict | No
 
 def _ask_policy(
     policy: MayPolicy, person: Person, action: Action, subject: ActionSubject
-) -> Verdict | None:
+) -> AskedVerdict | None:
     """The refusal of the host's policy; None where it allows."""
     try:
         said: object = policy(person, action, subject)
     except Exception as error:  # noqa: BLE001 - a function of the host raises anything
         # Its words are not repeated: they may name a secret.
-        return Verdict.refuse(f"the host's may raised {type(error).__name__}", code=POLICY_FAILED)
+        return _fail(f"raised {type(error).__name__}")
     # A subclass could change what `allowed` means; a truthy value of another kind allows nothing.
     if type(said) is not Verdict or not isinstance(said.allowed, bool):
-        return Verdict.refuse(
-            f"the host's may gave a {type(said).__name__}, and no Verdict", code=POLICY_FAILED
-        )
+        return _fail(f"gave a {type(said).__name__}, and no Verdict")
     if said.allowed:
         return None
+    words: dict[str, object] = {name: getattr(said, name) for name in ("reason", "code", "hint")}
+    # What is no text may be an error with a secret in it.
+    for name, word in words.items():
+        if not isinstance(word, str):
+            return _fail(f"gave a {type(word).__name__} as its {name}, and no text")
     reason = said.reason or f"the host does not let {person.id} {action} {subject}"
-    return replace(said, reason=reason, code=said.code or POLICY_REFUSED)
+    return AskedVerdict(replace(said, reason=reason, code=said.code or POLICY_REFUSED))
+
+
+def _fail(why: str) -> AskedVerdict:
+    return AskedVerdict(Verdict.refuse(f"the host's may {why}", code=POLICY_FAILED), failed=True)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 from pydantic import JsonValue, with_config
 from typing_extensions import TypedDict
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from cinatra_sdk.outside.models.totals import ModelUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.artifacts.selections import ChosenContext
+    from cinatra_sdk.store.decisions.decision_rows import GateDecision
     from cinatra_sdk.store.pages import Page
-    from cinatra_sdk.store.runs.decision_rows import GateDecision
     from cinatra_sdk.store.runs.needs import NeedPage
     from cinatra_sdk.store.runs.settlement import Settlement, UnknownEffect
 
@@ -66,6 +65,14 @@ class RunJson(TypedDict):
     tenant: str
     started_by: str
     """The person; empty where no name was given."""
+    owner: str
+    """The person or agent whose run it is; empty where nobody said."""
+    session: str
+    """The conversation that it belongs to; empty where nobody said."""
+    parent: str | None
+    """Id of the run that began it; null where none did."""
+    parent_path: str
+    """Path of the parent's node that began it."""
     variables: list[str]
     """Names of the flow's placeholders."""
     inputs: dict[str, JsonValue]
@@ -83,6 +90,11 @@ class RunJson(TypedDict):
     unreadable: list[str]
     """Parts of the stored run that cannot be read."""
     attempts: int
+    failures: int
+    """Activations in a row that died or failed."""
+    retry_at: str | None
+    """When a failed run is tried again; null: not until a person resumes it."""
+    deadline: str | None
     archived_at: str | None
     created_at: str | None
     updated_at: str | None
@@ -259,6 +271,10 @@ def make_run(run: Run) -> RunJson:
         "digest": run.digest,
         "tenant": run.tenant,
         "started_by": run.started_by,
+        "owner": run.owner,
+        "session": run.session,
+        "parent": run.parent or None,
+        "parent_path": run.parent_path,
         "variables": list(run.variables),
         "inputs": dict(run.input),
         "outputs": None if run.outputs is None else dict(run.outputs),
@@ -269,6 +285,9 @@ def make_run(run: Run) -> RunJson:
         "stopped": make_stop(run),
         "unreadable": list(run.unreadable),
         "attempts": run.attempts,
+        "failures": run.failures,
+        "retry_at": format_time(run.retry_at),
+        "deadline": format_time(run.deadline),
         "archived_at": format_time(run.archived_at),
         "created_at": format_time(run.created_at),
         "updated_at": format_time(run.updated_at),
@@ -394,7 +413,7 @@ def make_call(call: UnknownEffect) -> CallJson:
         "visit": call.visit,
         "item": call.item,
         "attempts": call.attempts,
-        "begun_at": call.begun_at.isoformat(),
+        "begun_at": call.begun_at.isoformat(timespec="milliseconds"),
         "error": dict(call.error),
         "unreadable": list(call.unreadable),
     }
@@ -408,7 +427,7 @@ def make_settlement(word: Settlement) -> SettlementJson:
         "happened": word.happened,
         "by": word.by,
         "reason": word.reason,
-        "at": word.at.isoformat(),
+        "at": word.at.isoformat(timespec="milliseconds"),
         "value": None if word.value is None else dict(word.value),
         "unreadable": list(word.unreadable),
     }
@@ -432,9 +451,6 @@ def make_usage(used: ModelUsage) -> ModelUsageJson:
             for one in used.nodes
         ],
     }
-
-
-_NO_CALLS: Final[Mapping[str, Sequence[str]]] = MappingProxyType({})
 
 
 @with_config(DESCRIBED)
@@ -487,8 +503,10 @@ class EventListJson(TypedDict):
     events: list[EventJson]
 
 
-def make_run_page(page: Page[Run], unknown: Mapping[str, Sequence[str]] = _NO_CALLS) -> RunPageJson:
-    """unknown: run id → the keys of its calls that have to be settled."""
+def make_run_page(page: Page[Run], unknown: Mapping[str, Sequence[str]]) -> RunPageJson:
+    """unknown: run id → the keys of its calls that have to be settled, as `RunStore.unknown_keys` has them;
+    without them a run would seem to need nobody.
+    """
     runs = [make_run_summary(run, unknown.get(run.id, ())) for run in page.items]
     return {"runs": runs, "next": page.next or None}
 

@@ -27,13 +27,19 @@ if TYPE_CHECKING:
     from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
     from cinatra_sdk.blocks.proposal_graph import build_proposing_graph, propose_and_confirm
     from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, StateKeyMissing, Step, node_of
-    from cinatra_sdk.engine.graph_input import on_own_threads
-    from cinatra_sdk.engine.host_context import Effects, context_of
-    from cinatra_sdk.engine.serializer import STRICT_SERIALIZER, with_strict_serializer
-    from cinatra_sdk.engine.state_channels import Appended, HostOnly, Latest, has_ended, seal
-    from cinatra_sdk.engine.tasks import was_sent
     from cinatra_sdk.gates.gate import gate_id, gate_of
     from cinatra_sdk.gates.hitl import GateNode, Outcome, gate_visit
+    from cinatra_sdk.langgraph_threads.graph_input import on_own_threads
+    from cinatra_sdk.langgraph_threads.host_context import Effects, context_of
+    from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER, with_strict_serializer
+    from cinatra_sdk.langgraph_threads.state_channels import (
+        Appended,
+        HostOnly,
+        Latest,
+        has_ended,
+        seal,
+    )
+    from cinatra_sdk.langgraph_threads.tasks import was_sent
     from cinatra_sdk.runs import Stop
 
 _LATER: Final = {
@@ -53,17 +59,17 @@ _LATER: Final = {
     "Step": "blocks.step",
     "StateKeyMissing": "blocks.step",
     "node_of": "blocks.step",
-    "HostOnly": "engine.state_channels",
-    "Appended": "engine.state_channels",
-    "Latest": "engine.state_channels",
-    "seal": "engine.state_channels",
-    "has_ended": "engine.state_channels",
-    "Effects": "engine.host_context",
-    "context_of": "engine.host_context",
-    "with_strict_serializer": "engine.serializer",
-    "STRICT_SERIALIZER": "engine.serializer",
-    "on_own_threads": "engine.graph_input",
-    "was_sent": "engine.tasks",
+    "HostOnly": "langgraph_threads.state_channels",
+    "Appended": "langgraph_threads.state_channels",
+    "Latest": "langgraph_threads.state_channels",
+    "seal": "langgraph_threads.state_channels",
+    "has_ended": "langgraph_threads.state_channels",
+    "Effects": "langgraph_threads.host_context",
+    "context_of": "langgraph_threads.host_context",
+    "with_strict_serializer": "langgraph_threads.serializer",
+    "STRICT_SERIALIZER": "langgraph_threads.serializer",
+    "on_own_threads": "langgraph_threads.graph_input",
+    "was_sent": "langgraph_threads.tasks",
     "gate_id": "gates.gate",
     "gate_of": "gates.gate",
     "GateNode": "gates.hitl",

@@ -29,14 +29,14 @@ from cinatra_sdk.blocks.step import NodeRunnable, State, node_of
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.data.schema.problems import first_problem
-from cinatra_sdk.engine.host_context import DERIVED, HostContext, context_of, name_ledger
-from cinatra_sdk.engine.lineage import does_not_act
-from cinatra_sdk.engine.state_channels import has_ended, seal
-from cinatra_sdk.engine.tasks import own_shape, require_own_graph, was_sent
 from cinatra_sdk.errors import FlowChanged, InputInvalid, NodeFailed
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import GateNode, Outcome
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
+from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext, context_of, name_ledger
+from cinatra_sdk.langgraph_threads.lineage import does_not_act
+from cinatra_sdk.langgraph_threads.state_channels import has_ended, seal
+from cinatra_sdk.langgraph_threads.tasks import own_shape, require_own_graph, was_sent
 
 INPUT_PARAMS = "input_params"
 """State key (`Annotated[dict, HostOnly]`) of the inputs that the run was started with."""

@@ -30,8 +30,14 @@ from cinatra_sdk.blocks.host_node import ending
 from cinatra_sdk.blocks.step import NodeRunnable, State, Step, node_of, template_values
 from cinatra_sdk.data.templates.flow_templates import Renderer, TemplateError
 from cinatra_sdk.data.templates.language import ENVIRONMENT
-from cinatra_sdk.engine.host_context import Effects, HostContext, context_inside, context_of
-from cinatra_sdk.engine.lineage import (
+from cinatra_sdk.gates.gate import label
+from cinatra_sdk.langgraph_threads.host_context import (
+    Effects,
+    HostContext,
+    context_inside,
+    context_of,
+)
+from cinatra_sdk.langgraph_threads.lineage import (
     allows_forks,
     arefuse_forks,
     does_not_act,
@@ -39,17 +45,16 @@ from cinatra_sdk.engine.lineage import (
     place_of,
     refuse_forks,
 )
-from cinatra_sdk.engine.list_channels import Growing, as_json
-from cinatra_sdk.engine.reentry import (
+from cinatra_sdk.langgraph_threads.list_channels import Growing, as_json
+from cinatra_sdk.langgraph_threads.reentry import (
     Visit,
     ago_on_inside,
     arequire_line_inside,
     go_on_inside,
     require_line_inside,
 )
-from cinatra_sdk.engine.state_channels import Appended, HostOnly, Record, seal
-from cinatra_sdk.engine.tasks import shape_of, telling_node, visit_of, visited
-from cinatra_sdk.gates.gate import label
+from cinatra_sdk.langgraph_threads.state_channels import Appended, HostOnly, Record, seal
+from cinatra_sdk.langgraph_threads.tasks import shape_of, telling_node, visit_of, visited
 
 
 def subgraph(

@@ -28,16 +28,16 @@ from cinatra_sdk.attachments.envelope import enclose_text, opens_answer
 from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, template_values
 from cinatra_sdk.data.templates.flow_templates import Renderer
 from cinatra_sdk.data.templates.language import TemplateError
-from cinatra_sdk.engine.host_context import Effects
 from cinatra_sdk.host_parts.host_parts import FirstTurnReader, read_text
+from cinatra_sdk.langgraph_threads.host_context import Effects
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.protocol import (
     BASE_URL_PLACEHOLDER,
     BRIDGE_PATH,
     Platform,
     PlatformCall,
 )
-from cinatra_sdk.outside.platform.response_outputs import derive_output_schema
+from cinatra_sdk.outside.http_calls.response_outputs import derive_output_schema
 
 TOOL_URL: Final = f"{BASE_URL_PLACEHOLDER}/api/agents/passthrough"
 

@@ -38,16 +38,21 @@ from cinatra_sdk.blocks.host_node import (
 from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.blocks.step import NodeRunnable, State, Step, effect_key, node_of
 from cinatra_sdk.contract import FALLBACK_RENDERER
-from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.engine.lineage import arefuse_forks, does_not_act, refuse_forks, seen_update
-from cinatra_sdk.engine.serializer import with_strict_serializer
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
-from cinatra_sdk.engine.tasks import telling_node, visit_of, visited
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.first_turn.proposals import Places, Proposal, make_note, make_taste, write_proposal
 from cinatra_sdk.first_turn.workspace import find_image
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.gates.hitl import build_hitl_gate
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
+from cinatra_sdk.langgraph_threads.lineage import (
+    arefuse_forks,
+    does_not_act,
+    refuse_forks,
+    seen_update,
+)
+from cinatra_sdk.langgraph_threads.serializer import with_strict_serializer
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, HostOnly
+from cinatra_sdk.langgraph_threads.tasks import telling_node, visit_of, visited
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult
 from cinatra_sdk.outside.effects.execution import aperform, perform
 

@@ -25,16 +25,27 @@ from pydantic import JsonValue
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.data.templates.flow_templates import TemplateError
-from cinatra_sdk.engine.host_context import Effects, HostContext, context_of
-from cinatra_sdk.engine.lineage import arefuse_forks, refuse_forks, require_known, seen_update
-from cinatra_sdk.engine.state_channels import AUTHORITATIVE, has_ended, seal
-from cinatra_sdk.engine.tasks import require_own_graph, telling_node, visit_of, visited, was_sent
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.governed.secret_values import clean_error
+from cinatra_sdk.langgraph_threads.host_context import Effects, HostContext, context_of
+from cinatra_sdk.langgraph_threads.lineage import (
+    arefuse_forks,
+    refuse_forks,
+    require_known,
+    seen_update,
+)
+from cinatra_sdk.langgraph_threads.state_channels import AUTHORITATIVE, has_ended, seal
+from cinatra_sdk.langgraph_threads.tasks import (
+    require_own_graph,
+    telling_node,
+    visit_of,
+    visited,
+    was_sent,
+)
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.platform_calls import aperform_call, perform_call
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.protocol import (
     DeclaredOutput,
     Platform,
     PlatformCall,
@@ -73,7 +84,7 @@ class Step:
     """
     effects: Effects = "line"
     """Where the block may act: on its thread's own line, or in forks of it too
-    (`cinatra_sdk.engine.lineage`).  The host's context overrides this value.
+    (`cinatra_sdk.langgraph_threads.lineage`).  The host's context overrides this value.
     """
 
     def __post_init__(self) -> None:

@@ -40,18 +40,6 @@ from cinatra_sdk.context.selector import SCREEN_KEY, is_selector
 from cinatra_sdk.contract import FALLBACK_RENDERER, is_send_class
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.schema.checker import load_schemas
-from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.engine.lineage import does_not_act, place_of, write_beyond
-from cinatra_sdk.engine.list_channels import read_record
-from cinatra_sdk.engine.tasks import (
-    own_channels,
-    require_own_graph,
-    tell_skip,
-    telling_node,
-    visit_of,
-    visited,
-    was_sent,
-)
 from cinatra_sdk.errors import AnswerInvalid, GateChanged, NodeFailed, PolicyInvalid, ValueRefused
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA, Answer
 from cinatra_sdk.gates.decisions import refuse_other_payload
@@ -69,6 +57,18 @@ from cinatra_sdk.langgraph_internals.task_facts import (
     is_invalid_resume,
     read_node_name,
     read_step,
+)
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
+from cinatra_sdk.langgraph_threads.lineage import does_not_act, place_of, write_beyond
+from cinatra_sdk.langgraph_threads.list_channels import read_record
+from cinatra_sdk.langgraph_threads.tasks import (
+    own_channels,
+    require_own_graph,
+    tell_skip,
+    telling_node,
+    visit_of,
+    visited,
+    was_sent,
 )
 from cinatra_sdk.light_imports.records import dataclass
 

@@ -42,9 +42,9 @@ from cinatra_sdk.governance.gateway.context_compiler import compile_context, rea
 from cinatra_sdk.governance.gateway.delegation import confine
 from cinatra_sdk.governance.gateway.facts import replace_context
 from cinatra_sdk.governance.gateway.gateway import GateApproval, Gateway
-from cinatra_sdk.governance.gateway.pack_policy import NOT_REQUESTER
 from cinatra_sdk.governance.loop.conclusion import tell_transcript
 from cinatra_sdk.governance.loop.loop_state import REQUEST, name_starter
+from cinatra_sdk.governance.packs.pack_policy import NOT_REQUESTER
 from cinatra_sdk.governance.packs.pack_registry import require_pinned
 from cinatra_sdk.governance.packs.rulebook import make_rulebook
 from cinatra_sdk.governance.records.record_maker import format_time
@@ -190,7 +190,7 @@ class PackRules:
     def _read_word(self, run: Mapping[str, Any]) -> HostWord:
         word = self.governance.read_word(name_starter(run))
         known = word if word.run_id else replace(word, run_id="run")
-        user = known.user or UserClaims(user_id="host")
+        user = UserClaims(user_id="host") if known.user is None else known.user
         return replace(known, user=user, agent=self._name_agent(known))
 
     def _name_agent(self, word: HostWord) -> AgentIdentity:

@@ -39,10 +39,10 @@ from cinatra_sdk.host.forward_routes import (
 )
 from cinatra_sdk.host.proof import VerifyBearer, bearer_token, check_caller
 from cinatra_sdk.host.run_directory import RunDirectory
-from cinatra_sdk.outside.platform.call_addresses import decoded_segments
-from cinatra_sdk.outside.platform.model_usage import USAGE_HEADER, ModelUse, collect_use
-from cinatra_sdk.outside.platform.protocol import Platform
-from cinatra_sdk.outside.platform.wire_response import safe_line
+from cinatra_sdk.outside.http_calls.call_addresses import decoded_segments
+from cinatra_sdk.outside.http_calls.model_usage import USAGE_HEADER, ModelUse, collect_use
+from cinatra_sdk.outside.http_calls.protocol import Platform
+from cinatra_sdk.outside.http_calls.wire_response import safe_line
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 
 # ----------------------------------------------------------------------------

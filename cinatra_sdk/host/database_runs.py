@@ -30,7 +30,7 @@ from cinatra_sdk.contract import ENDED
 from cinatra_sdk.host.host_settings import LocalSettings, is_standalone, read_settings
 from cinatra_sdk.host.run_directory import ParentSelection, RunDirectory, RunScope
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.outside.routes import RunOwner
 from cinatra_sdk.postgres.connection import one
 from cinatra_sdk.store.database import Database

@@ -29,8 +29,8 @@ from cinatra_sdk.host.context_routes import read_json
 from cinatra_sdk.host.proof import BearerIdentity, bearer_token, same, scope_for, signed_step
 from cinatra_sdk.host.run_directory import KnowsConversations, RunDirectory, RunScope
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.call_addresses import RefusalError, decoded_segments
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.call_addresses import RefusalError, decoded_segments
+from cinatra_sdk.outside.http_calls.protocol import (
     BASE_URL_PLACEHOLDER,
     Credentials,
     HoldsProofsBack,

@@ -28,15 +28,15 @@ from cinatra_sdk.host.asgi_app import App, Message, local_app
 from cinatra_sdk.host.forward_routes import is_local, matched, read_routes, resembles_local
 from cinatra_sdk.host.host_settings import HANDS_ON
 from cinatra_sdk.host.run_directory import RunDirectory
-from cinatra_sdk.outside.platform.call_addresses import AllowEntry, RefusalError, decoded_segments
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.call_addresses import AllowEntry, RefusalError, decoded_segments
+from cinatra_sdk.outside.http_calls.protocol import (
     BASE_URL_PLACEHOLDER,
     Platform,
     PlatformCall,
     PlatformRefused,
 )
-from cinatra_sdk.outside.platform.wire_request import Prepared, RequestRules, prepare
-from cinatra_sdk.outside.platform.wire_response import Decoded, Response, judge
+from cinatra_sdk.outside.http_calls.wire_request import Prepared, RequestRules, prepare
+from cinatra_sdk.outside.http_calls.wire_response import Decoded, Response, judge
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 
 _ORIGIN = "http://localhost"

@@ -40,9 +40,9 @@ from cinatra_sdk.host.passthrough.passthrough_route import ROUTE as PASSTHROUGH_
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, Passthrough
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts, RunIdentity
 from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.http_calls.protocol import Platform, PlatformCall
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.uploads import ProviderFiles, open_provider_files
-from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall
 from cinatra_sdk.outside.routes import (
     Handler,
     RouteCall,
@@ -238,7 +238,7 @@ def remade_models(
         # A description may name any file: one without a digest would be read whatever it is.
         if name.startswith(SCRIPTED) and not scripts.get(name.removeprefix(SCRIPTED)):
             raise ValueError(f'"{SCRIPTS}" of a stored platform lacks the digest of a script')
-    lent = host or NO_PARTS
+    lent = NO_PARTS if host is None else host
     models = read_models(names, lent, digests=scripts)
     return modelled(
         database, models, identify=owned_by(actor), host=lent, beyond=beyond, children=children
@@ -261,7 +261,9 @@ def read_children(
         raise ValueError(
             f'"{AGENTS}" of a stored platform gives each package the digest of its flow'
         )
-    return ChildAgents(database=database, digests=dict(digests), host=host or NO_PARTS)
+    return ChildAgents(
+        database=database, digests=dict(digests), host=NO_PARTS if host is None else host
+    )
 
 
 def make_routes(

@@ -17,7 +17,7 @@ from cinatra_sdk.host.asgi_app import App, Message, Receive, Send, send_json
 from cinatra_sdk.host.bridge.request_body import BridgeBody
 from cinatra_sdk.host.context_routes import FinalizeBody, ResolveBody
 from cinatra_sdk.host.passthrough.passthrough_route import PassthroughBody
-from cinatra_sdk.outside.platform.protocol import BRIDGE_PATH
+from cinatra_sdk.outside.http_calls.protocol import BRIDGE_PATH
 
 DOCUMENT_PATH: Final = "/openapi.json"
 HEALTH_PATH: Final = "/.health"

@@ -19,8 +19,8 @@ from cinatra_sdk.host.local_platform import LocalPlatform
 from cinatra_sdk.host.model_routes import KIND, read_children, remade_models
 from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.platform.description import NO_SETTINGS, platform_from
-from cinatra_sdk.outside.platform.protocol import Platform
+from cinatra_sdk.outside.http_calls.description import NO_SETTINGS, platform_from
+from cinatra_sdk.outside.http_calls.protocol import Platform
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
 

@@ -23,13 +23,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeAlias, TypedDict
 
-from cinatra_sdk.engine.host_context import HostContext, context_of, host_context
 from cinatra_sdk.errors import FlowError, NotConfigured
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of, host_context
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Door
-from cinatra_sdk.outside.platform.protocol import Credentials
-from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
+from cinatra_sdk.outside.http_calls.protocol import Credentials
+from cinatra_sdk.outside.remote_answers.remote_bounds import USUAL, RemoteBounds
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from cinatra_sdk.first_turn import FirstTurn
     from cinatra_sdk.outside.effects.door import Ledger, Verdict
     from cinatra_sdk.outside.effects.effect import Effect, Usage
+    from cinatra_sdk.outside.http_calls.protocol import Platform
     from cinatra_sdk.outside.models.clients import ApiKeyFor, Models
     from cinatra_sdk.outside.models.config import ModelConfig
     from cinatra_sdk.outside.models.totals import Price
-    from cinatra_sdk.outside.platform.protocol import Platform
 
 
 FirstTurnReader: TypeAlias = "Callable[[str], FirstTurn]"

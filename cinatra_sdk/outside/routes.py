@@ -31,15 +31,15 @@ from pydantic import JsonValue
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.call_addresses import AllowEntry
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.call_addresses import AllowEntry
+from cinatra_sdk.outside.http_calls.protocol import (
     BASE_URL_PLACEHOLDER,
     Platform,
     PlatformCall,
     PlatformRefused,
 )
-from cinatra_sdk.outside.platform.wire_request import Prepared, RequestRules, prepare
-from cinatra_sdk.outside.platform.wire_response import Decoded, Response, judge
+from cinatra_sdk.outside.http_calls.wire_request import Prepared, RequestRules, prepare
+from cinatra_sdk.outside.http_calls.wire_response import Decoded, Response, judge
 from cinatra_sdk.threads import call_beside
 
 

@@ -2,7 +2,8 @@
 
 run_store.py    `RunStore`: create, decide, work, and their short forms start and answer
 person_store.py `PersonStore`: the same methods for one person, each asked about first
-runs/           the runs: created, driven, decided, listed, ended
+runs/           the runs: created, driven, listed, tried again, ended
+decisions/      decisions of people: recorded, and read again
 flows/          the flows of stored runs, and how a process makes them again
 work/           one worker at a time on a run: lock, lease, fence, checkpoints
 artifacts/      artifacts, attached files, saved objects, selections
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
     from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore, StoredParent
     from cinatra_sdk.store.database import Database
+    from cinatra_sdk.store.decisions.decision_rows import GateDecision
     from cinatra_sdk.store.evidence.decision_records import DecisionRecords
     from cinatra_sdk.store.evidence.governance_sources import StoredPacks, stored_evidence
     from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
     from cinatra_sdk.store.pages import OpenGate, Page
     from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
-    from cinatra_sdk.store.runs.decision_rows import GateDecision
     from cinatra_sdk.store.runs.retries import RetryPolicy, SweptRun
     from cinatra_sdk.store.runs.run_events import EffectRecord
     from cinatra_sdk.store.runs.upkeep import Archived
@@ -45,7 +46,7 @@ _LATER: Final = {
     "RetryPolicy": "store.runs.retries",
     "SweptRun": "store.runs.retries",
     "Archived": "store.runs.upkeep",
-    "GateDecision": "store.runs.decision_rows",
+    "GateDecision": "store.decisions.decision_rows",
     "EffectRecord": "store.runs.run_events",
     "OpenGate": "store.pages",
     "Page": "store.pages",

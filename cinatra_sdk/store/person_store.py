@@ -12,37 +12,34 @@ A surface makes one for each request: it lends the connections of `store`, and c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
-from typing import Any, TypeVar, Unpack, cast
+from typing import Any, Final, TypeVar, Unpack, cast
 
 from cinatra_sdk.api.permission import (
     OTHER_TENANT,
-    POLICY_FAILED,
     Action,
     ActionSubject,
+    AskedVerdict,
     MayPolicy,
     Person,
+    ask,
     may,
 )
 from cinatra_sdk.data.text.person_texts import person_name
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.errors import NotAllowed, NotConfigured, RunNotFound
+from cinatra_sdk.errors import InputInvalid, NotAllowed, NotConfigured, RunNotFound
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.outside.effects.door import Verdict
-from cinatra_sdk.postgres.connection import Row
+from cinatra_sdk.postgres.connection import Row, every
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.arguments import check_arguments
 from cinatra_sdk.store.async_twins import in_thread
-from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.pages import GatePage, Page
-from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
-from cinatra_sdk.store.runs.creation import NewRun
-from cinatra_sdk.store.runs.decision_entry import (
+from cinatra_sdk.store.decisions.decision_entry import (
     Decisions,
     Named,
     list_decisions,
@@ -50,12 +47,17 @@ from cinatra_sdk.store.runs.decision_entry import (
     make_requester_rule,
     make_role_rule,
 )
-from cinatra_sdk.store.runs.decision_rows import open_gate
+from cinatra_sdk.store.decisions.decision_rows import open_gate
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.pages import PAGE, GatePage, Page
+from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
+from cinatra_sdk.store.runs.creation import NewRun
 from cinatra_sdk.store.runs.flow_cache import refuse_other_names
 from cinatra_sdk.store.runs.lists import (
     GateFilter,
     Names,
     NeedFilter,
+    Questions,
     RunFilter,
     Runs,
 )
@@ -88,7 +90,7 @@ class PersonStore(RunStore):
         """policy: in place of `HostParts.may` of the store's host."""
         self.__dict__.update(vars(store))
         self._person = person
-        self._policy = policy or self._flows.may
+        self._policy = self._flows.may if policy is None else policy
 
     @property
     def person(self) -> Person:
@@ -107,30 +109,46 @@ class PersonStore(RunStore):
         *,
         gate_id: str = "",
         decision: Decision | None = None,
+        key: str = "",
     ) -> Verdict:
         """Whether the person may do something to a run, for a surface that shows only what they can do.
 
         gate_id: of an open gate, for `answer`; decision: what they would answer, by default an approval.
+        key: of a call, for `settle`.  Without these, `answer` and `settle` are asked about the run as a
+        whole, and a policy that looks at gates or calls may say otherwise when it comes to one.
 
-        Raises: `RunNotFound` for what they may not see; `GateClosed`; `NotConfigured` where the rules of
-        packs need what this process lacks.
+        Raises: `InputInvalid` for what is no action, and for a gate or a key beside another action;
+        `RunNotFound` for what they may not see; `GateClosed`; `NotConfigured` where the rules of packs need
+        what this process lacks.
         """
+        for named, about in ((gate_id, "answer"), (key, "settle")):
+            if named and action != about:
+                raise InputInvalid(
+                    f"'{action}' is asked of a run, and not of one gate or call of it",
+                    hint="a gate goes with 'answer', a key with 'settle'",
+                )
         row = self._look(run_id)
         if not gate_id:
-            return self._ask(action, _make_run_subject(row))
-        decision = decision or Decision.approve(by=self.person.id)
+            return self._ask(action, _make_run_subject(row, key)).verdict
         with self._database.connection() as connection:
             gate = open_gate(connection, row, gate_id)
             flow = self._flows.flow_of(connection, row) if row["governed"] else None
-            return may(
-                self.person, action, make_gate_subject(row, gate, decision), policy=self._policy,
-                rules=(make_requester_rule(connection, row, gate), make_role_rule(flow, row, gate)),
-            )  # fmt: skip
+        said = Decision.approve(by=self.person.id) if decision is None else decision
+        subject = make_gate_subject(row, gate, said)
+        # No connection is held while functions of the host run: they may ask this store.
+        answer = self._ask(action, subject).verdict
+        if answer.allowed:
+            with self._database.connection() as connection:
+                rule = make_requester_rule(connection, row, gate)
+                answer = may(self.person, action, subject, rules=(rule,))
+        if answer.allowed:
+            answer = may(self.person, action, subject, rules=(make_role_rule(flow, row, gate),))
+        return answer
 
     amay = in_thread(may)
 
-    def _ask(self, action: Action, subject: ActionSubject) -> Verdict:
-        return may(self.person, action, subject, policy=self._policy)
+    def _ask(self, action: Action, subject: ActionSubject) -> AskedVerdict:
+        return ask(self.person, action, subject, self._policy)
 
     def _look(self, run_id: str, tenant: str | None = None, action: Action = "see") -> Row:
         """The run's row, where the person may do this to it."""
@@ -145,14 +163,14 @@ class PersonStore(RunStore):
             self._look(run_id, tenant)
 
     def _require(self, action: Action, subject: ActionSubject) -> None:
-        said = self._ask(action, subject)
+        said, failed = self._ask(action, subject)
         if said.allowed:
             return
-        if said.code == POLICY_FAILED:
+        if failed:
             raise NotConfigured(said.reason, hint="mend may in its HostParts")
         if subject.kind != "flow":
             run = replace(subject, kind="run", name="", risk="", decision="")
-            if action == "see" or not self._ask("see", run).allowed:
+            if action == "see" or not self._ask("see", run).verdict.allowed:
                 raise RunNotFound(f"there is no run '{subject.run_id}'", hint="see oasflow runs")
         raise NotAllowed(said.reason, hint=said.hint, code=said.code)
 
@@ -170,18 +188,28 @@ class PersonStore(RunStore):
             return asked if own is None else own
         raise NotAllowed(f"{self.person.id} is of another tenant", code=OTHER_TENANT)
 
-    def _sees(self, item: Any) -> bool:
-        """Whether the person may see the run of an item of a list, which keeps to the tenant already."""
-        if self._policy is None:
+    def _sees(self, row: Row) -> bool:
+        """Whether the person may see the run of a row, which has the columns of a subject."""
+        if self._policy is None and self.person.tenant is None:
             return True
-        with self._database.connection() as connection:
-            named = item.id if isinstance(item, Run) else item.run_id
-            subject = _make_run_subject(load_row(connection, named))
         try:
-            self._require("see", subject)
+            self._require("see", _make_run_subject(row))
         except RunNotFound:
             return False
         return True
+
+    def _cover(self, run: Run) -> Run:
+        """The run without the id of the one that began it, where the person may not see that one.
+
+        Acts give it back, so a policy that fails here hides, and raises nothing.
+        """
+        if self._policy is None or not run.parent:
+            return run
+        try:
+            self._look(run.parent)
+        except (NotConfigured, RunNotFound):
+            return replace(run, parent="", parent_path="")
+        return run
 
     # ------------------------------------------------------------------ acting
 
@@ -206,7 +234,7 @@ class PersonStore(RunStore):
     ) -> Run:
         """As the store's; `by` is the person.  Raises: `NotAllowed`, too."""
         told = self._begin(flow, about)
-        return super().start(flow, params, run_id, on_event=on_event, **told)
+        return self._cover(super().start(flow, params, run_id, on_event=on_event, **told))
 
     def _begin(self, flow: DurableFlow, about: NewRun) -> NewRun:
         """What is said of the new run, where the person may start it."""
@@ -256,10 +284,11 @@ class PersonStore(RunStore):
     ) -> Run:
         """As the store's; the decision is the person's.  Raises: `NotAllowed`, too."""
         signed = self._sign(run_id, gate_id, decision, tenant)
-        return super().answer(
+        run = super().answer(
             run_id, gate_id, signed, flow=flow, tenant=tenant, context=context, on_event=on_event,
             wait=wait,
         )  # fmt: skip
+        return self._cover(run)
 
     def _sign(
         self, run_id: str, named: Named, decision: Decision | None, tenant: str | None
@@ -290,6 +319,9 @@ class PersonStore(RunStore):
         return super().work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
+
+    def _work(self, run_id: str, **given: Any) -> Run:
+        return self._cover(super()._work(run_id, **given))
 
     def resume(
         self,
@@ -325,8 +357,7 @@ class PersonStore(RunStore):
         tenant: str | None = None,
     ) -> Run:
         """As the store's; the word is the person's.  Raises: `NotAllowed`, too."""
-        subject = _make_run_subject(self._look(run_id, tenant))
-        self._require("settle", replace(subject, kind="call", name=key))
+        self._require("settle", _make_run_subject(self._look(run_id, tenant), key))
         return super().settle(
             run_id, key, happened=happened, value=value, by=self._name(by), reason=reason,
             tenant=tenant,
@@ -337,7 +368,7 @@ class PersonStore(RunStore):
     ) -> Run:
         """As the store's; the person stops it.  Raises: `NotAllowed`, too."""
         self._look(run_id, tenant, "stop")
-        return super().stop(run_id, by=self._name(by), reason=reason, tenant=tenant)
+        return self._cover(super().stop(run_id, by=self._name(by), reason=reason, tenant=tenant))
 
     def archive(
         self,
@@ -371,7 +402,6 @@ class PersonStore(RunStore):
     # ------------------------------------------------------------------ seeing
 
     get = _after_seeing(RunStore.get)
-    questions = _after_seeing(RunStore.questions)
     decisions = _after_seeing(RunStore.decisions)
     decisions_page = _after_seeing(RunStore.decisions_page)
     effects = _after_seeing(RunStore.effects)
@@ -384,37 +414,59 @@ class PersonStore(RunStore):
     settlements = _after_seeing(RunStore.settlements)
     events = _after_seeing(RunStore.events)  # asked once, when the person begins to follow
 
+    def _get(self, run_id: str, tenant: str | None = None) -> Run:
+        return self._cover(super()._get(run_id, tenant))
+
     def list(self, **wanted: Unpack[RunFilter]) -> Runs:
         refuse_other_names(wanted, RunFilter, "PersonStore.list()")
         return [*self.page(**wanted).items]
 
     def page(self, **wanted: Unpack[RunFilter]) -> Page[Run]:
-        """As the store's; where the host has a policy, a page may have fewer items than `limit`, and none
-        though a next one follows.
+        """As the store's; a page is full of what the person sees, and its end tells of nothing else.
+
+        Where the host has a policy it is asked about each run up to there, in the order of the list.
         """
         wanted["tenant"] = self._tenant(wanted.get("tenant"))
         page = super().page(**wanted)
-        return replace(page, items=[one for one in page.items if self._sees(one)])
+        return replace(page, items=[self._cover(run) for run in page.items])
 
     def gates(self, **wanted: Unpack[GateFilter]) -> GatePage:
         """As the store's; see `page`."""
         wanted["tenant"] = self._tenant(wanted.get("tenant"))
-        page = super().gates(**wanted)
-        return replace(
-            page,
-            items=[one for one in page.items if self._sees(one)],
-            unreadable=[one for one in page.unreadable if self._sees(one)],
-        )
+        return super().gates(**wanted)
 
     def needs(self, **wanted: Unpack[NeedFilter]) -> NeedPage:
         """As the store's; see `page`."""
         wanted["tenant"] = self._tenant(wanted.get("tenant"))
-        page = super().needs(**wanted)
-        return replace(
-            page,
-            items=[one for one in page.items if self._sees(one)],
-            unreadable=[one for one in page.unreadable if self._sees(one)],
-        )
+        return super().needs(**wanted)
+
+    def _list_rows(self, query: str, given: Row, limit: int) -> Sequence[Row]:
+        """Of a list of several runs only the rows that the person sees, as many as are asked for.
+
+        A cursor is made of them, so that it names nothing else.
+        """
+        if self._policy is None or query not in _OF_MANY_RUNS:
+            return super()._list_rows(query, given, limit)
+        found: list[Row] = []
+        sees: dict[str, bool] = {}
+        batch = max(limit, PAGE)
+        while len(found) < limit:
+            rows = super()._list_rows(query, given, batch)
+            for row in rows:
+                name = row["run_id"]
+                if name not in sees:
+                    sees[name] = self._sees(row)
+                if sees[name]:
+                    found.append(row)
+            if len(rows) < batch:
+                break
+            given = {**given, **_OF_MANY_RUNS[query](rows[-1])}
+        return found[:limit]
+
+    def _refuse_unknown_risk(self, risk: str | None, wanted: Row) -> None:
+        """Where a policy hides runs, nobody is told whether a run that they may not see has the class."""
+        if self._policy is None:
+            super()._refuse_unknown_risk(risk, wanted)
 
     def flow_names(
         self, *, tenant: str | None = None, limit: int | None = None, after: str = ""
@@ -423,15 +475,21 @@ class PersonStore(RunStore):
         return super().flow_names(tenant=self._tenant(tenant), limit=limit, after=after)
 
     def find(self, prefix: str, *, tenant: str | None = None, to_act: bool = False) -> str:
-        try:
-            found = super().find(prefix, tenant=self._tenant(tenant), to_act=to_act)
-        except RunNotFound:
-            if self._policy is None:
-                raise
-            # The store's own text may name runs that the person may not see.
-            raise RunNotFound(f"no run is '{prefix}'", hint="see oasflow runs") from None
-        self._see(found)
-        return found
+        """As the store's, among the runs that the person sees."""
+        return super().find(prefix, tenant=self._tenant(tenant), to_act=to_act)
+
+    def _iterate_candidates(self, prefix: str, tenant: str | None) -> Iterator[Row]:
+        return filter(self._sees, super()._iterate_candidates(prefix, tenant))
+
+    def questions(self, run_id: str, *, tenant: str | None = None) -> Questions:
+        """As the store's, with those of the runs that it began and the person sees."""
+        self._see(run_id, tenant)
+        if self._policy is None:
+            return super().questions(run_id, tenant=tenant)
+        with self._database.connection() as connection:
+            family = every(connection, "list_family", {"run_id": run_id})
+        seen = [row["run_id"] for row in family if self._sees(row)]
+        return self._count_questions(run_id, tenant, only=seen)
 
     async def aevents(
         self, run_id: str, *, after: int = 0, follow: bool = False, tenant: str | None = None
@@ -443,13 +501,37 @@ class PersonStore(RunStore):
             async for event in events:
                 yield event
 
+    def unknown_keys(
+        self, runs: Sequence[Run], *, tenant: str | None = None
+    ) -> dict[str, tuple[str, ...]]:
+        """As the store's, of the runs that the person sees."""
+        return super().unknown_keys(runs, tenant=self._tenant(tenant))
 
-def _make_run_subject(row: Row) -> ActionSubject:
+    def _list_unknown_keys(self, run_ids: Sequence[str], tenant: str | None) -> Sequence[Row]:
+        return [*filter(self._sees, super()._list_unknown_keys(run_ids, tenant))]
+
+
+_OF_MANY_RUNS: Final[Mapping[str, Callable[[Row], Row]]] = {
+    "list_runs": lambda row: {"after_at": row["updated_at"], "after_run": row["run_id"]},
+    "list_gates": lambda row: {
+        "after_at": row["opened_at"], "after_run": row["run_id"], "after_gate": row["gate_id"]
+    },
+    "list_needs": lambda row: {
+        "after_at": row["since"], "after_run": row["run_id"], "after_kind": row["kind"],
+        "after_name": row["name"],
+    },
+}  # fmt: skip
+"""The lists of what several runs have, and the place behind a row of each."""
+
+
+def _make_run_subject(row: Row, key: str = "") -> ActionSubject:
+    """key: of a call of the run, where it is asked about that."""
     return ActionSubject(
-        kind="run",
+        kind="call" if key else "run",
         tenant=row["tenant"],
         flow=row["flow_name"],
         run_id=row["run_id"],
         started_by=row["started_by"] or "",
         owner=row["owner"] or "",
+        name=key,
     )

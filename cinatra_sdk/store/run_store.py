@@ -29,27 +29,27 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
 from cinatra_sdk.api.permission import Person
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, read_actor
 from cinatra_sdk.store.async_twins import WORKERS, Threads, in_thread
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
-from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.runs.activation import activate
-from cinatra_sdk.store.runs.creation import NewRun, create_run
-from cinatra_sdk.store.runs.decision_entry import (
+from cinatra_sdk.store.decisions.decision_entry import (
     Decisions,
     Named,
     decide_gates,
     list_decisions,
     list_seen,
 )
+from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.runs.activation import activate
+from cinatra_sdk.store.runs.creation import NewRun, create_run
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
 from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.retries import DueRun, RetryPolicy, SweepOptions, SweptRun, sweep_runs
@@ -83,7 +83,7 @@ class RunStore(RunUpgrader):
         self._database = database
         self._flows = KnownFlows(database, join_parts(host, parts, "RunStore()"))
         self._claims = Claims(database, lease=lease)
-        self._retries = retries or RetryPolicy()
+        self._retries = RetryPolicy() if retries is None else retries
         self._person: Person | None = None
         self._threads = Threads(workers)
 
@@ -156,14 +156,14 @@ class RunStore(RunUpgrader):
         """Store a run that somebody is to work on (`work`); nothing of it is carried out here.
 
         Raises: `InputInvalid`, `PolicyInvalid`, `KindRefused`, `ContextMismatch` (the context is another
-        run's or tenant's) before anything is stored; `StoreError` when the run id is taken.
+        run's or tenant's) before anything is stored; `RunExists` when the run id is taken.
         """
         refuse_other_names(about, NewRun, "RunStore.create()")
         flow = self._flows.govern(flow)
         name, _host = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about
         )
-        return self.get(name)
+        return self._get(name)
 
     def decide(
         self,
@@ -188,7 +188,7 @@ class RunStore(RunUpgrader):
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
             seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
         )  # fmt: skip
-        return self.get(run_id)
+        return self._get(run_id)
 
     def work(
         self,
@@ -210,6 +210,20 @@ class RunStore(RunUpgrader):
         asks for what this process was not given, `RunBusy` when another process holds the run for
         longer than `wait` seconds.
         """
+        return self._work(
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
+        )
+
+    def _work(
+        self,
+        run_id: str,
+        *,
+        flow: DurableFlow | None,
+        tenant: str | None,
+        context: HostContext | None,
+        on_event: OnEvent | None,
+        wait: float,
+    ) -> Run:
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
             lent = self._flows.lend(context, identity_of(row), flow)
@@ -270,7 +284,7 @@ class RunStore(RunUpgrader):
             seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
         )  # fmt: skip
         if made is None:
-            return self.get(run_id)
+            return self._get(run_id)
         return self._activate(run_id, made, host, on_event=on_event, wait=wait)
 
     def resume(
@@ -293,7 +307,7 @@ class RunStore(RunUpgrader):
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
             execute(connection, "resume_run", {"run_id": run_id, "by": who})
-        return self.work(
+        return self._work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
 

@@ -4,7 +4,7 @@
     assert result.status == "rejected"
     assert [call.node for call in result.calls] == ["draft"]
 
-The double is `cinatra_sdk.outside.platform.SimulatedPlatform`; give `stubs` to choose its responses.
+The double is `cinatra_sdk.outside.http_calls.SimulatedPlatform`; give `stubs` to choose its responses.
 
 driver.py   `drive`, `adrive`, and their result; answers, matched with the gates that ask
 doubles.py  the calls of a driven run; a double of a provider's files

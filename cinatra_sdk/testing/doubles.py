@@ -18,13 +18,13 @@ from pydantic import JsonValue
 from cinatra_sdk.attachments import AttachmentRef, CachedFile, CapabilityRule
 from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.outside.effects.door import current_effect
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.protocol import (
     Platform,
     PlatformCall,
     PlatformError,
     WrappedPlatform,
 )
-from cinatra_sdk.outside.platform.simulation import RecordedCall, recorded_call
+from cinatra_sdk.outside.http_calls.simulation import RecordedCall, recorded_call
 
 
 class Recorder(WrappedPlatform):

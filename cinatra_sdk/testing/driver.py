@@ -30,9 +30,6 @@ from cinatra_sdk.activations import Graph, advance
 from cinatra_sdk.contract import RUN_ID_INPUTS, Status
 from cinatra_sdk.data.schema.samples import sample
 from cinatra_sdk.data.text.message_words import did_you_mean
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.list_channels import read_records, without_seals
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import AnswerInvalid, FlowError, GateChanged, InputInvalid
 from cinatra_sdk.flow.nodes.failure_nodes import TellsErrors
 from cinatra_sdk.flow.nodes.start_and_end import Start
@@ -44,9 +41,12 @@ from cinatra_sdk.gates.forms.approval_forms import ForeignForm
 from cinatra_sdk.gates.forms.schema_form import SchemaForm
 from cinatra_sdk.gates.forms.tool_result_form import ResultForm
 from cinatra_sdk.gates.gate import Gate, label
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.langgraph_threads.list_channels import read_records, without_seals
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import Platform, PlatformError
-from cinatra_sdk.outside.platform.simulation import RecordedCall, SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import Platform, PlatformError
+from cinatra_sdk.outside.http_calls.simulation import RecordedCall, SimulatedPlatform
 from cinatra_sdk.runs import OnEvent
 from cinatra_sdk.testing.doubles import Recorder
 
@@ -489,7 +489,7 @@ class _Drive:
                 graph,
                 self.start,
                 config,
-                context=context or self.flow.context(run_id=self.run_id),
+                context=self.flow.context(run_id=self.run_id) if context is None else context,
                 answer=self.answering,
                 on_event=on_event,
             )

@@ -34,7 +34,7 @@ READER_RULES: tuple[Rule, ...] = (*READING, *REFERENCES, *FIELDS, *BUILDING)
 @cache
 def load_rule_packs() -> RulePacks:
     """The packs of the installed packages; those of oasflow are among `RULES`."""
-    cards = (*READER_RULES, *(rule.card for rule in RULES))
+    cards = (*READER_RULES, *DEPENDENCIES, *(rule.card for rule in RULES))
     return read_rule_packs(_list_entries(), cards)
 
 

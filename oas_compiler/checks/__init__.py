@@ -16,6 +16,6 @@ subject.py           `Subject`, the argument of every rule: document, flows, pac
 all_rules.py         every rule of oasflow
 rule_packs.py        packs of rules, those of installed packages among them
 compile_rules.py     the rules that compiling applies, without an import of the others
-credential_cover.py  a document with its credentials covered
-lookup/              shared by rules: credentials, calls, edges, flaws of values
+credentials/         shared by rules: literal credentials, and a document with these covered
+lookup/              shared by rules: calls, edges, flaws of values
 """

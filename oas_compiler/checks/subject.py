@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cinatra_sdk.contract import BASE_URL_MARK
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.component.component import with_article
+from oas_compiler.component_facts.component import with_article
 from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.document.component_types import USUAL_POLICY, LoaderPolicy
 from oas_compiler.document.scope import Document, Unread, read_cinatra

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.checks.lookup.credentials import credential
+from oas_compiler.checks.credentials.value_shapes import credential
 from oas_compiler.ir import (
     NOTHING,
     AgentTool,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from oas_compiler.component.agent_loop import make_name, requires_approval
-from oas_compiler.component.component import (
+from oas_compiler.component_facts.agent_loop import make_name, requires_approval
+from oas_compiler.component_facts.component import (
     Component,
     Loaded,
     LoadedAgent,

@@ -15,8 +15,13 @@ from typing import Final
 from cinatra_sdk.data.ports import REFERENCE
 from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.component.component import COMPONENT_FIELDS, PORT_FIELDS, Field, with_article
-from oas_compiler.component.model_fields import (
+from oas_compiler.component_facts.component import (
+    COMPONENT_FIELDS,
+    PORT_FIELDS,
+    Field,
+    with_article,
+)
+from oas_compiler.component_facts.model_fields import (
     AGENT_FIELDS,
     AGENT_WORDS,
     MODEL_FIELDS,
@@ -24,7 +29,12 @@ from oas_compiler.component.model_fields import (
     PROMPT_FIELDS,
     PROMPT_WORDS,
 )
-from oas_compiler.component.requests import CONFIRMATION, MCP_FIELDS, MCP_WORDS, REQUEST_FIELDS
+from oas_compiler.component_facts.requests import (
+    CONFIRMATION,
+    MCP_FIELDS,
+    MCP_WORDS,
+    REQUEST_FIELDS,
+)
 from oas_compiler.document.scope import DEFINITIONS, Document, Located
 from oas_compiler.findings.finding import Edit
 from oas_compiler.kinds.registry import AGENTS, NO_NODES, RUNNERS, all_kinds, find_kind

@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import Final
 
 from cinatra_sdk.data.ports import REFERENCE
-from oas_compiler.component.component import SHAPES, Component, Field, Kind, with_article
-from oas_compiler.component.model_fields import MODEL_TYPES
-from oas_compiler.component.requests import TRANSPORT_FIELDS
+from oas_compiler.component_facts.component import SHAPES, Component, Field, Kind, with_article
+from oas_compiler.component_facts.model_fields import MODEL_TYPES
+from oas_compiler.component_facts.requests import TRANSPORT_FIELDS
 from oas_compiler.document.component_types import (
     fields_of,
     is_known,

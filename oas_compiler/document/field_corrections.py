@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from cinatra_sdk.data.ports import REFERENCE
 from cinatra_sdk.data.text.message_words import is_slip_of_short, plain
-from oas_compiler.component.component import SHAPES, Field, with_article
+from oas_compiler.component_facts.component import SHAPES, Field, with_article
 from oas_compiler.document.component_types import fields_of, is_known
 from oas_compiler.document.scope import is_reference
 from oas_compiler.findings.finding import Edit, Findings

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.component.component import Component, Loaded, with_article
+from oas_compiler.component_facts.component import Component, Loaded, with_article
 from oas_compiler.document.component_types import (
     can_be_node,
     can_stand_alone,

@@ -17,8 +17,8 @@ from cinatra_sdk.context.slot_declarations import write_declared
 from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.checks.credential_cover import find_places
-from oas_compiler.checks.lookup.credential_literals import is_written_name
+from oas_compiler.checks.credentials.credential_cover import find_places
+from oas_compiler.checks.credentials.credential_literals import is_written_name
 from oas_compiler.checks.subject import Subject, spell_number
 from oas_compiler.emit.drift import write_stamp
 from oas_compiler.emit.expressions import (
@@ -219,7 +219,7 @@ def _write_flow_call(flow: Flow, variable: str) -> str:
 #
 # A module is committed and shipped.  Sensitive fields stay behind (`expressions.py`), but a credential in a
 # header, a body or an address is part of the flow itself, and nothing could lend it.  A credential is a text
-# that no command prints (`checks/lookup/credential_literals.py`).
+# that no command prints (`checks/credentials/credential_literals.py`).
 
 
 _SHORTEST_PART: Final = 8

@@ -24,7 +24,7 @@ from cinatra_sdk.contract import (
 from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_PLACEHOLDER
 from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
-from oas_compiler.checks.credential_cover import Labels
+from oas_compiler.checks.credentials.credential_cover import Labels
 from oas_compiler.control.approval import Approval, visible_required
 from oas_compiler.control.flow_control import FlowControl
 from oas_compiler.control.gates import GateSpec

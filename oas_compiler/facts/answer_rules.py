@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from cinatra_sdk.attachments import AnswerRule, BridgeCall, find_answer_rules
 from cinatra_sdk.gates.gate import label
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import BRIDGE_PATH
+from cinatra_sdk.outside.http_calls.protocol import BRIDGE_PATH
 from oas_compiler.build import read_flow
 from oas_compiler.ir import (
     ApiNode,

@@ -48,8 +48,8 @@ from typing import TYPE_CHECKING, Final
 from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
-    from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-    from oas_compiler.component.inference import (
+    from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+    from oas_compiler.component_facts.inference import (
         checked_branches,
         exactly_one,
         next_only,
@@ -60,14 +60,14 @@ if TYPE_CHECKING:
 _LATER: Final = {
     "NodeKind": "kinds.kind",
     "build_unknown": "kinds.kind",
-    "NODE_FIELDS": "component.component",
-    "Field": "component.component",
-    "Site": "component.component",
-    "common": "component.component",
-    "checked_branches": "component.inference",
-    "exactly_one": "component.inference",
-    "next_only": "component.inference",
-    "template_inputs": "component.inference",
+    "NODE_FIELDS": "component_facts.component",
+    "Field": "component_facts.component",
+    "Site": "component_facts.component",
+    "common": "component_facts.component",
+    "checked_branches": "component_facts.inference",
+    "exactly_one": "component_facts.inference",
+    "next_only": "component_facts.inference",
+    "template_inputs": "component_facts.inference",
 }
 
 __all__ = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component.component import (
+from oas_compiler.component_facts.component import (
     NODE_FIELDS,
     Field,
     LoadedAgent,
@@ -17,8 +17,8 @@ from oas_compiler.component.component import (
     Site,
     common,
 )
-from oas_compiler.component.inference import next_only, specialised
-from oas_compiler.component.metadata import (
+from oas_compiler.component_facts.inference import next_only, specialised
+from oas_compiler.component_facts.metadata import (
     ATTACHMENT_KEYS,
     CHILD_KEYS,
     FIRST_TURN_KEY,
@@ -28,7 +28,7 @@ from oas_compiler.component.metadata import (
     read_attached,
     read_first_turn,
 )
-from oas_compiler.component.metadata import ATTACHMENTS_KEY as ATTACHMENTS
+from oas_compiler.component_facts.metadata import ATTACHMENTS_KEY as ATTACHMENTS
 from oas_compiler.kinds.kind import NodeKind, build_unknown
 from oas_compiler.kinds.tool import build_tool
 
@@ -48,7 +48,7 @@ def make_agent(
     agent = site.agent
     if agent is not None:
         # Imported late, as below: most flows have no agent, and its loop is much to load.
-        from oas_compiler.component.agent_flows import build_agent_flow
+        from oas_compiler.component_facts.agent_flows import build_agent_flow
 
         flow = build_agent_flow(site, agent, build_tool, results=results, asks=asks)
     elif site.subflows_are_whole:
@@ -85,7 +85,7 @@ def _read_facts(site: Site) -> ir.Behind:
     """What the file says of the agent, and of the agent that it is made of."""
     agent = site.agent
     if isinstance(agent, LoadedAgent) and agent.component is not agent.shown:
-        from oas_compiler.component.agent_loop import requires_approval
+        from oas_compiler.component_facts.agent_loop import requires_approval
 
         if requires_approval(agent.component):
             return replace(site.facts_behind, asks_person=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import next_only, template_inputs
-from oas_compiler.component.metadata import ANY, EFFECT_KEYS, NODE_KEYS, cinatra_effect
-from oas_compiler.component.requests import REQUEST_FIELDS, read_request
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import next_only, template_inputs
+from oas_compiler.component_facts.metadata import ANY, EFFECT_KEYS, NODE_KEYS, cinatra_effect
+from oas_compiler.component_facts.requests import REQUEST_FIELDS, read_request
 from oas_compiler.ir import Port
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.text.safe_text import safe

@@ -6,8 +6,8 @@ mapping: {"send": "send"}         ->  branches ("send", "default")
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import checked_branches, exactly_one, none_declared
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import checked_branches, exactly_one, none_declared
 from oas_compiler.ir import Port
 from oas_compiler.kinds.kind import NodeKind, build_unknown
 from oas_compiler.text.marks import child

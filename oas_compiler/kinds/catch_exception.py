@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, SUBFLOW, Site, common
-from oas_compiler.component.inference import branches_of, checked_branches, specialised
-from oas_compiler.component.metadata import NODE_KEYS, cinatra_error
+from oas_compiler.component_facts.component import NODE_FIELDS, SUBFLOW, Site, common
+from oas_compiler.component_facts.inference import branches_of, checked_branches, specialised
+from oas_compiler.component_facts.metadata import NODE_KEYS, cinatra_error
 from oas_compiler.ir import Json, Port, ScalarType, UnionType
 from oas_compiler.kinds.kind import NodeKind, build_unknown
 

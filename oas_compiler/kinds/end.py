@@ -6,8 +6,8 @@ without ports    ->  the outputs that the flow declares
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import checked_branches, same_ports
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import checked_branches, same_ports
 from oas_compiler.kinds.kind import NodeKind
 
 

@@ -7,7 +7,7 @@ outputs: [{"title": "summary"}], caller_input_mode: "never"
 from __future__ import annotations
 
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site
+from oas_compiler.component_facts.component import PLUGIN_FIELDS, Field, Site
 from oas_compiler.ir import AgentNode, Node
 from oas_compiler.kinds.agent import AGENT, make_agent
 from oas_compiler.kinds.kind import NodeKind

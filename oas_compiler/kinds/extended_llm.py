@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
-from oas_compiler.component.inference import next_only, template_inputs
-from oas_compiler.component.metadata import read_attached, read_first_turn
-from oas_compiler.component.model_fields import change_messages, read_messages
+from oas_compiler.component_facts.component import PLUGIN_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import next_only, template_inputs
+from oas_compiler.component_facts.metadata import read_attached, read_first_turn
+from oas_compiler.component_facts.model_fields import change_messages, read_messages
 from oas_compiler.ir import Json, Port
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.kinds.llm import LLM, read_config

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import (
+from oas_compiler.component_facts.component import (
     PLUGIN_FIELDS,
     SUBFLOW,
     Field,
@@ -21,7 +21,7 @@ from oas_compiler.component.component import (
     needs_jq,
     read_ways,
 )
-from oas_compiler.component.inference import next_only, specialised
+from oas_compiler.component_facts.inference import next_only, specialised
 from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import ANY, ArrayType, Port
 from oas_compiler.kinds.kind import NodeKind, build_unknown

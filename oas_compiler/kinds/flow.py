@@ -6,9 +6,14 @@ without ports           ->  the ports of its subflow, the branches of its EndNod
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, SUBFLOW, Field, Site, common
-from oas_compiler.component.inference import branches_of, checked_branches, specialised
-from oas_compiler.component.metadata import CHILD_KEYS, NODE_KEYS, cinatra_error, cinatra_text
+from oas_compiler.component_facts.component import NODE_FIELDS, SUBFLOW, Field, Site, common
+from oas_compiler.component_facts.inference import branches_of, checked_branches, specialised
+from oas_compiler.component_facts.metadata import (
+    CHILD_KEYS,
+    NODE_KEYS,
+    cinatra_error,
+    cinatra_text,
+)
 from oas_compiler.ir import JsonValue
 from oas_compiler.kinds.kind import NodeKind, build_unknown
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from cinatra_sdk.contract import MAX_GATE_VISITS
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import exactly_one, next_only, template_inputs
-from oas_compiler.component.metadata import (
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import exactly_one, next_only, template_inputs
+from oas_compiler.component_facts.metadata import (
     FLAG,
     NODE_KEYS,
     SCHEMA,

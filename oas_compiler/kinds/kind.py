@@ -13,8 +13,8 @@ from typing import Any, Final, Literal, TypeAlias
 
 from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import ir
-from oas_compiler.component.component import Field, Site, common
-from oas_compiler.component.metadata import Schema
+from oas_compiler.component_facts.component import Field, Site, common
+from oas_compiler.component_facts.metadata import Schema
 from oas_compiler.ir import JsonValue, Node
 
 # ----------------------------------------------------------------------------

@@ -6,16 +6,16 @@ prompt "About {{ topic }}"   ->  input "topic", output "generated_text": string
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import next_only, template_inputs
-from oas_compiler.component.metadata import (
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import next_only, template_inputs
+from oas_compiler.component_facts.metadata import (
     ATTACHMENT_KEYS,
     FIRST_TURN_KEYS,
     NODE_KEYS,
     read_attached,
     read_first_turn,
 )
-from oas_compiler.component.requests import report_retry_policy
+from oas_compiler.component_facts.requests import report_retry_policy
 from oas_compiler.ir import Json, Port
 from oas_compiler.kinds.kind import NodeKind
 

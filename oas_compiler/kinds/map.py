@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, SUBFLOW, Field, Site, common
-from oas_compiler.component.inference import next_only, specialised
-from oas_compiler.component.metadata import NODE_KEYS, Schema, cinatra_error
+from oas_compiler.component_facts.component import NODE_FIELDS, SUBFLOW, Field, Site, common
+from oas_compiler.component_facts.inference import next_only, specialised
+from oas_compiler.component_facts.metadata import NODE_KEYS, Schema, cinatra_error
 from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import ArrayType, Port, ScalarType
 from oas_compiler.ir.printout import brief

@@ -6,8 +6,8 @@ message: "Draft: {{ draft }}"    ->  one input "draft"
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import next_only, none_declared, template_inputs
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import next_only, none_declared, template_inputs
 from oas_compiler.kinds.kind import NodeKind
 
 

@@ -6,8 +6,8 @@ two flows with the outputs "a" and "b"   ->  outputs "a", "b"; the same name twi
 from __future__ import annotations
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import next_only, specialised
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import next_only, specialised
 from oas_compiler.ir import FlowIR, Port
 from oas_compiler.ir.printout import brief
 from oas_compiler.kinds.kind import DRAFT, MAPPINGS, Extended, NodeKind, build_unknown, is_any

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import PLUGIN_FIELDS, SUBFLOW, Field, Site, common
-from oas_compiler.component.inference import branches_of, checked_branches, specialised
+from oas_compiler.component_facts.component import PLUGIN_FIELDS, SUBFLOW, Field, Site, common
+from oas_compiler.component_facts.inference import branches_of, checked_branches, specialised
 from oas_compiler.ir import Json, JsonValue, Port, ScalarType
 from oas_compiler.kinds.kind import NodeKind, build_unknown
 from oas_compiler.text.marks import child

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
-from oas_compiler.component.inference import exactly_one, next_only, specialised
+from oas_compiler.component_facts.component import PLUGIN_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import exactly_one, next_only, specialised
 from oas_compiler.ir import ANY, STRING, ArrayType, Node, Port
 from oas_compiler.kinds.kind import NodeKind
 from oas_compiler.templates import TemplateInvalid

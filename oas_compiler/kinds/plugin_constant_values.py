@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
-from oas_compiler.component.inference import next_only, none_declared, specialised
+from oas_compiler.component_facts.component import PLUGIN_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import next_only, none_declared, specialised
 from oas_compiler.findings.finding import describe
 from oas_compiler.ir import STRING, Json, JsonValue, Node, Port, ScalarType
 from oas_compiler.ir.printout import shown

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.component.component import (
+from oas_compiler.component_facts.component import (
     PLUGIN_FIELDS,
     Field,
     Site,
@@ -19,7 +19,7 @@ from oas_compiler.component.component import (
     needs_jq,
     read_ways,
 )
-from oas_compiler.component.inference import exactly_one, next_only, specialised
+from oas_compiler.component_facts.inference import exactly_one, next_only, specialised
 from oas_compiler.ir import STRING, Node, Port
 from oas_compiler.kinds.kind import NodeKind
 

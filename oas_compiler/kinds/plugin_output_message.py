@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
-from oas_compiler.component.inference import (
+from oas_compiler.component_facts.component import PLUGIN_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import (
     exactly_one,
     next_only,
     none_declared,

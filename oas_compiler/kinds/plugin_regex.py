@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
-from oas_compiler.component.inference import exactly_one, next_only
+from oas_compiler.component_facts.component import PLUGIN_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import exactly_one, next_only
 from oas_compiler.ir import Port
 from oas_compiler.ir.printout import shown
 from oas_compiler.kinds.kind import NodeKind

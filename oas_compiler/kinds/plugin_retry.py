@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import PLUGIN_FIELDS, SUBFLOW, Field, Site, common
-from oas_compiler.component.inference import branches_of, checked_branches, specialised
+from oas_compiler.component_facts.component import PLUGIN_FIELDS, SUBFLOW, Field, Site, common
+from oas_compiler.component_facts.inference import branches_of, checked_branches, specialised
 from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import Port, ScalarType
 from oas_compiler.kinds.kind import NodeKind, build_unknown

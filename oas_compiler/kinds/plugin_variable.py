@@ -20,8 +20,8 @@ from cinatra_sdk.data.ports import (
     VARIABLE_PORT,
 )
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.component.component import PLUGIN_FIELDS, Field, Site, common
-from oas_compiler.component.inference import next_only, specialised
+from oas_compiler.component_facts.component import PLUGIN_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import next_only, specialised
 from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import ANY, NOTHING, ArrayType, Json, JsonValue, Node, ObjectType, Port
 from oas_compiler.kinds.kind import NodeKind

@@ -23,8 +23,8 @@ from typing import Any, Final
 
 from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler import kinds
-from oas_compiler.component.component import Site
-from oas_compiler.component.metadata import refuse_effect
+from oas_compiler.component_facts.component import Site
+from oas_compiler.component_facts.metadata import refuse_effect
 from oas_compiler.ir import Node, Port, UnknownNode
 from oas_compiler.kinds.kind import UNKNOWN, NodeKind, Passage
 from oas_compiler.text.safe_text import safe

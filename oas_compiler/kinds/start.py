@@ -10,9 +10,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import differ, next_only, same_ports
-from oas_compiler.component.metadata import ANY, TEXT_MAP, TEXTS, cinatra_text_map, cinatra_texts
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import differ, next_only, same_ports
+from oas_compiler.component_facts.metadata import (
+    ANY,
+    TEXT_MAP,
+    TEXTS,
+    cinatra_text_map,
+    cinatra_texts,
+)
 from oas_compiler.findings.finding import nearest
 from oas_compiler.ir import Json, Port
 from oas_compiler.ir.printout import brief

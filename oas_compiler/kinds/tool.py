@@ -11,10 +11,15 @@ from __future__ import annotations
 from typing import Final
 
 from oas_compiler import ir
-from oas_compiler.component.component import NODE_FIELDS, Component, Field, Site, common
-from oas_compiler.component.inference import next_only, specialised, template_inputs
-from oas_compiler.component.metadata import EFFECT_KEYS, NODE_KEYS, cinatra_effect, refuse_effect
-from oas_compiler.component.requests import (
+from oas_compiler.component_facts.component import NODE_FIELDS, Component, Field, Site, common
+from oas_compiler.component_facts.inference import next_only, specialised, template_inputs
+from oas_compiler.component_facts.metadata import (
+    EFFECT_KEYS,
+    NODE_KEYS,
+    cinatra_effect,
+    refuse_effect,
+)
+from oas_compiler.component_facts.requests import (
     REQUEST_FIELDS,
     read_mcp_retry,
     read_request,

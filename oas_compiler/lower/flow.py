@@ -23,8 +23,8 @@ from cinatra_sdk.flow.graph.runnable_flow import MAX_STEPS, PlannedFlow
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodePlan, PlannedFeed, PlannedRoute
 from cinatra_sdk.host_parts.host_parts import FlowParts, HostParts, join_parts
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import Platform
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import Platform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler.checks.compile_rules import RUNNING
 from oas_compiler.control.approval import Approval
 from oas_compiler.control.gates import GateSpec, find_heard_gates

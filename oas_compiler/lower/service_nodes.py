@@ -17,7 +17,7 @@ from cinatra_sdk.flow.plan.plan import NodeWork
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgentWay
 from cinatra_sdk.outside.mcp.server import McpWay
 from oas_compiler import ir
-from oas_compiler.component.component import ASK
+from oas_compiler.component_facts.component import ASK
 from oas_compiler.ir import (
     AgentCallsNode,
     AgentModelNode,

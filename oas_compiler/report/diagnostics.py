@@ -68,7 +68,7 @@ def star_messages(findings: Diagnostics, subject: Subject) -> Diagnostics:
     if not findings.findings:
         return findings
     # imported late: most documents have no finding
-    from oas_compiler.checks.credential_cover import find_credentials
+    from oas_compiler.checks.credentials.credential_cover import find_credentials
 
     found = (one for whole in find_credentials(subject) for one in (whole, *whole.split()[1:]))
     secrets = list(dict.fromkeys(one for one in found if len(one) >= _SHORTEST))[:_MOST]

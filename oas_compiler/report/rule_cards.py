@@ -22,13 +22,12 @@ from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.catalog import all_rules, find, load_rule_packs, own_rules
 from oas_compiler.catalog.dependency_cards import DEPENDENCIES
 from oas_compiler.checks.all_rules import RULES
-from oas_compiler.checks.rule_packs import OWN, load_own_pack
+from oas_compiler.checks.rule_packs import OWN, PREFIX, load_own_pack
 from oas_compiler.findings.finding import Finding
 from oas_compiler.findings.rule import CheckRule, Rule
 from oas_compiler.ir import JsonValue
 from oas_compiler.text.safe_text import safe
 
-_PREFIX: Final = re.compile(r"[A-Z]{2,8}\d{0,3}", re.IGNORECASE | re.ASCII)
 _CODE: Final = re.compile(r"(?i:oas)?[-_ ]?([0-9]{1,9})")
 """A code in any spelling."""
 FIRST_IGNORABLE: Final = "OAS010"
@@ -92,7 +91,7 @@ def begins_with(word: str) -> tuple[Rule, ...]:
     """The rules whose codes begin with this word (`OAS15`); empty where the word is not such a
     beginning.
     """
-    if not _PREFIX.fullmatch(word):
+    if not PREFIX.fullmatch(word):
         return ()
     return tuple(card for card in all_rules() if card.code.startswith(word.upper()))
 

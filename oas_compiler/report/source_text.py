@@ -61,7 +61,7 @@ def uri(file: str) -> str:
 #     '{"headers": {'                                      ->    None            no document
 #
 # An error ends the compiling of a flow before any rule looks for credentials, so an excerpt cannot rely
-# on findings.  What counts as one is said by `checks/credential_cover.py`, as for every command that shows a flow.
+# on findings.  What counts as one is said by `checks/credentials/credential_cover.py`, as for every command that shows a flow.
 
 
 Range = tuple[int, int]
@@ -104,9 +104,9 @@ def find_written_secrets(text: str) -> list[Range] | None:
 
 def _find_ranges(text: str) -> Iterator[Range]:
     # imported late: reports have mostly no need of them
-    from oas_compiler.checks.credential_cover import holds_credential
-    from oas_compiler.checks.lookup.credential_literals import is_written_name, names_are_sent
-    from oas_compiler.checks.lookup.credentials import find_listed_credentials
+    from oas_compiler.checks.credentials.credential_cover import holds_credential
+    from oas_compiler.checks.credentials.credential_literals import is_written_name, names_are_sent
+    from oas_compiler.checks.credentials.value_shapes import find_listed_credentials
     from oas_compiler.checks.subject import Text, find_pair_label
 
     for number, listed in enumerate(_read_lists(text)):
@@ -269,7 +269,7 @@ def _find_in_comments(text: str) -> Iterator[tuple[int, int]]:
     if "#" not in text:
         return
     # imported late: reports have mostly no need of them
-    from oas_compiler.checks.lookup.credential_literals import find_written
+    from oas_compiler.checks.credentials.credential_literals import find_written
     from oas_compiler.checks.subject import Text
 
     for comment in _COMMENT.finditer(text):
@@ -301,8 +301,8 @@ def _is_half_known(findings: Sequence[Finding], secrets: Sequence[Finding]) -> b
 def _without_likely_secrets(text: str) -> str:
     """`text` with the values of names like "password" starred, and every word that looks random."""
     # imported late: reports have mostly no need of it
-    from oas_compiler.checks.lookup.credential_names import is_password_name
-    from oas_compiler.checks.lookup.credentials import is_credential_name
+    from oas_compiler.checks.credentials.credential_names import is_password_name
+    from oas_compiler.checks.credentials.value_shapes import is_credential_name
 
     parts, at = [], 0
     for found in _NAME.finditer(text):
@@ -317,7 +317,7 @@ def _without_likely_secrets(text: str) -> str:
 
 
 def _without_random(found: re.Match[str]) -> str:
-    from oas_compiler.checks.lookup.credentials import credential  # imported late, as above
+    from oas_compiler.checks.credentials.value_shapes import credential  # imported late, as above
 
     word = found[0]
     looks_hex = any(not (one.isdigit() or one.isalpha()) for one in _HEX.findall(word))

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from cinatra_sdk.contract import RESOLUTION_MODES, SELECTION_MODES
-from oas_compiler.component.component import COMPONENT_FIELDS, Field
-from oas_compiler.component.metadata import (
+from oas_compiler.component_facts.component import COMPONENT_FIELDS, Field
+from oas_compiler.component_facts.metadata import (
     ANY,
     ATTACHMENT_KEYS,
     FIRST_TURN_KEYS,

@@ -23,8 +23,8 @@ from cinatra_sdk.outside.a2a.message import (
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
 from cinatra_sdk.outside.effects.effect import NotMade, read_failure
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.remote_answers.remote_bounds import RemoteBounds
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.a2a.test_remote_agents import free_port, remote

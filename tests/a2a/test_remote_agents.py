@@ -18,8 +18,8 @@ import pytest
 from cinatra_sdk import HostParts
 from cinatra_sdk.data.author_json import Json
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgentWay
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check

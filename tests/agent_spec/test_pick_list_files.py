@@ -10,9 +10,9 @@ import pytest
 
 from cinatra_sdk import HostParts
 from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel
-from cinatra_sdk.outside.platform.protocol import PlatformCall
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, check, compile_flow
 from tests.agent_spec.documents import around, node, parts, port, ref

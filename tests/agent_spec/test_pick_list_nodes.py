@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.agent_spec.documents import (

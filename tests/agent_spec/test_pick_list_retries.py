@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform, MachineServices
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform, MachineServices
 from cinatra_sdk.testing import Result, drive
 from oas_compiler import compile_flow
 from tests.agent_spec.documents import around, codes_of, node, port

@@ -10,7 +10,7 @@ import pytest
 from langgraph.types import Command
 
 from cinatra_sdk import AnswerInvalid, Decision
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, compile_flow
 from tests.agent_spec.documents import Waiting, around, array, node, port

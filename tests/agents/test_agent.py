@@ -311,3 +311,24 @@ def test_a_builtin_tool_is_a_function_of_the_host_with_its_configuration() -> No
     plain = compile_flow(own, models={"*": ScriptedModel(["x"])}, tools={"lookup": str.upper})
     assert drive(plain, {"topic": "bees"}).status == "completed"
     assert {one.code for one in check(own, tools=()).errors} == {"OAS092"}
+
+
+def test_results_of_calls_with_one_id_are_told_apart() -> None:
+    calls = tuple({"id": "x", "name": "search", "args": {"query": one}} for one in "ab")
+    model = ScriptedModel([ScriptedReply(tool_calls=calls), "Done"])
+    flow = compile_flow(
+        agent_flow(agent(SEARCH, outputs=TEXT), TEXT),
+        models={"*": model}, tools={"search": lambda query: f"{query}!"},
+    )  # fmt: skip
+    assert drive(flow, {"topic": "bees"}).status == "completed"
+    heard = {one.tool_call_id: one.content for one in model.asked[-1].messages[-2:]}
+    assert heard == {"x": "a!", "call_1_1": "b!"}
+    asked = model.asked[-1].messages[-3]
+    assert [call["id"] for call in asked.tool_calls] == [*heard]
+
+
+def test_a_result_that_nobody_offered_is_no_tool() -> None:
+    model = ScriptedModel([asks_for(("submit_result", {"report": "by call"})), "By words"])
+    flow = compile_flow(agent_flow(agent(outputs=TEXT), TEXT), models={"*": model})
+    assert drive(flow, {"topic": "bees"}).outputs == {"report": "By words"}
+    assert "there is no tool 'submit_result'" in model.asked[-1].messages[-1].content

@@ -6,7 +6,7 @@ from typing import Any
 
 from cinatra_sdk import HostParts
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel
-from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
+from cinatra_sdk.outside.remote_answers.remote_bounds import RemoteBounds
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import agent, agent_flow

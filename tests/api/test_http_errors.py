@@ -14,11 +14,15 @@ from cinatra_sdk.api import HTTP_ERRORS, make_error, status_of
 from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.errors import (
     FlowError,
+    GateUnreadable,
     InputInvalid,
     NotAllowed,
     NotConfigured,
+    RunExists,
     RunNotCompleted,
     RunNotFound,
+    StoreError,
+    StoreUnreachable,
 )
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.platform import PlatformError, PlatformUnreachable
@@ -56,6 +60,7 @@ def test_every_class_of_the_trees_stands_in_the_table_with_its_code() -> None:
     ("error", "status", "code"),
     [
         (RunNotFound("there is no run 'n1'"), 404, "run_not_found"),
+        (RunExists("there is a run 'n1' already"), 409, "run_exists"),
         (NotAllowed("ann may not", code="four_eyes"), 403, "four_eyes"),
         (ContextError("slot_missing", "no slot"), 404, "slot_missing"),
         (GovernanceRefused("BUDGET_EXCEEDED", "used up"), 429, "BUDGET_EXCEEDED"),
@@ -78,3 +83,19 @@ def test_a_class_of_somebody_else_has_the_status_of_the_class_above() -> None:
 def test_the_detail_says_what_a_person_can_do_and_nothing_for_programs() -> None:
     error = NotConfigured("no address", hint="give --base-url", in_python="HostParts(settings=…)")
     assert make_error(error)["detail"] == "no address (give --base-url)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "says"),
+    [(StoreUnreachable, 503, "cannot be reached now"), (StoreError, 500, "refuses this")],
+)
+def test_a_database_is_not_described_to_strangers(
+    kind: type[StoreError], status: int, says: str
+) -> None:
+    error = kind("the role 'crm' lacks a right in the database crm at db.internal", hint="see --db")
+    told = make_error(error)
+    assert (status_of(error), told["code"]) == (status, "store_error")
+    assert says in told["detail"]
+    assert not any(word in told["detail"] for word in ("crm", "internal", "--db"))
+    assert "db.internal" in str(error), "the log of the operator has it"
+    assert "n1" in make_error(GateUnreadable("gate 'n1'"))["detail"], "what is of a run is told"

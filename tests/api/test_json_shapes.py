@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ from cinatra_sdk.api import (
 )
 from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.errors import RunNotFound
+from cinatra_sdk.runs import Run
 from cinatra_sdk.store import ArtifactStore
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app_for
@@ -108,7 +112,9 @@ def test_lists_fit_their_schemas_and_are_what_the_command_line_prints(
     store: RunStore, told: Callable[..., Any]
 ) -> None:
     (key,) = [one.key for one in store.unknown("r2")]
-    runs = make_run_page(store.page(), {"r2": [key]})
+    page = store.page()
+    runs = make_run_page(page, store.unknown_keys(page.items))
+    assert store.unknown_keys(page.items) == {"r2": (key,)}
     assert first_problem(schema_of("RunPageJson"), runs) == ""
     assert told("runs") == runs
     assert {one["id"]: [need["kind"] for need in one["needs"]] for one in runs["runs"]} == {
@@ -129,6 +135,52 @@ def test_lists_fit_their_schemas_and_are_what_the_command_line_prints(
     decisions = make_decision_page(store.decisions_page("r3"))
     assert first_problem(schema_of("DecisionPageJson"), decisions) == ""
     assert [one["by"] for one in decisions["decisions"]] == ["ann"]
+
+
+def test_a_failure_that_is_tried_again_and_a_child_tell_so(store: RunStore) -> None:
+    about = {"owner": "mail-agent", "session": "s1", "deadline": datetime(2030, 1, 1, tzinfo=UTC)}
+    flow = compile_flow(FLOW, tools={"post": fail})
+    store.create(flow, {}, "c1", parent="r1", parent_path="ask", **about)  # type: ignore[typeddict-item]
+    child = make_run(store.get("c1"))
+    assert first_problem(schema_of("RunJson"), child) == ""
+    names = ("owner", "session", "parent", "parent_path", "deadline", "failures", "retry_at")
+    assert [child[name] for name in names] == [  # type: ignore[literal-required]
+        "mail-agent", "s1", "r1", "ask", "2030-01-01T00:00:00.000+00:00", 0, None,
+    ]  # fmt: skip
+    assert make_run(store.get("r1"))["parent"] is None
+    failed = store.get("r3")
+    again = make_run(replace(failed, retry_at=failed.updated_at))
+    assert (again["failures"], again["retry_at"]) == (1, again["updated_at"])
+
+
+def test_every_member_of_a_run_is_told(store: RunStore) -> None:
+    """One that is added to `Run` is added here, or a page would not know it."""
+    other = {"input": "inputs", "stopped_by": "stopped", "stop_reason": "stopped"}
+    told = {other.get(one.name, one.name) for one in fields(Run)}
+    assert told - {*make_run(store.get("r1"))} == {"platform"}, "of the host, not of the run"
+
+
+def test_every_time_has_milliseconds_and_a_zone(store: RunStore) -> None:
+    (key,) = [one.key for one in store.unknown("r2")]
+    before = make_whole(store, "r2")
+    store.settle("r2", key, happened=False, by="ann")
+    after = make_whole(store, "r2")
+    times = [*find_times(before), *find_times(after)]
+    assert before["unknown"][0]["begun_at"] in times
+    assert after["settlements"][0]["at"] in times
+    for time in times:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d", time), time
+
+
+def find_times(value: Any, name: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for member, below in value.items():
+            yield from find_times(below, member)
+    elif isinstance(value, list):
+        for below in value:
+            yield from find_times(below, name)
+    elif isinstance(value, str) and (name == "at" or name.endswith("_at")):
+        yield value
 
 
 def test_an_error_fits_its_schema() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from cinatra_sdk.api import ACTIONS, Action, ActionSubject, Person, may
 from cinatra_sdk.effects import Verdict
+from cinatra_sdk.errors import AnswerInvalid, InputInvalid
 
 RUN = ActionSubject(kind="run", tenant="acme", flow="Mail", run_id="n1", started_by="ann")
 ANN = Person(id="ann", tenant="acme", groups=frozenset({"mail"}), proof="token")
@@ -40,6 +41,10 @@ POLICIES: dict[str, tuple[Any, str]] = {
     "says 1": (lambda *_: Verdict(1), "policy_failed"),  # type: ignore[arg-type]  # what a host may write
     "says its own": (lambda *_: Yes(True), "policy_failed"),
     "takes too few": (Verdict.allow, "policy_failed"),
+    "gives its error": (lambda *_: Verdict(False, ValueError("hunter2")), "policy_failed"),  # type: ignore[arg-type]
+    "gives no reason": (lambda *_: Verdict(False, None), "policy_failed"),  # type: ignore[arg-type]
+    "gives a number": (lambda *_: Verdict(False, "no", code=5), "policy_failed"),  # type: ignore[arg-type]
+    "gives a list": (lambda *_: Verdict(False, "no", "x", ["y"]), "policy_failed"),  # type: ignore[arg-type]
 }
 TENANTS = {"acme": True, None: True, "": False, "beta": False}
 
@@ -113,3 +118,39 @@ def test_rules_stand_behind_the_policy_and_cannot_widen_it() -> None:
         == "sunday"
     )
     assert asked == []
+
+
+@pytest.mark.parametrize("action", ["shred", "", None, [], "See"])
+def test_what_is_no_action_is_no_question(action: Any) -> None:
+    for policy in (None, allow, fail):
+        with pytest.raises(InputInvalid, match="one of see, start, answer"):
+            may(ANN, action, RUN, policy=policy)
+
+
+WRONG_PERSONS: dict[str, Any] = {
+    "no id": {"id": ""},
+    "blanks": {"id": " \u00a0 "},
+    "no text": {"id": None},
+    "unseen": {"id": "ann\u200b"},
+    "too long": {"id": "x" * 300},
+    "a number as tenant": {"tenant": 5},
+    "groups as one text": {"groups": "mail"},
+    "groups of numbers": {"groups": frozenset({5})},
+    "no groups": {"groups": None},
+    "no proof": {"proof": ""},
+    "its own proof": {"proof": "trust me"},
+    "a list as proof": {"proof": []},
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_PERSONS.values(), ids=WRONG_PERSONS)
+def test_a_person_is_somebody(wrong: dict[str, Any]) -> None:
+    about: Any = {"id": "ann", "tenant": "acme", "proof": "token", **wrong}
+    with pytest.raises((AnswerInvalid, InputInvalid)):
+        Person(**about)
+
+
+def test_a_person_has_the_name_that_is_kept() -> None:
+    person = Person(id="  Jose\u0301  Lima ", tenant=None, groups={"a"}, proof="host")  # type: ignore[arg-type]
+    assert (person.id, person.groups) == ("Jos\xe9 Lima", frozenset({"a"}))
+    assert hash(person) == hash(Person(id="Jos\xe9 Lima", tenant=None, groups=frozenset("a"), proof="host"))  # fmt: skip

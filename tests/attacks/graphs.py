@@ -14,9 +14,9 @@ from langgraph.graph import StateGraph
 from typing_extensions import TypedDict
 
 from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.gates.hitl import build_hitl_gate
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, HostOnly
 from graphs import context_selection, orchestrator_v1
 from oas_compiler import compile_flow
 from tests.attacks.nested import POLICY, around, asking, hand_written_around, in_a_row

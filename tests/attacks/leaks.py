@@ -20,7 +20,7 @@ from urllib.parse import quote
 import httpx2
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform, MachineServices
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform, MachineServices
 from oas_compiler import compile_flow
 
 BASE = "http://platform.test:3000"

@@ -17,10 +17,10 @@ from typing_extensions import TypedDict
 from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
 from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.gates.hitl import build_hitl_gate
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, HostOnly
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start
 

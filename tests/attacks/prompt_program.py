@@ -25,7 +25,7 @@ APART = "\n" * 20
 def main() -> None:
     """Be oasflow."""
     import oas_compiler.cli
-    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+    from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
     from oas_compiler.cli.terminal import keyboard
 
     _open(keyboard, os.environ.get("OASFLOW_TEST_OPEN", ""))

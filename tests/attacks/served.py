@@ -14,8 +14,8 @@ from langgraph.graph import StateGraph
 
 from cinatra_sdk import build_hitl_gate
 from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.state_channels import HostOnly
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.langgraph_threads.state_channels import HostOnly
 from graphs.context_selection import context_selection
 from graphs.platform import platform_of
 from tests.attacks.nested import POLICY, Input, Outer, asking, hand_written_around, in_a_row

@@ -28,8 +28,8 @@ from cinatra_sdk.errors import FlowError
 from cinatra_sdk.flow.plan import caller_inputs, casts
 from cinatra_sdk.flow.plan.casts import CastError, cast
 from cinatra_sdk.gates.forms.form_choice import form_of
-from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall, PlatformError
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
+from cinatra_sdk.outside.http_calls.protocol import DeclaredOutput, PlatformCall, PlatformError
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, check, compile_flow
 from oas_compiler.cli.view.values import NotFitting, read_field

@@ -13,8 +13,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine import graph_input, lineage
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.langgraph_threads import graph_input, lineage
 from cinatra_sdk.testing import simulation
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack

@@ -14,11 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from cinatra_sdk import Decision, FlowError, HostContext, RunStore, SimulatedPlatform
-from cinatra_sdk.engine.host_context import host_context
-from cinatra_sdk.outside.platform.protocol import Credentials
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.outside.http_calls.protocol import Credentials
 from cinatra_sdk.store import run_store
+from cinatra_sdk.store.decisions import decision_entry
 from cinatra_sdk.store.flows import context_owner
-from cinatra_sdk.store.runs import decision_entry, lists
+from cinatra_sdk.store.runs import lists
 from oas_compiler import compile_flow
 from tests.attacks import families
 from tests.attacks.book import Attack

@@ -16,14 +16,14 @@ from langgraph.types import Command, Overwrite
 from typing_extensions import TypedDict
 
 from cinatra_sdk.activations import stop_of
-from cinatra_sdk.engine import host_context
-from cinatra_sdk.engine.list_channels import Conversation, Decisions, Growing
-from cinatra_sdk.engine.state_channels import SEALED, unseal
 from cinatra_sdk.errors import FlowError, InputInvalid
 from cinatra_sdk.flow.nodes.gate_node import Message
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
 from cinatra_sdk.flow.plan.frame import NodeBody
 from cinatra_sdk.flow.visit.talk import read_conversation, say
+from cinatra_sdk.langgraph_threads import host_context
+from cinatra_sdk.langgraph_threads.list_channels import Conversation, Decisions, Growing
+from cinatra_sdk.langgraph_threads.state_channels import SEALED, unseal
 from oas_compiler import Flow, compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of

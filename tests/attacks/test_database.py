@@ -24,7 +24,7 @@ from cinatra_sdk.context.selection_errors import ContextError
 from cinatra_sdk.errors import StoreError
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.host.database_runs import StoredRuns
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
 from oas_compiler import compile_flow

@@ -25,7 +25,8 @@ from cinatra_sdk.data.text import person_texts
 from cinatra_sdk.gates import gate as gates
 from cinatra_sdk.gates import hitl
 from cinatra_sdk.gates.gate import gates_of
-from cinatra_sdk.store.runs import decision_entry, decision_rows, lists
+from cinatra_sdk.store.decisions import decision_entry, decision_rows
+from cinatra_sdk.store.runs import lists
 from oas_compiler import compile_flow
 from oas_compiler.cli.ask import batch
 from tests.attacks import families

@@ -25,7 +25,7 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.health import examine
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack

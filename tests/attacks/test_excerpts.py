@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 from oas_compiler import CompileError, check, compile_ir
-from oas_compiler.checks.credential_cover import Labels
+from oas_compiler.checks.credentials.credential_cover import Labels
 from oas_compiler.cli.app import app_for
 from oas_compiler.cli.terminal.exits import Exit
 from oas_compiler.emit import python_module as emitting
@@ -193,7 +193,7 @@ def _nothing() -> Iterator[None]:
 
 
 def _without_wider_rule(place: Place) -> AbstractContextManager[Any]:
-    from oas_compiler.checks import credential_cover
+    from oas_compiler.checks.credentials import credential_cover
 
     place.monkeypatch.setattr(credential_cover, "find_written", lambda _text: ())
     return _nothing()

@@ -16,11 +16,11 @@ from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command
 from psycopg.conninfo import make_conninfo
 
-from cinatra_sdk.engine import lineage
-from cinatra_sdk.engine.host_context import HostContext, host_context
 from cinatra_sdk.errors import FlowError, ForkRefused
-from cinatra_sdk.outside.platform.protocol import PlatformError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads import lineage
+from cinatra_sdk.langgraph_threads.host_context import HostContext, host_context
+from cinatra_sdk.outside.http_calls.protocol import PlatformError
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from graphs import orchestrator_v1
 from tests.attacks import graphs
 from tests.attacks.book import Attack, read_family

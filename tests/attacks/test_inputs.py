@@ -16,8 +16,8 @@ from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.flow.nodes import start_and_end as start_node
 from cinatra_sdk.gates.gate import gates_of
 from cinatra_sdk.governed import host_keys as governed_keys
-from cinatra_sdk.outside.platform.protocol import PlatformCall
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, tests_of

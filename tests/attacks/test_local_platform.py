@@ -31,8 +31,8 @@ from cinatra_sdk.host import (
 )
 from cinatra_sdk.host import asgi_app as app_module
 from cinatra_sdk.host import local_platform as platform_module
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.protocol import PlatformCall, PlatformError
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall, PlatformError
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from tests.attacks import families
 from tests.attacks.book import Attack

@@ -27,13 +27,13 @@ from cinatra_sdk.outside.a2a import message
 from cinatra_sdk.outside.a2a.message import AgentFailed, AgentWay, Said, asay
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
 from cinatra_sdk.outside.effects.effect import NotMade
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.outside.mcp import calls, processes
 from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist, read_text
 from cinatra_sdk.outside.mcp.server import McpServer
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.remote import foreign_answer, transport
-from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
-from cinatra_sdk.outside.remote.transport import Exchange
+from cinatra_sdk.outside.remote_answers import foreign_answer, transport
+from cinatra_sdk.outside.remote_answers.remote_bounds import RemoteBounds
+from cinatra_sdk.outside.remote_answers.transport import Exchange
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.a2a.test_remote_agents import remote

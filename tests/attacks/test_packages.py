@@ -17,7 +17,7 @@ from typing import Any
 from cinatra_sdk.data.text import author_files
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.host.context_file import ContextFileError, read_context_file
-from cinatra_sdk.outside.platform.simulation import StubError, read_stubs
+from cinatra_sdk.outside.http_calls.simulation import StubError, read_stubs
 from graphs.from_oas import flow_path
 from oas_compiler import CompileError, check, compile_ir
 from oas_compiler.cli.commands.flow_forms import _write_picture as write_picture

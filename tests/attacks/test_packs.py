@@ -14,7 +14,6 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.activations import advance
-from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.governance.contracts.context_pack import ContextPack, DecisionCatalog
 from cinatra_sdk.governance.contracts.invocation import AgentIdentity, UserClaims
@@ -31,6 +30,7 @@ from cinatra_sdk.governance.loop import loop_nodes
 from cinatra_sdk.governance.packs.pack_registry import FolderRegistry, MemoryRegistry
 from cinatra_sdk.governance.run import evidence
 from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.langgraph_threads.host_context import host_context
 from cinatra_sdk.testing import drive
 from graphs.governed_run import build_graph
 from oas_compiler import compile_flow

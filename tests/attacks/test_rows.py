@@ -16,7 +16,7 @@ import psycopg
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.outside.effects.door import Begun
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.work.run_ledger import RunLedger
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack

@@ -17,10 +17,10 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk import SimulatedPlatform
 from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
-from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import NodeFailed, StoreError
 from cinatra_sdk.governed.secret_values import forms_of
-from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall, PlatformResponseError
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.outside.http_calls.protocol import Credentials, PlatformCall, PlatformResponseError
 from cinatra_sdk.postgres.connection import connect
 from oas_compiler import check, compile_flow
 from oas_compiler.cli.app import app_for
@@ -497,7 +497,7 @@ CONTROLS = {
     ),
     "the written url is not kept apart": Control(
         open=_without(
-            ("cinatra_sdk.outside.platform.protocol.PlatformCall.shown_url", property(lambda s: s.url)),
+            ("cinatra_sdk.outside.http_calls.protocol.PlatformCall.shown_url", property(lambda s: s.url)),
             ("cinatra_sdk.governed.secret_values.cut_from", lambda text, _forms: text),
         ),
         row="placeholder,_refused-host_that_is_not_allowed",
@@ -519,7 +519,7 @@ CONTROLS = {
     ),
     "proofs are no secrets": Control(
         open=_without(
-            ("cinatra_sdk.outside.platform.wire_request._PROOFS", frozenset()),
+            ("cinatra_sdk.outside.http_calls.wire_request._PROOFS", frozenset()),
             ("cinatra_sdk.governed.secret_values._ATTESTATION", re.compile("(?!)")),
             ("cinatra_sdk.governed.secret_values._PATTERNS", ()),
         ),
@@ -531,12 +531,12 @@ CONTROLS = {
     ),
     "a flow is shown as written": Control(
         open=_without(
-            ("oas_compiler.checks.credential_cover._find_whole_and_parts", lambda _subject: ([], []))
+            ("oas_compiler.checks.credentials.credential_cover._find_whole_and_parts", lambda _subject: ([], []))
         ),
         row="literal_credential,_schema-by_name",
     ),
     "opaque answers are kept": Control(
-        open=_without(("cinatra_sdk.outside.platform.wire_request.level_of", lambda _marked, _target: None)),
+        open=_without(("cinatra_sdk.outside.http_calls.wire_request.level_of", lambda _marked, _target: None)),
         row="opaque_origin-text_of_an_answer",
     ),
     "errors of tools are kept as they come": Control(

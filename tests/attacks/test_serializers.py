@@ -18,9 +18,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine import serializer
 from cinatra_sdk.flow.graph import runnable_flow as compiled_flow
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads import serializer
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.work import saver as run_saver
 from graphs import orchestrator_v1
 from oas_compiler import compile_flow

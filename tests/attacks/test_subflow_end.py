@@ -13,9 +13,9 @@ from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.engine.state_channels import _MAGIC, MISSING
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads.state_channels import _MAGIC, MISSING
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, require_start, tests_of
@@ -160,7 +160,7 @@ def on_a_store(how: Any, place: Place) -> str:
 @contextmanager
 def unasked_seal(place: Place) -> Iterator[None]:
     """Channels that take whatever is written, as if it were sealed."""
-    from cinatra_sdk.engine import list_channels, state_channels
+    from cinatra_sdk.langgraph_threads import list_channels, state_channels
 
     kept = state_channels.unseal
 

@@ -13,11 +13,11 @@ from langgraph.types import Command
 
 from cinatra_sdk.blocks import host_node
 from cinatra_sdk.blocks import step as blocks
-from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.flow.plan.frame import Frame
 from cinatra_sdk.gates import hitl
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from graphs import context_selection, orchestrator_v1
 from tests.attacks.book import Attack
 from tests.attacks.families import Control, Place, require_start, tests_of

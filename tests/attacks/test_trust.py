@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from cinatra_sdk import Decision, FlowError, HttpPlatform, RunStore, SimulatedPlatform
-from cinatra_sdk.engine.host_context import host_context
-from cinatra_sdk.outside.platform.call_addresses import AllowEntry
-from cinatra_sdk.outside.platform.description import OwnSettings, platform_from
-from cinatra_sdk.outside.platform.http_platform import StrangersPlatform
-from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall
-from cinatra_sdk.outside.platform.simulation import StubError, read_stubs
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.outside.http_calls.call_addresses import AllowEntry
+from cinatra_sdk.outside.http_calls.description import OwnSettings, platform_from
+from cinatra_sdk.outside.http_calls.http_platform import StrangersPlatform
+from cinatra_sdk.outside.http_calls.protocol import Credentials, PlatformCall
+from cinatra_sdk.outside.http_calls.simulation import StubError, read_stubs
 from oas_compiler import compile_flow
 from tests.attacks import families, trust_lending
 from tests.attacks.book import Attack
@@ -421,7 +421,9 @@ def _the_row_chooses(place: Place) -> Iterator[None]:
 @contextlib.contextmanager
 def _any_address_is_named(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
-        patch.setattr("cinatra_sdk.outside.platform.description._refuse_stranger", lambda *_: None)
+        patch.setattr(
+            "cinatra_sdk.outside.http_calls.description._refuse_stranger", lambda *_: None
+        )
         patch.setattr(StrangersPlatform, "takes_credentials", True)
         patch.setattr(StrangersPlatform, "_prepare_request", HttpPlatform._prepare_request)
         yield
@@ -431,7 +433,7 @@ def _any_address_is_named(place: Place) -> Iterator[None]:
 def _paths_are_the_same(place: Place) -> Iterator[None]:
     with place.monkeypatch.context() as patch:
         patch.setattr(
-            "cinatra_sdk.outside.platform.description._parse_address",
+            "cinatra_sdk.outside.http_calls.description._parse_address",
             lambda text: AllowEntry.parse(text).origin,
         )
         yield
@@ -494,7 +496,7 @@ CONTROLS = {
     ),
     "inner addresses are meant": Control(
         open=_patched(
-            sys.modules["cinatra_sdk.outside.platform.description"],
+            sys.modules["cinatra_sdk.outside.http_calls.description"],
             "_refuse_inner",
             lambda *_, **__: None,
         ),
@@ -505,7 +507,7 @@ CONTROLS = {
     ),
     "what the row calls opaque is enough": Control(
         open=_patched(
-            sys.modules["cinatra_sdk.outside.platform.description"],
+            sys.modules["cinatra_sdk.outside.http_calls.description"],
             "stricter",
             lambda row, _: dict(row),
         ),
@@ -513,7 +515,7 @@ CONTROLS = {
     ),
     "every address is named": Control(
         open=_patched(
-            sys.modules["cinatra_sdk.outside.platform.description"], "_is_named", lambda *_: True
+            sys.modules["cinatra_sdk.outside.http_calls.description"], "_is_named", lambda *_: True
         ),
         row="variable_to_an_address_that_only_the_run_names-in_the_body",
     ),

@@ -16,7 +16,7 @@ from cinatra_sdk.data.text import documents, yaml_reader
 from cinatra_sdk.data.text.documents import read_document
 from cinatra_sdk.host import context_file
 from cinatra_sdk.host.context_file import ContextFileError, read_context_file
-from cinatra_sdk.outside.platform.simulation import StubError, read_stubs
+from cinatra_sdk.outside.http_calls.simulation import StubError, read_stubs
 from oas_compiler.findings.finding import Findings
 from oas_compiler.package.skill import read_skill
 from oas_compiler.text.source import read_source

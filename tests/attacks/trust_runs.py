@@ -14,9 +14,9 @@ from psycopg.types.json import Json
 from typer.testing import CliRunner, Result
 
 from cinatra_sdk import Decision, HttpPlatform, RunStore, SimulatedPlatform
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.host.host_settings import read_settings
 from cinatra_sdk.host.standalone_platform import standalone
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app_for
 from tests.attacks.families import require_start

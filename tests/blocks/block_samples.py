@@ -9,10 +9,10 @@ from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
 from cinatra_sdk.blocks.host_node import seal_host_fields
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
-from cinatra_sdk.outside.platform.protocol import PlatformCall
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, HostOnly
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 
 POLICY: Any = {"steps": [{"stepNumber": 1, "requiresApproval": True}]}
 CONFIG: Any = {"configurable": {"thread_id": "thread-1"}}

@@ -12,9 +12,9 @@ from langgraph.types import Command
 from cinatra_sdk import HostContext, SimulatedPlatform, build_hitl_gate, host_context
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.engine.state_channels import GovernedState
 from cinatra_sdk.events import RunEvent
-from cinatra_sdk.outside.platform.protocol import PlatformUnreachable
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState
+from cinatra_sdk.outside.http_calls.protocol import PlatformUnreachable
 
 TEXT: Any = {"text": {"type": "string"}}
 

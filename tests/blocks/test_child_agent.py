@@ -10,9 +10,9 @@ from langgraph.graph import END, START, StateGraph
 
 from cinatra_sdk.blocks.host_node import ending, seal_host_fields
 from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
-from cinatra_sdk.engine.host_context import HostContext, host_context
-from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.langgraph_threads.host_context import HostContext, host_context
+from cinatra_sdk.langgraph_threads.state_channels import seal
 from tests.blocks.block_samples import CONFIG, Seen, State, graph_of
 
 OUTPUTS: Any = {"drafts": {"type": "array"}}

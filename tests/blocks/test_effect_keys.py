@@ -15,10 +15,10 @@ from typing_extensions import TypedDict
 from cinatra_sdk.blocks.host_node import seal_host_fields, terminal_node
 from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.engine.host_context import HostContext, host_context
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.langgraph_threads.host_context import HostContext, host_context
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, HostOnly
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, port, start
 

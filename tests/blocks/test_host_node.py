@@ -10,11 +10,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 from cinatra_sdk.blocks.host_node import gate_once, keep_decision, seal_host_fields, terminal_node
-from cinatra_sdk.engine.host_context import host_context
-from cinatra_sdk.engine.state_channels import seal
-from cinatra_sdk.engine.tasks import shape_of
 from cinatra_sdk.errors import InputInvalid, NodeFailed, PolicyInvalid
 from cinatra_sdk.gates.hitl import build_hitl_gate
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.langgraph_threads.state_channels import seal
+from cinatra_sdk.langgraph_threads.tasks import shape_of
 from tests.blocks.block_samples import CONFIG, POLICY, Input, State
 
 DECISION = "review_decision"

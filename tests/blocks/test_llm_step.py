@@ -12,11 +12,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cinatra_sdk.blocks.host_node import ending
 from cinatra_sdk.blocks.platform_steps import llm_step
 from cinatra_sdk.data.templates.flow_templates import TemplateError
-from cinatra_sdk.engine.host_context import host_context
-from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import NodeFailed, ValueRefused
 from cinatra_sdk.first_turn import FirstTurn, read_context
-from cinatra_sdk.outside.platform.protocol import PlatformOutputError, PlatformResponseError
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.langgraph_threads.state_channels import seal
+from cinatra_sdk.outside.http_calls.protocol import PlatformOutputError, PlatformResponseError
 from tests.blocks.block_samples import CONFIG, Seen, graph_of
 from tests.first_turn.trees import build_tree
 

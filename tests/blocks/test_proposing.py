@@ -11,9 +11,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk.blocks.proposal_graph import build_proposing_graph, propose_and_confirm
-from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.first_turn.proposals import Places
+from cinatra_sdk.langgraph_threads.host_context import host_context
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.outside.effects.effect import Effect
 from tests.blocks.block_samples import CONFIG, graph_of

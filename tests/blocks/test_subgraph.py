@@ -20,11 +20,11 @@ from cinatra_sdk.blocks.host_node import (
 )
 from cinatra_sdk.blocks.inner_graph import subgraph
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.engine.host_context import HostContext, host_context
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly, seal
-from cinatra_sdk.engine.tasks import shape_of
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates.hitl import build_hitl_gate
+from cinatra_sdk.langgraph_threads.host_context import HostContext, host_context
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, HostOnly, seal
+from cinatra_sdk.langgraph_threads.tasks import shape_of
 from oas_compiler import compile_flow
 from tests.blocks.block_samples import CONFIG, POLICY, Seen, State, graph_of
 from tests.flows import api, end, flow_of, gate, port, start

@@ -13,10 +13,10 @@ from cinatra_sdk.host import FixedRuns, RunScope, local_app
 from cinatra_sdk.host.bridge.bridge_route import LlmBridge
 from cinatra_sdk.host.bridge.model_offers import Offer, OfferedModel
 from cinatra_sdk.host.bridge.toolboxes import Toolbox
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.protocol import Platform, PlatformCall, PlatformResponseError
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall, PlatformResponseError
 from cinatra_sdk.outside.routes import RoutedPlatform, RunOwner
 
 WAYS = ("in process", "over http")

@@ -21,9 +21,9 @@ from cinatra_sdk.host.bridge.toolboxes import BridgeTool, Toolbox
 from cinatra_sdk.outside.effects.door import Door
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from cinatra_sdk.outside.effects.platform_calls import perform_call
+from cinatra_sdk.outside.http_calls.model_usage import ModelUse, collect_use
+from cinatra_sdk.outside.http_calls.protocol import PlatformResponseError
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
-from cinatra_sdk.outside.platform.model_usage import ModelUse, collect_use
-from cinatra_sdk.outside.platform.protocol import PlatformResponseError
 from cinatra_sdk.outside.routes import RoutedPlatform, RouteError
 
 VECTORS: Any = read_document(
@@ -456,4 +456,54 @@ def test_more_calls_of_tools_than_a_conversation_may_make_are_refused():
     model, _ = offered("openai", "gpt-5-mini", [wants(*({"n": n} for n in range(500)))])
     platform = bridge_of(model, toolboxes={"cinatra-mcp": Toolbox.of([save_tool(calls)])})
     assert "more than 100 times" in outcome(platform, ask({"user": "hi"}))[2]
-    assert len(calls) == 100
+    assert len(calls) == 0
+
+
+def _ask_for_posts(number: int, *, same: str = "") -> ScriptedReply:
+    return ScriptedReply(
+        tool_calls=tuple(
+            {"id": same or f"c{n}", "name": "post", "args": {"n": n}} for n in range(number)
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("says", "steps", "made", "why"),
+    [
+        ([_ask_for_posts(150), "done"], 6, 0, "more than 100 times"),
+        ([_ask_for_posts(101), "done"], 6, 0, "more than 100 times"),
+        ([_ask_for_posts(100), "done"], 6, 100, ""),
+        ([_ask_for_posts(60), _ask_for_posts(41), "done"], 6, 60, "more than 100 times"),
+        ([_ask_for_posts(1), "done"], 1, 0, "for 1 steps and gave no answer"),
+        ([_ask_for_posts(2), _ask_for_posts(3), "done"], 2, 2, "for 2 steps and gave no answer"),
+        ([_ask_for_posts(2), "done"], 2, 2, ""),
+    ],
+)  # fmt: skip
+def test_what_is_over_a_limit_is_not_called_first(says, steps, made, why):
+    calls: list[Any] = []
+    tool = BridgeTool(
+        name="post",
+        schema={"type": "object", "properties": {"n": {"type": "integer"}}},
+        run=lambda _call, args: calls.append(args) or "ok",
+    )
+    model, _ = offered("openai", "gpt-5-mini", says)
+    bridge = bridge_of(model, toolboxes={"box": Toolbox.of([tool])})
+    got = outcome(bridge, ask({"user": "hi", "agent_id": "@x/a", "toolbox_ids": ["box"], "max_steps": steps}))  # fmt: skip
+    assert len(calls) == made
+    if why:
+        assert got[:2] == (500, "MODEL_FAILED")
+        assert why in got[2]
+    else:
+        assert got == {"output": "done"}
+
+
+def test_calls_of_one_id_are_answered_one_by_one():
+    tool = BridgeTool(
+        name="post", schema={"type": "object"}, run=lambda _call, args: f"post {args['n']}"
+    )
+    model, double = offered("openai", "gpt-5-mini", [_ask_for_posts(2, same="x"), "done"])
+    bridge = bridge_of(model, toolboxes={"box": Toolbox.of([tool])})
+    assert outcome(bridge, ask({"user": "hi", "agent_id": "@x/a", "toolbox_ids": ["box"]})) == {"output": "done"}  # fmt: skip
+    asked, *told = double.asked[-1].messages[-3:]
+    assert [call["id"] for call in asked.tool_calls] == ["x", "call_1_1"]
+    assert {one.tool_call_id: one.content for one in told} == {"x": "post 0", "call_1_1": "post 1"}

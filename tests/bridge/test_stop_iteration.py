@@ -12,8 +12,8 @@ from bridge_world import ask, bridge_of, offered
 from cinatra_sdk.attachments import aresolve_attachments, read_ref
 from cinatra_sdk.host.bridge.toolboxes import BridgeTool, Toolbox
 from cinatra_sdk.host.passthrough.passthrough_route import NamedTool, Passthrough
+from cinatra_sdk.outside.http_calls.protocol import PlatformResponseError
 from cinatra_sdk.outside.models.model_scripts import ScriptedReply
-from cinatra_sdk.outside.platform.protocol import PlatformResponseError
 from cinatra_sdk.outside.routes import RoutedPlatform
 from tests.bridge.bridge_world import own
 

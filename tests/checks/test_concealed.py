@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oas_compiler.checks.compile_rules import READING
-from oas_compiler.checks.credential_cover import Labels
+from oas_compiler.checks.credentials.credential_cover import Labels
 from oas_compiler.ir.printout import print_ir
 from oas_compiler.pipeline import compile_ir
 from tests.flows import api, end, flow_of, port, start

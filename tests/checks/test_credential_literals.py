@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.checks.credential_cover import find_written_names
-from oas_compiler.checks.lookup.credential_literals import find_written, is_written_name
+from oas_compiler.checks.credentials.credential_cover import find_written_names
+from oas_compiler.checks.credentials.credential_literals import find_written, is_written_name
 from oas_compiler.checks.subject import Text, collect_numbers, collect_texts
 from oas_compiler.emit.expressions import EmitRefused
 from oas_compiler.emit.python_module import emit_module

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from oas_compiler import check
-from oas_compiler.component.component import with_article
-from oas_compiler.component.inference import cure
+from oas_compiler.component_facts.component import with_article
+from oas_compiler.component_facts.inference import cure
 from oas_compiler.ir import ANY, STRING, ObjectType, ScalarType
 from oas_compiler.ir.printout import contrast
 from tests.samples import found_in, needs_corpus, only, plain, small, text

@@ -8,7 +8,7 @@ import pytest
 
 from oas_compiler import check
 from oas_compiler.checks.compile_rules import READING
-from oas_compiler.checks.credential_cover import Labels
+from oas_compiler.checks.credentials.credential_cover import Labels
 from oas_compiler.document.component_types import LoaderPolicy
 from oas_compiler.ir.printout import print_ir
 from oas_compiler.pipeline import Loading, compile_ir

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from oas_compiler import catalog, check
 from oas_compiler.checks import rule_packs
 from oas_compiler.checks.all_rules import RULES
-from oas_compiler.checks.rule_packs import OWN, RulePack, load_own_pack, read_rule_packs
+from oas_compiler.checks.rule_packs import OWN, OWN_GROUPS, RulePack, load_own_pack, read_rule_packs
 from oas_compiler.cli.app import app_for
 from oas_compiler.findings.rule import CheckRule
 from oas_compiler.ir import Place
@@ -131,7 +131,8 @@ def read_one(
     module.PACK = made
     monkeypatch.setitem(sys.modules, "acme_made", module)
     entry = EntryPoint(name, "acme_made:PACK", rule_packs.GROUP)
-    return read_rule_packs([entry], [rule.card for rule in RULES])
+    monkeypatch.setattr(catalog, "_list_entries", lambda: [entry])
+    return catalog.load_rule_packs.__wrapped__()
 
 
 def pack_of(*rules: Any, title: Any = "Acme") -> RulePack:
@@ -167,7 +168,30 @@ WRONG = [
     (pack_of(make_rule(), make_rule(name="acme-two")), '"acme001" already'),
     (pack_of(make_rule(aliases=("V17",))), '"v17" already'),
     (pack_of(make_rule(name="one-edge-per-branch")), '"one-edge-per-branch" already'),
-]
+    (pack_of(make_rule(name="child-agent-circle")), '"child-agent-circle" already'),
+    # What `--select` takes for something else: it would silence rules of oasflow.
+    (pack_of(make_rule(name="guide")), 'the name "guide" of ACME001 reads as the beginning of codes'),
+    (pack_of(make_rule(name="cinatra-host")), '"cinatra-host" of ACME001 is the name of a rule pack'),
+    (pack_of(make_rule(aliases=("Cinatra-Host",))), "is the name of a rule pack"),
+    (pack_of(make_rule(aliases=("OAS",))), 'the name "oas" of ACME001 reads as the beginning'),
+    (pack_of(make_rule(aliases=("OAS1",))), 'the name "oas1" of ACME001 reads as the beginning'),
+    (pack_of(make_rule(aliases=("OA\u017f",))), 'the name "oas" of ACME001 reads as the beginning'),
+    (pack_of(make_rule(also=("OAS1",))), 'the name "oas1" of ACME001 reads as the beginning'),
+    (pack_of(make_rule(also=("guide",))), 'the name "guide" of ACME001 reads as the beginning'),
+    (pack_of(make_rule(aliases=("",))), "a name of ACME001 is empty"),
+    # Cards that are none.
+    (pack_of(make_rule(aliases=None)), "`aliases` or `also` of ACME001 is no tuple of texts"),
+    (pack_of(make_rule(aliases=5)), "`aliases` or `also` of ACME001 is no tuple of texts"),
+    (pack_of(make_rule(aliases="V99")), "`aliases` or `also` of ACME001 is no tuple of texts"),
+    (pack_of(make_rule(also="V17")), "`aliases` or `also` of ACME001 is no tuple of texts"),
+    (pack_of(make_rule(aliases=(5,))), "`aliases` or `also` of ACME001 is no tuple of texts"),
+    (pack_of(make_rule(severity=["error"])), "a member of a rule's card is no text"),
+    (pack_of(CheckRule(None, "document", print)), "in `rules` was not made by @rule"),  # type: ignore[arg-type]
+    (pack_of(type("Own", (CheckRule,), {"__slots__": ()})(None, "flow", print)), "not made by @rule"),  # type: ignore[arg-type]
+    (object.__new__(RulePack), "acme_made:PACK cannot be read: AttributeError"),
+    (type("Own", (RulePack,), {})(title="x", rules=(make_rule(),)), "is no RulePack, but of the class Own"),
+    (pack_of(object.__new__(CheckRule)), "acme_made:PACK cannot be read: AttributeError"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("made", "why"), WRONG, ids=[why[:40] for _, why in WRONG])
@@ -181,12 +205,114 @@ def test_a_wrong_pack_is_refused_whole(
     assert 'the rule pack "acme"' in refusal.message
 
 
+def test_an_object_that_answers_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent:
+        def __getattr__(self, name: str) -> Any:
+            raise ValueError("boom")
+
+        def __call__(self, subject: Subject, report: Report) -> None:
+            report("hit")
+
+    for made in (Silent(), pack_of(Silent()), pack_of(make_rule(Silent()))):
+        found = read_one(made, monkeypatch)
+        assert (found.packs == {}) == bool(found.refused)
+
+
+def test_a_word_that_selects_rules_of_oasflow_goes_on_doing_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each name of a pack that is taken leaves what every other word selects as it was."""
+    words = ("OAS", "OAS0", "OAS1", "DEP0", "guide", "cinatra-host", "V17", "V25", "OAS044")
+    before = {word: rule_cards.begins_with(word) or rule_cards.rules_called(word) for word in words}
+    names = [*words, *map(str.lower, words), "acme-two", "safety", "A-1"]
+    for name in names:
+        for changed in ({"name": name}, {"aliases": (name,)}, {"also": (name,)}):
+            found = read_one(pack_of(make_rule(**changed)), monkeypatch)
+            with monkeypatch.context() as patch:
+                patch.setattr("oas_compiler.catalog.load_rule_packs", lambda found=found: found)
+                for cached in (catalog.all_rules, catalog.list_pack_cards, catalog._by_name):
+                    cached.cache_clear()
+                for word, cards in before.items():
+                    now = rule_cards.begins_with(word) or rule_cards.rules_called(word)
+                    assert set(cards) <= set(now), (name, changed, word)
+    forget_packs()
+
+
+def test_what_a_package_prints_is_no_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def say(subject: Subject, report: Report) -> None:
+        print("hi from the rule")
+
+    found = read_one(pack_of(make_rule(say)), monkeypatch)
+    monkeypatch.setattr("oas_compiler.catalog.load_rule_packs", lambda: found)
+    before = sys.stdout
+    check(CLEAN)
+    assert sys.stdout is before
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "hi from the rule\n")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_package_that_prints_when_it_is_imported_prints_to_stderr(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "acme_rules.py").write_text("print('hello')\nPACK = None\n")
+    sys.path.insert(0, str(tmp_path))
+    try:
+        assert find_codes(CLEAN) == ["OAS056"]
+    finally:
+        sys.path.remove(str(tmp_path))
+    assert capsys.readouterr() == ("", "hello\n")
+
+
+def clear(subject: Subject, report: Report) -> None:
+    report("cleared")
+    subject.document.value.clear()  # type: ignore[union-attr]
+
+
+def change_deep(subject: Subject, report: Report) -> None:
+    subject.components[-1].value["id"] = "other"
+
+
+def change_and_fail(subject: Subject, report: Report) -> None:
+    change_deep(subject, report)
+    raise KeyError("x")
+
+
+@pytest.mark.parametrize("look", [clear, change_deep, change_and_fail])
+def test_a_rule_that_changes_the_document_is_named_and_silences_no_other(
+    look: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(subject: Subject, report: Report) -> None:
+        report(json.dumps(subject.document.value, sort_keys=True))
+
+    second = make_rule(read, code="ACME002", name="acme-two")
+    alone, both = (
+        read_one(pack_of(*rules), monkeypatch) for rules in ((second,), (make_rule(look), second))
+    )
+    told = []
+    for found in (alone, both):
+        monkeypatch.setattr("oas_compiler.catalog.load_rule_packs", lambda found=found: found)
+        told.append([one for one in check(CLEAN) if one.code.startswith(("ACME", "OAS056"))])
+    (wanted,), findings = told
+    assert [one.message for one in findings if one.code == "ACME002"] == [wanted.message]
+    (failed,) = [one for one in findings if one.code != "ACME002"]
+    assert failed.code == "OAS056"
+    assert ("it changes the document" in failed.message) == (look is not change_and_fail)
+
+
 def test_names_of_packs_are_held_to_a_form_and_to_one_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     good = pack_of(make_rule())
     assert list(read_one(good, monkeypatch).packs) == ["acme"], "the control"
-    for name in ("Acme", "acme_rules", "a b", "guide"):
+    assert OWN_GROUPS | OWN.keys() >= {*rule_cards.GROUPS}
+    assert rule_cards.GROUPS.keys() >= OWN_GROUPS
+    for name in (
+        "Acme", "acme_rules", "a b", "guide", "oas", "oas05", "oa", "dep", "safety", "deps",
+        "one-edge-per-branch", "v17",
+    ):  # fmt: skip
         assert read_one(good, monkeypatch, name).packs == {}
     twice = [
         EntryPoint("acme", f"acme_made:{member}", rule_packs.GROUP) for member in ("PACK", "A")

@@ -224,7 +224,7 @@ HOST = """
 from cinatra_sdk.host_parts.host_parts import HostParts
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.contracts.context_pack import ContextPack
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 
 PACK = ContextPack.read_json_text({pack!r}, code="PACK_INVALID")
 

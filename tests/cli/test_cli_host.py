@@ -25,8 +25,8 @@ READS = flow_of(
 )
 PARTS = """\
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
-from cinatra_sdk.outside.platform.protocol import Credentials
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import Credentials
 
 print("imported", __name__)
 

@@ -46,17 +46,19 @@ def parked(cli: Any, fresh_database: str) -> RunStore:
 
 
 ACTS = {
-    "answer": ("approve", "r1/ok"),
-    "start": ("resume", "r1"),
-    "stop": ("stop", "r1"),
+    "approve": ("answer", ("approve", "r1/ok")),
+    "reject": ("answer", ("reject", "r1/ok")),
+    "resume": ("start", ("resume", "r1")),
+    "stop": ("stop", ("stop", "r1")),
 }
 
 
-@pytest.mark.parametrize("action", ACTS)
+@pytest.mark.parametrize("command", ACTS)
 def test_a_refusal_of_the_host_is_named_and_nothing_is_done(
-    cli: Any, parts: str, parked: RunStore, fresh_database: str, action: str
+    cli: Any, parts: str, parked: RunStore, fresh_database: str, command: str
 ) -> None:
-    words = (*ACTS[action], "--host", parts, "--as", "ann")
+    action, typed = ACTS[command]
+    words = (*typed, "--host", parts, "--as", "ann")
     refused = cli(*words)
     assert refused.exit_code == Exit.USAGE
     assert f"ann (terminal) does not {action} " in refused.stderr
@@ -65,7 +67,36 @@ def test_a_refusal_of_the_host_is_named_and_nothing_is_done(
     with RunStore.open(fresh_database) as store:
         assert (store.get("r1").status, store.decisions("r1")) == ("waiting", [])
     if action == "answer":
-        assert cli(*ACTS[action], "--host", parts, "--as", "eve").exit_code == Exit.OK
+        done = Exit.REJECTED if command == "reject" else Exit.OK
+        assert cli(*typed, "--host", parts, "--as", "eve").exit_code == done
+
+
+@pytest.mark.parametrize("command", ["approve", "reject"])
+def test_a_refusal_of_the_host_is_named_for_each_of_several_gates(
+    cli: Any, parts: str, parked: RunStore, fresh_database: str, command: str
+) -> None:
+    with RunStore.open(fresh_database) as store:
+        run = store.start(compile_flow(FLOW, platform=SimulatedPlatform()), run_id="r2", by="bob")
+        shown = run.waiting[0].shown[:16]
+    hashes = (word for _ in range(2) for word in ("--shown", shown))
+    cli(command, "r1/ok", "r2/ok", *hashes, "--host", parts, "--as", "ann")
+    with RunStore.open(fresh_database) as store:
+        assert [store.decisions(name) for name in ("r1", "r2")] == [[], []]
+    cli(
+        command,
+        "r1/ok",
+        "r2/ok",
+        "--shown",
+        shown,
+        "--shown",
+        shown,
+        "--host",
+        parts,
+        "--as",
+        "eve",
+    )
+    with RunStore.open(fresh_database) as store:
+        assert [len(store.decisions(name)) for name in ("r1", "r2")] == [1, 1]
 
 
 def test_a_run_is_not_begun_by_whom_the_host_refuses(

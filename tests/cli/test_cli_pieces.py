@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from cinatra_sdk import errors
-from cinatra_sdk.outside.platform.protocol import PlatformError, PlatformUnreachable
+from cinatra_sdk.outside.http_calls.protocol import PlatformError, PlatformUnreachable
 from cinatra_sdk.runs import Run
 from oas_compiler.cli.host.resources import person
 from oas_compiler.cli.terminal.exits import Exit, Halt, bounded, exit_of

@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from selection_flow import selection_flow
 
 from cinatra_sdk import RunStore
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from oas_compiler.cli.terminal.argument_values import blank_out, refuse_placeholder
 from oas_compiler.cli.terminal.exits import Halt

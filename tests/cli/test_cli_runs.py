@@ -447,6 +447,7 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
     assert set(record) == {
         "id", "status", "flow", "file", "digest", "tenant", "started_by", "variables", "inputs",
         "outputs", "branch", "messages", "waiting", "error", "stopped", "unreadable", "attempts",
+        "owner", "session", "parent", "parent_path", "failures", "retry_at", "deadline",
         "archived_at", "created_at", "updated_at", "decisions",
         "context_selections",
         "models", "settlements", "unknown",

@@ -133,7 +133,7 @@ def test_a_rejection_without_the_flow_is_signed_too_and_no_host_prevents_it(
     assert "is not signed" not in rejected.stderr
     signed = last(store, "r1")
     assert (signed.status, verify_hmac(signed, SECRET)) == ("REJECTED", True)
-    assert "of the host it uses the signer alone" in rejected.stderr
+    assert "of the host it uses the signer and the policy (may)" in rejected.stderr
     # The host may have the flow: what lends it is not asked for, and is not told to be lacking.
     assert "HostParts(graphs" not in rejected.stderr
     assert "the host has no signer" not in rejected.stderr

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.evidence.decision_records import StoredRecord
 from oas_compiler import compile_flow
 from oas_compiler.cli.terminal.exits import Exit

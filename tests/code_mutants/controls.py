@@ -16,7 +16,7 @@ CAUGHT: tuple[tuple[str, Operator, str], ...] = (
         'state.get("rejected_at") or was_sent() → ((was_sent()))',
     ),
     ("cinatra_sdk/outside/effects/permits.py", "raise", 'code="policy_refused") → pass'),
-    ("cinatra_sdk/governance/gateway/pack_policy.py", "negate", "verdict.at_least → "),
+    ("cinatra_sdk/governance/packs/pack_policy.py", "negate", "verdict.at_least → "),
 )  # fmt: skip
 """Module, operator and a part of what is shown: a gate that asks after a rejection, a refusal of the host
 that is not obeyed, and a rule that counts where nobody knows whether it holds."""

@@ -30,7 +30,7 @@ JUDGED: dict[str, str] = {
     "cinatra_sdk/governance/records/exact_json.py::write_number compare: value < 0 → value <= 0": (
         "0 was answered in the line before"
     ),
-    "cinatra_sdk/outside/platform/model_usage.py::read_use_header operand: not text or len(text) > _LONGEST → ((len(text) > _LONGEST))": (
+    "cinatra_sdk/outside/http_calls/model_usage.py::read_use_header operand: not text or len(text) > _LONGEST → ((len(text) > _LONGEST))": (
         "an empty text is no JSON, and the reader of JSON says so"
     ),
     "cinatra_sdk/store/work/claims.py::_release and/or: connection.closed or connection.broken → ((connection.closed) and (connection.broken))": (
@@ -39,7 +39,7 @@ JUDGED: dict[str, str] = {
     "cinatra_sdk/governed/secret_values.py::_find_stretches number: 0 → 1": (
         "a text that is found behind `start` begins at 1 at least, or at -1"
     ),
-    "cinatra_sdk/outside/platform/http_platform.py::HttpPlatform.describe truth: True → False": (
+    "cinatra_sdk/outside/http_calls/http_platform.py::HttpPlatform.describe truth: True → False": (
         "there are as many names of secrets as secrets, in two lines of one module"
     ),
     "cinatra_sdk/store/work/claims.py::Flushing.watching compare: wakes > due → wakes >= due": (

@@ -14,7 +14,7 @@ ROOMS: dict[str, str] = {
     "governed": "cinatra_sdk/governed",
     "effects": "cinatra_sdk/outside/effects",
     "governance": "cinatra_sdk/governance",
-    "platform": "cinatra_sdk/outside/platform",
+    "platform": "cinatra_sdk/outside/http_calls",
     "work": "cinatra_sdk/store/work",
 }
 """Name → folder: where an error lets something happen that a person refused, or happen twice."""

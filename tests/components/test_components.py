@@ -10,12 +10,12 @@ import pytest
 
 from cinatra_sdk import HostParts
 from cinatra_sdk.errors import NotConfigured
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel
-from cinatra_sdk.outside.platform.protocol import PlatformCall
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
-from oas_compiler.checks.credential_cover import Labels
+from oas_compiler.checks.credentials.credential_cover import Labels
 from oas_compiler.diff.comparison import diff
 from oas_compiler.document.component_types import ABOVE, LoaderPolicy, known_types, node_types
 from oas_compiler.ir import ApiNode

@@ -8,7 +8,7 @@ import pytest
 
 from cinatra_sdk.errors import NodeFailed, RunBusy
 from cinatra_sdk.outside.effects.effect import EffectFailure, hash_json, key_at, read_failure
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.protocol import (
     PlatformError,
     PlatformOutputError,
     PlatformRefused,

@@ -14,13 +14,13 @@ from langgraph.graph import END, START, StateGraph
 from cinatra_sdk import HostContext, RunStore, host_context
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.blocks.platform_steps import child_agent, llm_step
-from cinatra_sdk.engine.state_channels import GovernedState
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, NodeFailed
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState
 from cinatra_sdk.outside.effects import execution
 from cinatra_sdk.outside.effects.door import EffectNews, Verdict, current_key
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
-from cinatra_sdk.outside.platform.protocol import PlatformCall, PlatformUnreachable
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall, PlatformUnreachable
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, node, port, start
 

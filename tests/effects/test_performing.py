@@ -27,7 +27,7 @@ from cinatra_sdk.outside.effects.door import Door, EffectNews, Verdict, current_
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, Usage
 from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.protocol import (
     PlatformRefused,
     PlatformResponseError,
     PlatformUnreachable,

@@ -13,12 +13,12 @@ from langgraph.types import Command
 
 from cinatra_sdk.blocks.host_node import seal_host_fields
 from cinatra_sdk.blocks.platform_steps import child_agent
-from cinatra_sdk.engine.host_context import host_context
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.errors import EffectRefused, EffectUnknown
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, HostOnly
 from cinatra_sdk.outside.effects import memory_ledgers
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow

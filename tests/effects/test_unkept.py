@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.engine.host_context import host_context, remembering
 from cinatra_sdk.errors import EffectRefused
+from cinatra_sdk.langgraph_threads.host_context import host_context, remembering
 from cinatra_sdk.outside.effects.door import Door, Remembered
 from cinatra_sdk.outside.effects.effect import EffectResult
 from cinatra_sdk.outside.effects.execution import perform

@@ -14,8 +14,8 @@ from cinatra_sdk.outside.effects.effect import EffectResult, Usage
 from cinatra_sdk.outside.effects.execution import perform
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from cinatra_sdk.outside.effects.platform_calls import perform_call
-from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use
-from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall, PlatformResponseError
+from cinatra_sdk.outside.http_calls.model_usage import ModelUse, tell_use
+from cinatra_sdk.outside.http_calls.protocol import Platform, PlatformCall, PlatformResponseError
 from tests.effects.samples import FORMS, Calls, Performing, effect, result
 
 

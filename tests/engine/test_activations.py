@@ -19,8 +19,8 @@ from langgraph.types import Command
 from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk.errors import FlowError, ForkRefused
-from cinatra_sdk.outside.platform.protocol import PlatformCall, PlatformError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall, PlatformError
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.attacks.graphs import ERROR
 from tests.attacks.nested import CONFIG, around, hand_written_around

@@ -12,8 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER, with_strict_serializer
 from cinatra_sdk.langgraph_internals.checkpoint_ids import config_of
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER, with_strict_serializer
 
 
 class Backwards:

@@ -9,9 +9,9 @@ import pytest
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk.engine import lineage
-from cinatra_sdk.engine.lineage import PAGE, ThreadPlace, arequire_line, require_line
 from cinatra_sdk.errors import ForkRefused
+from cinatra_sdk.langgraph_threads import lineage
+from cinatra_sdk.langgraph_threads.lineage import PAGE, ThreadPlace, arequire_line, require_line
 
 
 class Thread:

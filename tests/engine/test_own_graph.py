@@ -18,10 +18,10 @@ from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict
 
 from cinatra_sdk.blocks.host_node import seal_host_fields
-from cinatra_sdk.engine.lineage import place_of
-from cinatra_sdk.engine.state_channels import GovernedState
-from cinatra_sdk.engine.tasks import ENGINE, own_shape, shape_of
 from cinatra_sdk.errors import EngineUnsupported
+from cinatra_sdk.langgraph_threads.lineage import place_of
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState
+from cinatra_sdk.langgraph_threads.tasks import ENGINE, own_shape, shape_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,8 +12,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 
 from cinatra_sdk.activations import stop_of
-from cinatra_sdk.engine.graph_input import on_own_threads
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads.graph_input import on_own_threads
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flow.containers import around, checked_item, mapped
 from tests.flows import end, flow_node, flow_of, port, start

@@ -9,7 +9,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
-from cinatra_sdk.engine.graph_input import list_given_answers
+from cinatra_sdk.langgraph_threads.graph_input import list_given_answers
 
 
 class Asked(TypedDict, total=False):

@@ -10,8 +10,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from cinatra_sdk.engine.graph_input import on_own_threads
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.langgraph_threads.graph_input import on_own_threads
 from cinatra_sdk.testing import drive
 from graphs.orchestrator_v1 import build_graph
 from oas_compiler import compile_flow

@@ -10,7 +10,7 @@ import pytest
 from langchain_core.messages import BaseMessage, messages_to_dict
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk.engine.list_channels import Conversation
+from cinatra_sdk.langgraph_threads.list_channels import Conversation
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, node, port, start
 

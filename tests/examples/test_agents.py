@@ -17,8 +17,8 @@ from cinatra_sdk import (
 )
 from cinatra_sdk.errors import EffectUnknown
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
-from cinatra_sdk.outside.platform.protocol import PlatformCall, PlatformUnreachable
-from cinatra_sdk.outside.platform.simulation import read_stubs
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall, PlatformUnreachable
+from cinatra_sdk.outside.http_calls.simulation import read_stubs
 from cinatra_sdk.testing import Result, drive
 from oas_compiler import Flow, check, compile_flow
 from tests.examples.agents import (

@@ -13,7 +13,7 @@ from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.host.context_file import ContextFile, read_context_file
 from cinatra_sdk.host.standalone_platform import standalone
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from oas_compiler import compile_flow
 from tests.examples.agents import EXAMPLES

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
-from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests import flows

@@ -23,8 +23,8 @@ from cinatra_sdk.errors import RunEnded
 from cinatra_sdk.flow.branches import container
 from cinatra_sdk.flow.branches.branches import Branch, BranchOutcome
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.outside.platform.protocol import PlatformCall
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import Flow, compile_flow
 from tests.effort import tries

@@ -15,14 +15,14 @@ from langgraph.types import Command
 
 from cinatra_sdk import Decision
 from cinatra_sdk.activations import stop_of
-from cinatra_sdk.engine.list_channels import make_messages
-from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.flow.nodes.gate_node import Message
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
 from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite
 from cinatra_sdk.flow.visit.talk import read_conversation, say
+from cinatra_sdk.langgraph_threads.list_channels import make_messages
+from cinatra_sdk.langgraph_threads.state_channels import seal
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, Flow, compile_flow

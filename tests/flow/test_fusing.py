@@ -15,7 +15,7 @@ from langgraph.types import Command
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.gate import Gate, gates_of
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.testing import adrive, drive, sampled_inputs
 from oas_compiler import CompileError, Flow, compile_flow
 from tests.examples.agents import host_of

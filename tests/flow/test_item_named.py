@@ -10,8 +10,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.outside.platform.protocol import PlatformCall, PlatformError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall, PlatformError
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.flow.containers import around, checked_item, mapped, parallel

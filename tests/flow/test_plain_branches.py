@@ -314,7 +314,9 @@ def test_an_effect_that_is_at_most_once_is_made_in_a_branch_of_a_run_of_this_pro
     flow = compile_flow(around(mapped(item), items=2), tools={"work": lambda x: x})
     state = invoke(flow, flow.graph(), flow.input({}), loops=loops)
     assert state["outputs"] == {"ys": ["0", "1"]}
-    monkeypatch.setattr("cinatra_sdk.engine.host_context.name_run", lambda: "another-process.1")
+    monkeypatch.setattr(
+        "cinatra_sdk.langgraph_threads.host_context.name_run", lambda: "another-process.1"
+    )
     with pytest.raises(EffectRefused, match="process that began the run is gone"):
         invoke(flow, flow.graph(), flow.input({}), loops=loops)
 

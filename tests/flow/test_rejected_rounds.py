@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from cinatra_sdk.activations import stop_of
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from tests.flow.containers import around, checked_item, mapped

@@ -10,11 +10,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
-from cinatra_sdk.engine.state_channels import GovernedState, seal
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.gates.hitl import build_hitl_gate
 from cinatra_sdk.governed.host_keys import GOVERNED_KEYS
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, seal
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 ASKS: Any = {"steps": [{"stepNumber": 1, "requiresApproval": True}]}

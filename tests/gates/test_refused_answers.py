@@ -9,11 +9,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
-from cinatra_sdk.engine.state_channels import GovernedState, seal
 from cinatra_sdk.errors import AnswerInvalid
 from cinatra_sdk.gates.gate import gates_of
 from cinatra_sdk.gates.hitl import build_hitl_gate
 from cinatra_sdk.langgraph_internals.task_facts import is_invalid_resume
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, seal
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 ASKS: Any = {"steps": [{"stepNumber": 1, "requiresApproval": True}]}

@@ -13,8 +13,8 @@ from cinatra_sdk.governance.gateway.admission import HostWord
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
 from cinatra_sdk.governance.run.current_call import current_call
-from cinatra_sdk.outside.platform.call_headers import read_trace_headers
-from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.call_headers import read_trace_headers
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from graphs.governed_run import flow as governed_run
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start

@@ -16,7 +16,7 @@ from cinatra_sdk.governance.gateway.planners import ScriptedPlanner
 from cinatra_sdk.governance.governance import Governance
 from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from graphs.governed_run import flow
 from tests.governance.packs import TENANT, VERIFIED, make_ports, make_registry, read_example
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, HostParts, RunStore, SimulatedPlatform
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from graphs.governed_run import flow as governed_run
 from tests.governance.packs import make_registry, put, read_pack

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.outside.platform.protocol import PlatformUnreachable
+from cinatra_sdk.outside.http_calls.protocol import PlatformUnreachable
 from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from tests.governance.child_orders import (
     ORDERS,

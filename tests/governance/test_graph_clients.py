@@ -14,9 +14,9 @@ from langgraph.types import Command
 
 from cinatra_sdk import SimulatedPlatform
 from cinatra_sdk.activations import advance
-from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.langgraph_threads.host_context import host_context
 from graphs.governed_run import build_graph
 from oas_compiler import compile_flow
 from tests.governance.packs import TENANT

@@ -23,8 +23,8 @@ from cinatra_sdk.governance.contracts.invocation import (
 )
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.admission import HostWord, admit_user, follow_word
-from cinatra_sdk.governance.gateway.pack_policy import list_requesters
 from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.packs.pack_policy import list_requesters
 from cinatra_sdk.governance.packs.pack_registry import MemoryRegistry
 from cinatra_sdk.governance.run.host_ports import GovernancePorts
 from cinatra_sdk.host_parts.host_parts import HostParts

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.gateway import GateApproval
-from cinatra_sdk.governance.gateway.pack_policy import decide
 from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.governance.packs.pack_policy import decide
 from cinatra_sdk.governance.packs.rulebook import make_rulebook
+from cinatra_sdk.langgraph_threads.host_context import host_context
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow

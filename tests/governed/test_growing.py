@@ -19,16 +19,16 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Overwrite
 from typing_extensions import TypedDict
 
-from cinatra_sdk.engine import list_channels
-from cinatra_sdk.engine.list_channels import (
+from cinatra_sdk.langgraph_threads import list_channels
+from cinatra_sdk.langgraph_threads.list_channels import (
     Conversation,
     Decisions,
     make_message,
     read_record,
     without_seals,
 )
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
-from cinatra_sdk.engine.state_channels import SEALED, seal
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
+from cinatra_sdk.langgraph_threads.state_channels import SEALED, seal
 
 WORDS = "Lorem ipsum dolor sit amet, consetetur sadipscing elitr, sed diam nonumy. " * 3
 

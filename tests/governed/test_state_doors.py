@@ -10,10 +10,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Overwrite, Send
 
 from cinatra_sdk.activations import advance
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import InputInvalid, PolicyInvalid
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.langgraph_threads.state_channels import seal
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
 

@@ -15,12 +15,12 @@ from typing_extensions import TypedDict
 from cinatra_sdk.activations import advance
 from cinatra_sdk.blocks.host_node import seal_host_fields, terminal_node
 from cinatra_sdk.blocks.platform_steps import llm_step
-from cinatra_sdk.engine.host_context import HostContext, host_context
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly
 from cinatra_sdk.errors import AnswerInvalid, FlowError, NodeFailed
 from cinatra_sdk.host import FixedRuns, LocalPlatform
-from cinatra_sdk.outside.platform.protocol import PlatformError, PlatformResponseError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads.host_context import HostContext, host_context
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, HostOnly
+from cinatra_sdk.outside.http_calls.protocol import PlatformError, PlatformResponseError
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database

@@ -14,8 +14,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from cinatra_sdk.errors import FlowChanged, HostRefused, InputInvalid
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from graphs import from_oas
 from graphs.from_oas import DEFAULT_FLOW, flow_path, graph_of, make_graph
 from graphs.orchestrator_v1 import graph as orchestrator

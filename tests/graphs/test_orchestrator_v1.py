@@ -12,9 +12,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Overwrite
 
 from cinatra_sdk.activations import advance
-from cinatra_sdk.engine.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import InputInvalid, NodeFailed, PolicyInvalid, ValueRefused
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext, host_context
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.runs import Stop
 from graphs.orchestrator_v1 import NODES, POLICY, SAMPLES, build_graph
 

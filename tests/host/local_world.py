@@ -14,7 +14,7 @@ from typing import Any
 
 from cinatra_sdk.context import Actor, AgentContextSlot, InstalledExtensions
 from cinatra_sdk.host import RunScope
-from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 
 PACKAGE = "@x/writer"

@@ -12,9 +12,9 @@ from local_world import ANN, REGISTRY, ask, fill, send, served
 
 from cinatra_sdk.context import read_slots
 from cinatra_sdk.host import FixedRuns, RunScope, local_app
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.protocol import PlatformRefused, PlatformResponseError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformRefused, PlatformResponseError
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.outside.routes import RouteCall, RoutedPlatform, RouteError
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database

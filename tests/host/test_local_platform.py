@@ -27,16 +27,16 @@ from local_world import (
 
 from cinatra_sdk.context import ContextError, ResolvedContextRef
 from cinatra_sdk.host import FixedRuns, LocalPlatform, RunScope, local_app
-from cinatra_sdk.outside.platform.description import platform_from
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.description import platform_from
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.protocol import (
     Credentials,
     Platform,
     PlatformError,
     PlatformRefused,
     PlatformResponseError,
 )
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, LoadedArtifact
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.testing import Result, drive

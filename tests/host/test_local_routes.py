@@ -36,7 +36,7 @@ from cinatra_sdk.host import (
     RunScope,
     local_app,
 )
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database
 

@@ -23,9 +23,9 @@ from cinatra_sdk.host.model_routes import (
     remade_models,
 )
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel, ScriptedReply
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 from cinatra_sdk.outside.routes import RoutedPlatform, RouteError
 from cinatra_sdk.store.artifacts.object_store import SavedObjects
 from cinatra_sdk.store.database import Database

@@ -18,9 +18,9 @@ from cinatra_sdk.host import FixedRuns, LocalPlatform, ParentSelection
 from cinatra_sdk.host.database_runs import StoredRuns
 from cinatra_sdk.host.host_settings import LocalSettings
 from cinatra_sdk.host.standalone_platform import remade, standalone
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.protocol import Platform
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.protocol import Platform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store import RunStore
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore, LoadedArtifact
 from oas_compiler import compile_flow

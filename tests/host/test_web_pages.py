@@ -8,7 +8,7 @@ import pytest
 from local_world import ask
 
 from cinatra_sdk.host import FixedRuns, local_app
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 
 NOTHING: Any = None  # no route about context reads it
 HERE = {"Host": "127.0.0.1:3000"}

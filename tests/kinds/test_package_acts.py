@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.engine.host_context import context_of, host_context
 from cinatra_sdk.errors import KindRefused
 from cinatra_sdk.flow.plan.frame import NodeBody, effect_of
 from cinatra_sdk.governance.governance import Governance
+from cinatra_sdk.langgraph_threads.host_context import context_of, host_context
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult
 from cinatra_sdk.outside.effects.execution import aperform, perform
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger

@@ -17,8 +17,8 @@ from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
-from oas_compiler.component.component import NODE_FIELDS, Field, Site, common
-from oas_compiler.component.inference import checked_branches
+from oas_compiler.component_facts.component import NODE_FIELDS, Field, Site, common
+from oas_compiler.component_facts.inference import checked_branches
 from oas_compiler.ir import Node
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.kind import NodeKind

@@ -16,7 +16,7 @@ import pytest
 from cinatra_sdk.errors import KindRefused
 from cinatra_sdk.flow.plan.frame import NodeBody
 from oas_compiler import CompileError, check, compile_ir
-from oas_compiler.component.component import NODE_FIELDS, SUBFLOW, Field, Site, common
+from oas_compiler.component_facts.component import NODE_FIELDS, SUBFLOW, Field, Site, common
 from oas_compiler.ir import FlowIR, Node, PluginTemplateNode
 from oas_compiler.kinds import registry
 from oas_compiler.kinds.flow import FLOW

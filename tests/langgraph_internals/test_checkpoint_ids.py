@@ -18,8 +18,6 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
-from cinatra_sdk.engine.lineage import ThreadPlace, arequire_line, require_line
-from cinatra_sdk.engine.serializer import with_strict_serializer
 from cinatra_sdk.errors import ForkRefused
 from cinatra_sdk.langgraph_internals.checkpoint_ids import (
     CheckpointLink,
@@ -29,6 +27,8 @@ from cinatra_sdk.langgraph_internals.checkpoint_ids import (
     read_links,
     read_namespaces,
 )
+from cinatra_sdk.langgraph_threads.lineage import ThreadPlace, arequire_line, require_line
+from cinatra_sdk.langgraph_threads.serializer import with_strict_serializer
 from tests.effort import tries
 
 THREADS = ("t1", "t2")

@@ -10,8 +10,8 @@ from cinatra_sdk import HostParts, NotConfigured, PlaceholderRefused, RunStore, 
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, RunIdentity, join_parts, lend_context
 from cinatra_sdk.outside.effects.door import Door, Verdict
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
-from cinatra_sdk.outside.platform.protocol import Credentials
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import Credentials
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.flows.flow_protocol import load_flow
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import flow_from_store

@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 
 from cinatra_sdk.context import Actor, InstalledExtensions
-from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 
 Json = dict[str, Any]

@@ -11,10 +11,10 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.context import read_slots
-from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.host import FixedRuns, LocalPlatform, RunScope
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from cinatra_sdk.activations import advance
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start
 

@@ -23,7 +23,7 @@ from cinatra_sdk.langgraph_internals.nodes import (
     node_runnable,
     read_keeper,
 )
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, port, start
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.engine.host_context import host_context
 from cinatra_sdk.errors import InputInvalid, LimitExceeded, NodeFailed
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.outside.platform.protocol import PlatformOutputError
+from cinatra_sdk.langgraph_threads.host_context import host_context
+from cinatra_sdk.outside.http_calls.protocol import PlatformOutputError
 from cinatra_sdk.testing import drive
 from oas_compiler import CompileError, compile_flow
 from tests.flows import (

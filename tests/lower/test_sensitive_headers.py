@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from cinatra_sdk import Decision, RunStore, host_context
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
-from cinatra_sdk.outside.platform.protocol import PlatformRefused
+from cinatra_sdk.outside.http_calls.protocol import PlatformRefused
 from cinatra_sdk.postgres.connection import connect
 from oas_compiler import compile_flow
 from oas_compiler.cli.app import app_for

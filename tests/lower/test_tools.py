@@ -12,7 +12,7 @@ import pytest
 from langchain_core.tools import BaseTool
 from langchain_core.tools import tool as langchain_tool
 
-from cinatra_sdk.engine.host_context import host_context
+from cinatra_sdk.langgraph_threads.host_context import host_context
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow

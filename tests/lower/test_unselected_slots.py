@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import flow_from_store

@@ -23,13 +23,13 @@ from cinatra_sdk.errors import EffectUnknown, NodeFailed
 from cinatra_sdk.flow.nodes import mcp_tool_node
 from cinatra_sdk.flow.nodes.mcp_tool_node import McpAccess, describe_failure
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.outside.mcp.calls import ServerLink, _Attempt
 from cinatra_sdk.outside.mcp.processes import Child
 from cinatra_sdk.outside.mcp.server import McpServer
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
-from cinatra_sdk.outside.remote.transport import Exchange, bound_transport
+from cinatra_sdk.outside.remote_answers.remote_bounds import RemoteBounds
+from cinatra_sdk.outside.remote_answers.transport import Exchange, bound_transport
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.agents.agent_flows import agent

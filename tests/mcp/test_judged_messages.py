@@ -12,7 +12,7 @@ import pytest
 
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
 from cinatra_sdk.outside.mcp.server import McpServer
-from cinatra_sdk.outside.remote.foreign_answer import (
+from cinatra_sdk.outside.remote_answers.foreign_answer import (
     BrokenOff,
     EventJudge,
     count_values,
@@ -21,8 +21,8 @@ from cinatra_sdk.outside.remote.foreign_answer import (
     judge_answer,
     plain_text,
 )
-from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
-from cinatra_sdk.outside.remote.transport import Exchange, bound_transport
+from cinatra_sdk.outside.remote_answers.remote_bounds import RemoteBounds
+from cinatra_sdk.outside.remote_answers.transport import Exchange, bound_transport
 
 SECRET = "s3cret-of-the-file-5519"
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import HostParts
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check

@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import ToolMessage
+from mcp.server.mcpserver import MCPServer
 
 from cinatra_sdk import Decision, HostParts
 from cinatra_sdk.errors import AnswerInvalid
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.outside.models.model_scripts import ScriptedModel
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow
 from oas_compiler.pipeline import check
@@ -423,3 +424,28 @@ def test_a_program_is_started_only_where_the_host_lets_it() -> None:
     compile_flow(
         tool_flow(SEARCH), host=HostParts(allowed_components=["Component", "StdioTransport"])
     )
+
+
+@pytest.mark.parametrize("outputs", [TEXT, [port("brand"), port("hp", "integer")]])
+def test_a_tool_of_a_server_with_the_name_of_the_result_is_refused_by_its_name(
+    outputs: Any,
+) -> None:
+    made: list[Any] = []
+    server = MCPServer("shop")
+
+    @server.tool()
+    def submit_result(report: str) -> str:
+        """Files the report."""
+        made.append(report)
+        return "filed"
+
+    model = ScriptedModel([asks_for(("submit_result", {"report": "x"})), "Done"])
+    flow = {**agent_flow(agent(outputs=outputs, toolboxes=[box()]), outputs), "agentspec_version": "26.3.1"}  # fmt: skip
+    done = drive(
+        compile_flow(flow, models={"*": model}, mcp={"shop": server}, host=OPEN),
+        {"topic": "bees"},
+    )
+    assert done.status == "failed"
+    assert done.error is not None
+    assert "a server has a tool with the name 'submit_result'" in str(done.error)
+    assert (made, len(model.asked)) == ([], 0)

@@ -12,7 +12,7 @@ import pytest
 from cinatra_sdk import HostParts, RunStore
 from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.outside.routes import RunOwner
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, port, start, tool

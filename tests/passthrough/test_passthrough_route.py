@@ -16,7 +16,7 @@ from cinatra_sdk.host.model_routes import make_routes
 from cinatra_sdk.host.passthrough.host_tools import BUNDLE_TYPE, format_document
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool, Passthrough
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.platform.protocol import PlatformResponseError
+from cinatra_sdk.outside.http_calls.protocol import PlatformResponseError
 from cinatra_sdk.outside.routes import RoutedPlatform
 from cinatra_sdk.store.artifacts import object_store
 from cinatra_sdk.store.artifacts.object_store import SavedObjects

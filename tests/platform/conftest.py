@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from loopback_server import BEARER, RUN_TOKEN, LoopbackServer
 
-from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall
+from cinatra_sdk.outside.http_calls.protocol import Credentials, PlatformCall
 
 
 @pytest.fixture

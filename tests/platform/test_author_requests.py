@@ -12,15 +12,15 @@ import pytest
 from loopback_server import LoopbackServer, Reply
 
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.outside.platform.call_addresses import RefusalError
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform, MachineServices
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.call_addresses import RefusalError
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform, MachineServices
+from cinatra_sdk.outside.http_calls.protocol import (
     PlatformCall,
     PlatformRefused,
     PlatformResponseError,
     PlatformUnreachable,
 )
-from cinatra_sdk.outside.platform.wire_request import check_listed, require_listed
+from cinatra_sdk.outside.http_calls.wire_request import check_listed, require_listed
 
 MakeCall = Callable[..., PlatformCall]
 PLAIN = CallRetryPolicy(jitter=None)

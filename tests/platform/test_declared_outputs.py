@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformOutputError
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
+from cinatra_sdk.outside.http_calls.protocol import DeclaredOutput, PlatformOutputError
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
 
 ITEMS = {"type": "array", "items": {"type": "object", "required": ["id"],
          "properties": {"id": {"type": "string"}}}}  # fmt: skip

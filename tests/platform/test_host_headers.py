@@ -8,9 +8,9 @@ import threading
 import pytest
 from loopback_server import Reply
 
-from cinatra_sdk.outside.platform.description import platform_from
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.protocol import PlatformRefused, PlatformResponseError
+from cinatra_sdk.outside.http_calls.description import platform_from
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformRefused, PlatformResponseError
 
 KEY = "key-of-the-crm-0123"
 HEADERS = {"Authorization": f"Bearer {KEY}", "X-Team": "team-seven"}

@@ -17,8 +17,8 @@ import httpx2
 import pytest
 from loopback_server import ATTEST, BEARER, BRIDGE, CANARIES, RUN_TOKEN, Reply
 
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform, MachineServices
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform, MachineServices
+from cinatra_sdk.outside.http_calls.protocol import (
     Credentials,
     Platform,
     PlatformError,
@@ -27,8 +27,8 @@ from cinatra_sdk.outside.platform.protocol import (
     PlatformResponseError,
     PlatformUnreachable,
 )
-from cinatra_sdk.outside.platform.wire_request import prepare
-from cinatra_sdk.outside.platform.wire_response import Response, judge
+from cinatra_sdk.outside.http_calls.wire_request import prepare
+from cinatra_sdk.outside.http_calls.wire_response import Response, judge
 
 NOW = 1_700_000_000.5
 EXPIRY = 1_700_000_300

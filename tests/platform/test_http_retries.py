@@ -9,8 +9,8 @@ import httpx2
 import pytest
 from loopback_server import Reply
 
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform, MachineServices
-from cinatra_sdk.outside.platform.protocol import PlatformResponseError, PlatformUnreachable
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform, MachineServices
+from cinatra_sdk.outside.http_calls.protocol import PlatformResponseError, PlatformUnreachable
 
 NOW = 1_700_000_000.0
 

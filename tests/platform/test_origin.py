@@ -6,7 +6,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from cinatra_sdk.outside.platform.call_addresses import (
+from cinatra_sdk.outside.http_calls.call_addresses import (
     AllowEntry,
     Origin,
     RefusalError,

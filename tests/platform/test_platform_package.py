@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-import cinatra_sdk.outside.platform
-from cinatra_sdk.outside.platform.description import platform_from
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+import cinatra_sdk.outside.http_calls
+from cinatra_sdk.outside.http_calls.description import platform_from
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_name_that_the_package_does_not_have_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
-        _ = cinatra_sdk.outside.platform.Nothing
+        _ = cinatra_sdk.outside.http_calls.Nothing
 
 
 def test_a_simulation_loads_no_http_library_no_database_and_no_engine():

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.outside.platform.description import SettingLacking, is_named, is_own, platform_from
+from cinatra_sdk.outside.http_calls.description import (
+    SettingLacking,
+    is_named,
+    is_own,
+    platform_from,
+)
 
 OWN = "https://cinatra.example"
 CRM = "https://crm.example/v1"

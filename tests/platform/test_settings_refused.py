@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from loopback_server import LoopbackServer
 
-from cinatra_sdk.outside.platform.description import (
+from cinatra_sdk.outside.http_calls.description import (
     MOST_RETRIES,
     _read_timeout_settings,
     _refuse_host_headers,
 )
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform, StrangersPlatform
-from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform, StrangersPlatform
+from cinatra_sdk.outside.http_calls.protocol import Credentials, PlatformCall
 
 BASE = "https://host.example"
 

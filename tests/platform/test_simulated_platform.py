@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 from loopback_server import CANARIES
 
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.protocol import (
     DeclaredOutput,
     Platform,
     PlatformError,
     PlatformOutputError,
     PlatformResponseError,
 )
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform, StubError
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform, StubError
 
 SUBJECT = DeclaredOutput(title="subject", schema={"type": "string"})
 COUNT = DeclaredOutput(title="count", schema={"type": "integer", "minimum": 5})
@@ -204,8 +204,8 @@ def test_the_async_twin_answers_and_records_the_same(make_call):
 
 KILLED = """
 import os, signal, sys
-from cinatra_sdk.outside.platform.protocol import PlatformCall
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 platform = SimulatedPlatform(record=sys.argv[1])
 platform.call(PlatformCall(node="n", path="n", method="POST", url="/x", body={"a": "\u00fc"}))
 os.kill(os.getpid(), signal.SIGKILL)

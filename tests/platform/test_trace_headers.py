@@ -5,8 +5,8 @@ from __future__ import annotations
 from loopback_server import LoopbackServer
 
 from cinatra_sdk.governance.governance import Governance
-from cinatra_sdk.outside.platform.call_headers import sending_trace
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.call_headers import sending_trace
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, port, start

@@ -11,15 +11,15 @@ from loopback_server import LoopbackServer, Reply
 from cinatra_sdk.outside.effects.door import Door
 from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
 from cinatra_sdk.outside.effects.platform_calls import perform_call
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.model_usage import (
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.model_usage import (
     USAGE_HEADER,
     ModelUse,
     collect_use,
     read_use_header,
     tell_use,
 )
-from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 
 USE = ModelUse(model="openai/gpt-5", calls=2, input_tokens=10, output_tokens=3)
 

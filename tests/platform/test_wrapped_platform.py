@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from cinatra_sdk.outside.platform.description import takes_credentials, unnamed
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.description import takes_credentials, unnamed
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.protocol import (
     HoldsProofsBack,
     KeepsArtifacts,
     Platform,
     PlatformCall,
     WrappedPlatform,
 )
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.testing.doubles import Recorder
 
 CALL = PlatformCall(node="n", path="n", method="POST", url="{{CINATRA_BASE_URL}}/x")

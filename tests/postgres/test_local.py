@@ -26,7 +26,7 @@ from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = (
     "local_postgres/supervisor", "local_postgres/cluster", "local_postgres/programs",
-    "local_postgres/server_folders", "data/text/author_files",
+    "local_postgres/server_folders", "data/text/author_files", "light_imports/records",
 )  # fmt: skip
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 START = "import sys; from pathlib import Path; from cinatra_sdk.local_postgres.supervisor import LocalServer; s = LocalServer(Path(sys.argv[1])).start(); print(s.pid, s.dsn, flush=True)"

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.activations import advance
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import StoreError
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.local_postgres import cluster as local_cluster
 from cinatra_sdk.local_postgres import supervisor as local
 from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError

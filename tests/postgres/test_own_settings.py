@@ -10,7 +10,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres.connection import OPTIONS, OURS, USUAL, Rows, connect
 from cinatra_sdk.postgres.role_rights import look
 from oas_compiler import compile_flow

@@ -14,7 +14,7 @@ from psycopg.types.json import Json
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.activations import advance
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres import migration, role_rights
 from cinatra_sdk.postgres.connection import Rows, connect, migrations
 from cinatra_sdk.postgres.migration import migrate

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from cinatra_sdk.errors import StoreError
-from cinatra_sdk.outside.platform.protocol import PlatformRefused, PlatformResponseError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import PlatformRefused, PlatformResponseError
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.outside.routes import RouteCall, RoutedPlatform, RouteError
 from tests.bridge.bridge_world import WAYS, ask, opened, outcome, own
 

@@ -17,7 +17,7 @@ from typing import Any
 from langgraph.checkpoint.postgres import PostgresSaver
 
 from cinatra_sdk import Decision, HostParts, Run, RunStore
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from graphs.orchestrator_v1 import SAMPLES, flow, lend
 
 INPUT = {"campaign_goal": "Meet", "audience": "CTOs", "sender_email": "me@example.com"}

@@ -27,9 +27,9 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.context import AgentContextSlot
 from cinatra_sdk.host import FixedRuns, LocalPlatform, RunScope
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.protocol import Platform, PlatformCall
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.artifacts import selections as store_module
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.store.database import Database

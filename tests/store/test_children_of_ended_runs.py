@@ -8,7 +8,7 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import FlowError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import Flow, compile_flow
 from tests.flows import api, end, flow_of, gate, port, start
 

@@ -20,7 +20,7 @@ from cinatra_sdk import (
     RunNotFound,
     RunStore,
 )
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres.connection import clock
 from oas_compiler import CompileError, compile_flow
 from tests.flows import api, end, flow_of, gate, start

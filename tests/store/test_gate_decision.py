@@ -13,7 +13,7 @@ import pytest
 
 from cinatra_sdk import Decision, Run, RunStore, SimulatedPlatform
 from cinatra_sdk.errors import RunNotFound
-from cinatra_sdk.store.runs.decision_rows import GateDecision
+from cinatra_sdk.store.decisions.decision_rows import GateDecision
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 

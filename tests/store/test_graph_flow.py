@@ -25,7 +25,7 @@ from cinatra_sdk import (
     graph_flow,
 )
 from cinatra_sdk.context.selection_errors import ContextError
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres.connection import connect
 from cinatra_sdk.store.flows.flow_protocol import (
     join_source,

@@ -37,6 +37,7 @@ GIVEN: dict[str, Any] = {
     "run_id": "r1", "gate_id": "ok", "decision": Decision.approve(by="a"), "flow": FLOW,
     "prefix": "r1", "record_id": "dr_r1_1", "proposal_id": "m", "key": "k", "happened": True,
     "by": "a", "promoted": True, "reason": "b", "signer": None,
+    "runs": (),
 }  # fmt: skip
 BESIDE: dict[str, type] = {
     "create": NewRun, "start": NewRun, "sweep": SweepOptions, "list": RunFilter, "page": RunFilter,

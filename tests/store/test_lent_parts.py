@@ -10,8 +10,9 @@ from pydantic import JsonValue
 from cinatra_sdk import Decision, HostParts, NotConfigured, RunStore, host_context
 from cinatra_sdk.host_parts.host_parts import RunIdentity
 from cinatra_sdk.outside.effects.door import Verdict
-from cinatra_sdk.outside.platform.protocol import Credentials, PlatformCall
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.effects.memory_ledgers import MemoryLedger
+from cinatra_sdk.outside.http_calls.protocol import Credentials, PlatformCall
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, port, start, tool
 
@@ -136,3 +137,28 @@ def test_a_run_whose_tools_a_process_lacks_is_not_configured_there(fresh_databas
         assert (left.status, "list of letters" in left.problem) == ("", True)
     with RunStore.open(fresh_database, tools={"list of letters": lambda: "two"}) as able:
         assert able.work("r1").outputs == {"y": "two"}
+
+
+class EmptyLedger(MemoryLedger):
+    """An object of a host may be no truth."""
+
+    def __len__(self) -> int:
+        return 0
+
+
+class EmptySigner:
+    def __len__(self) -> int:
+        return 0
+
+    def sign(self, _digest: str) -> None: ...
+
+
+def test_what_a_host_lends_counts_also_where_it_is_empty(fresh_database: str) -> None:
+    ledger, signer = EmptyLedger(), EmptySigner()
+    with RunStore.open(fresh_database) as store:
+        flow = compile_flow(flow_of(start(), api("work"), end()), platform=SimulatedPlatform())
+        run = store.start(flow, run_id="r1", context=host_context(run_id="r1", ledger=ledger))
+        assert run.status == "completed"
+        assert list(store.effects("r1").items) == [], "the host's ledger has it"
+        store.lend_signer(signer)  # type: ignore[arg-type]
+        assert store._flows.signer is signer

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from cinatra_sdk import AnswerInvalid, Decision, RunStore
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres.connection import QUERIES
 from cinatra_sdk.store.runs.lists import RunFilter
 from oas_compiler import compile_flow

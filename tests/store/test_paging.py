@@ -13,7 +13,7 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import InputInvalid
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from cinatra_sdk.store.pages import read_cursor, read_numbers, write_cursor
 from oas_compiler import compile_flow

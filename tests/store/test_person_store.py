@@ -190,7 +190,7 @@ def test_lists_keep_to_the_tenant_and_to_what_the_policy_lets_see(
     assert [run.id for run in everybody.list(tenant="beta")] == ["n2"]
     policy.refused = {"see"}
     assert (mine.list(), mine.gates().items, mine.needs().items) == ([], [], [])
-    with pytest.raises(RunNotFound, match="no run is 'n'"):
+    with pytest.raises(RunNotFound, match="no run begins with 'n'"):
         mine.find("n")
 
 

@@ -12,14 +12,14 @@ from cinatra_sdk import AnswerInvalid, Decision, GateClosed, InputInvalid, RunSt
 from cinatra_sdk.data.text.person_texts import MAX_NAME, person_name, recorded_name
 from cinatra_sdk.gates.answers import has_words, said_name
 from cinatra_sdk.host.host_settings import ActorSettings
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.outside.mcp.calls import require_bounded
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
-from cinatra_sdk.outside.remote.foreign_answer import BrokenOff
-from cinatra_sdk.outside.remote.remote_bounds import RemoteBounds
+from cinatra_sdk.outside.remote_answers.foreign_answer import BrokenOff
+from cinatra_sdk.outside.remote_answers.remote_bounds import RemoteBounds
 from cinatra_sdk.postgres.connection import clock, run
-from cinatra_sdk.store.runs.decision_rows import decision_row
+from cinatra_sdk.store.decisions.decision_rows import decision_row
 from cinatra_sdk.store.runs.run_rows import checked_run_id, load_row
-from cinatra_sdk.store.work.statement import list_event_columns
+from cinatra_sdk.store.work.event_rows import list_event_columns
 from oas_compiler import compile_flow
 from oas_compiler.text.safe_text import visible
 from tests.flows import api, end, flow_of, gate, start

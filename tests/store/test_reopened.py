@@ -12,7 +12,7 @@ import pytest
 from cinatra_sdk import Decision, Run, RunStore, SimulatedPlatform
 from cinatra_sdk.context import InstalledExtensions, read_slots
 from cinatra_sdk.host import FixedRuns, LocalPlatform, RunScope
-from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow

@@ -26,7 +26,7 @@ from cinatra_sdk import (
     RunStore,
     StoreError,
 )
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres.connection import connect
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_node, flow_of, gate, message, port, start

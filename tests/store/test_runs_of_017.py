@@ -17,7 +17,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres import migration, role_rights
 from cinatra_sdk.postgres.connection import migrations, rights
 from cinatra_sdk.postgres.migration import migrate

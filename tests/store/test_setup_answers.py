@@ -13,7 +13,7 @@ from psycopg.types.json import Json
 
 from cinatra_sdk import AnswerInvalid, Decision, Run, RunStore
 from cinatra_sdk.contract import SETUP_STEP
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, port, start
 from tests.store.crasher import crash_at, die_once_recorded

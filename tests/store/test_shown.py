@@ -13,7 +13,7 @@ from langgraph.types import Command
 from cinatra_sdk import AnswerInvalid, Decision, GateClosed, HostParts, RunStore
 from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.runs import Run
-from cinatra_sdk.store.runs import decision_entry
+from cinatra_sdk.store.decisions import decision_entry
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start

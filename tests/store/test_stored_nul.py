@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from cinatra_sdk import Decision, RunEnded, RunStore
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.health import examine
 from oas_compiler import Flow, compile_flow
 from tests.flows import api, end, flow_of, gate, start

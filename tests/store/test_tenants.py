@@ -38,6 +38,9 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "resume": lambda store, run, tenant: store.resume(run, tenant=tenant),
         "told": lambda store, run, tenant: store.told(run, tenant=tenant),
         "events": lambda store, run, tenant: list(store.events(run, tenant=tenant)),
+        "unknown_keys": lambda store, run, tenant: store.unknown_keys(
+            [store.get(run, tenant=tenant)], tenant=tenant
+        ),
         "unknown": lambda store, run, tenant: store.unknown(run, tenant=tenant),
         "settlements": lambda store, run, tenant: store.settlements(run, tenant=tenant),
         "settle": lambda store, run, tenant: store.settle(

@@ -11,7 +11,7 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.host.passthrough.host_tools import show
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.artifacts.object_store import ObjectContent, SavedObjects
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start

@@ -12,7 +12,7 @@ from psycopg.types.json import Json
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import GateUnreadable
 from cinatra_sdk.gates.gate import Gate
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start

@@ -14,7 +14,7 @@ from cinatra_sdk import Decision, Run, RunStore, SimulatedPlatform
 from cinatra_sdk.context import PinnedTriple
 from cinatra_sdk.context.selector import RENDERER
 from cinatra_sdk.errors import AnswerInvalid, StoreError
-from cinatra_sdk.outside.platform.protocol import KeepsArtifacts
+from cinatra_sdk.outside.http_calls.protocol import KeepsArtifacts
 from oas_compiler import Flow, compile_flow
 from tests.flows import end, flow_of, gate, message, port, start
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import AnswerInvalid, Decision, RunStore
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, node, port, start, tool
 

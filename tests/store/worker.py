@@ -15,7 +15,7 @@ import sys
 import time
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 from cinatra_sdk.runs import Run
 from cinatra_sdk.testing import simulation
 from oas_compiler import compile_flow

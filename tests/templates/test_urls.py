@@ -10,7 +10,7 @@ import pytest
 from cinatra_sdk.data.templates.flow_templates import Renderer
 from cinatra_sdk.data.templates.language import TemplateError
 from cinatra_sdk.flow.requests.request_template import render_url
-from cinatra_sdk.outside.platform.call_addresses import RefusalError, read_url
+from cinatra_sdk.outside.http_calls.call_addresses import RefusalError, read_url
 
 BASE = "https://crm.example.com/people/"
 

@@ -13,8 +13,8 @@ from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.errors import AnswerInvalid, NodeFailed, ValueRefused
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.decisions import Decision
-from cinatra_sdk.outside.platform.description import platform_from
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.description import platform_from
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.testing import Result, adrive, drive, simulation
 from oas_compiler import compile_flow
 from oas_compiler.lower.flow import Flow

@@ -21,6 +21,8 @@ from cinatra_sdk.tool_loop import (
     describe_function,
     format_result,
     list_calls,
+    name_calls,
+    set_ids,
     walk_calls,
 )
 
@@ -58,6 +60,38 @@ def test_calls_of_a_reply_are_listed_with_those_that_are_no_json_last() -> None:
         {"id": "x", "name": "search", "args": None},
     ]
     assert list_calls(AIMessage("Done"), visit=1) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        (["x", "x", "x"], ["x", "call_1_1", "call_1_2"]),
+        (["call_1_1", None], ["call_1_1", "call_1_1_2"]),
+        ([None, "call_1_0"], ["call_1_0_2", "call_1_0"]),
+        (["call_1_1", "call_1_1", "call_1_1_2"], ["call_1_1", "call_1_1_3", "call_1_1_2"]),
+        ([5, "5", ""], ["5", "call_1_1", "call_1_2"]),
+    ],
+)
+def test_each_call_of_a_reply_has_an_id_of_its_own(given: list[Any], made: list[str]) -> None:
+    calls = name_calls([{"id": one, "name": "search", "args": {}} for one in given], visit=1)
+    assert [one["id"] for one in calls] == made
+
+
+def test_a_reply_is_kept_under_the_ids_of_its_calls() -> None:
+    reply = AIMessage(
+        [
+            {"type": "text", "text": "Look."},
+            {"type": "tool_use", "id": "x", "name": "a", "input": {}},
+        ],
+        tool_calls=[{"id": "x", "name": "a", "args": {}}, {"id": "x", "name": "b", "args": {}}],
+        invalid_tool_calls=[{"id": None, "name": "c", "args": "{", "error": None}],
+        additional_kwargs={"tool_calls": [{"id": "x"}]},
+    )
+    kept = set_ids(reply, list_calls(reply, visit=3))
+    assert [one["id"] for one in kept.tool_calls] == ["x", "call_3_1"]
+    assert [one["id"] for one in kept.invalid_tool_calls] == ["call_3_2"]
+    assert (kept.content, kept.additional_kwargs) == ("Look.", {})
+    assert set_ids(kept, list_calls(kept, visit=3)) is kept
 
 
 def test_a_call_that_can_be_made_comes_with_its_place_and_what_it_is_made_with() -> None:

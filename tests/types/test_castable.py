@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from oas_compiler.component.port_reader import PortReader
+from oas_compiler.component_facts.port_reader import PortReader
 from oas_compiler.findings.finding import Findings
 from oas_compiler.ir import ANY, STRING, ArrayType, Json, ObjectType, Port, UnionType
 from oas_compiler.ir.printout import brief, shown

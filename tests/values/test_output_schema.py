@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cinatra_sdk.outside.platform.response_outputs import close_schema, derive_output_schema
+from cinatra_sdk.outside.http_calls.response_outputs import close_schema, derive_output_schema
 
 
 def test_the_output_schema_is_closed_at_every_depth_and_needs_types() -> None:

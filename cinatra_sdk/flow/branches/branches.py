@@ -24,8 +24,8 @@ from langgraph.config import get_config
 from langgraph.errors import GraphInterrupt
 from langgraph.types import Interrupt
 
-from cinatra_sdk.engine.graph_input import read_interrupts
 from cinatra_sdk.langgraph_internals.nodes import begin_task, read_namespace
+from cinatra_sdk.langgraph_threads.graph_input import read_interrupts
 from cinatra_sdk.light_imports.records import dataclass
 
 

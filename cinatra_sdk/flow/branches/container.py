@@ -15,9 +15,6 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.lineage import ThreadPlace, place_of
-from cinatra_sdk.engine.reentry import aread_decided, read_decided
 from cinatra_sdk.errors import FlowError, StoreError
 from cinatra_sdk.flow.branches.branches import (
     Branch,
@@ -32,8 +29,11 @@ from cinatra_sdk.flow.branches.journal import Recall
 from cinatra_sdk.flow.branches.workers import arun_plain_branches, run_plain_branches
 from cinatra_sdk.flow.plan.channel_names import DECISIONS
 from cinatra_sdk.flow.visit.reports import FAILURES, describe_failure, is_failure
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.langgraph_threads.lineage import ThreadPlace, place_of
+from cinatra_sdk.langgraph_threads.reentry import aread_decided, read_decided
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import PlatformError
+from cinatra_sdk.outside.http_calls.protocol import PlatformError
 
 _FAILED: Final = "failed"
 Namespaces: TypeAlias = dict[str, str]

@@ -19,19 +19,6 @@ from langgraph.errors import GraphInterrupt
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.engine.host_context import HostContext, context_of, hearing
-from cinatra_sdk.engine.lineage import allows_forks, place_of
-from cinatra_sdk.engine.list_channels import without_seals
-from cinatra_sdk.engine.reentry import (
-    Visit,
-    ago_on_inside,
-    aread_cut,
-    arequire_line_inside,
-    go_on_inside,
-    read_cut,
-    require_line_inside,
-)
-from cinatra_sdk.engine.state_channels import seal, unseal
 from cinatra_sdk.flow.branches.branches import listening_for_a_cut
 from cinatra_sdk.flow.plan.casts import CastError, caster
 from cinatra_sdk.flow.plan.channel_names import (
@@ -50,6 +37,19 @@ from cinatra_sdk.flow.visit.state_graph import list_surroundings, make_graph, ma
 from cinatra_sdk.flow.visit.talk import read_conversation
 from cinatra_sdk.flow.visit.visit import NodeVisit, Surroundings
 from cinatra_sdk.gates.gate import label
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of, hearing
+from cinatra_sdk.langgraph_threads.lineage import allows_forks, place_of
+from cinatra_sdk.langgraph_threads.list_channels import without_seals
+from cinatra_sdk.langgraph_threads.reentry import (
+    Visit,
+    ago_on_inside,
+    aread_cut,
+    arequire_line_inside,
+    go_on_inside,
+    read_cut,
+    require_line_inside,
+)
+from cinatra_sdk.langgraph_threads.state_channels import seal, unseal
 from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------

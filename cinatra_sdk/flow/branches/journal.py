@@ -27,9 +27,9 @@ from typing import Any, Final, TypeAlias
 
 from langgraph.runtime import Runtime
 
-from cinatra_sdk.engine.host_context import HostContext, context_of, remembering
 from cinatra_sdk.flow.branches.branches import BranchNotes
 from cinatra_sdk.langgraph_internals.nodes import begin_task
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of, remembering
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Remembered
 

@@ -35,10 +35,6 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import RUN_ID_INPUTS
 from cinatra_sdk.data.ports import TypedPort
-from cinatra_sdk.engine.graph_input import AnswersById, answering_by_id
-from cinatra_sdk.engine.host_context import DERIVED, Effects, HostContext, host_context, listening
-from cinatra_sdk.engine.lineage import require_known
-from cinatra_sdk.engine.serializer import with_strict_serializer
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.flow.nodes.start_and_end import Start
@@ -49,8 +45,18 @@ from cinatra_sdk.flow.plan.plan import FlowPlan, Wiring, find_node
 from cinatra_sdk.flow.visit.state_graph import make_graph
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.host_parts.host_parts import HostParts, RunIdentity, lend_context
+from cinatra_sdk.langgraph_threads.graph_input import AnswersById, answering_by_id
+from cinatra_sdk.langgraph_threads.host_context import (
+    DERIVED,
+    Effects,
+    HostContext,
+    host_context,
+    listening,
+)
+from cinatra_sdk.langgraph_threads.lineage import require_known
+from cinatra_sdk.langgraph_threads.serializer import with_strict_serializer
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import Platform
+from cinatra_sdk.outside.http_calls.protocol import Platform
 
 # ----------------------------------------------------------------------------
 # A graph that is drawn as another graph with the same nodes.
@@ -342,7 +348,7 @@ class PlannedFlow:
         """A plain LangGraph graph; a flow with gates needs a checkpointer to be resumed.
 
         effects: "forks" lets its nodes act in forks of a thread too, for hosts whose context
-                 cannot say so: a graph server.  See `cinatra_sdk.engine.lineage`.
+                 cannot say so: a graph server.  See `cinatra_sdk.langgraph_threads.lineage`.
         fuse:    as in `compile_flow`; None: as the flow was compiled.  A run may be begun with one
                  and resumed with the other.
 
@@ -429,7 +435,7 @@ class PlannedFlow:
     ) -> HostContext:
         """The host's context, passed as `context=` at every activation.
 
-        See `cinatra_sdk.engine.host_context.host_context`; the policy, the budget and the ledger
+        See `cinatra_sdk.langgraph_threads.host_context.host_context`; the policy, the budget and the ledger
         are those of `host`.
         """
         context = host_context(

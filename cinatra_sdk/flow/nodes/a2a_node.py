@@ -18,7 +18,6 @@ from pydantic import JsonValue
 from cinatra_sdk.data.json_values import NotStrictJson, check_value, read_json
 from cinatra_sdk.data.ports import STRING, TypedPort
 from cinatra_sdk.data.templates.placeholders import describe_unfilled
-from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.nodes.mcp_tool_node import make_simulated_call
 from cinatra_sdk.flow.plan.casts import CastError, cast_result
@@ -29,6 +28,7 @@ from cinatra_sdk.flow.requests.allowances import find_simulation, make_allowance
 from cinatra_sdk.flow.visit.talk import ask_for_calls, hear, read_conversation
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.a2a.message import (
     COMPLETED,
@@ -42,10 +42,10 @@ from cinatra_sdk.outside.a2a.message import (
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent, RemoteAgentWay
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, NotMade
 from cinatra_sdk.outside.effects.execution import aperform, perform
-from cinatra_sdk.outside.platform.protocol import Platform
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.outside.remote.foreign_answer import tell_problem
-from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
+from cinatra_sdk.outside.http_calls.protocol import Platform
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
+from cinatra_sdk.outside.remote_answers.foreign_answer import tell_problem
+from cinatra_sdk.outside.remote_answers.remote_bounds import USUAL, RemoteBounds
 
 State = Mapping[str, Any]
 ASK: Final = "ask"

@@ -1,6 +1,6 @@
 """One request through the platform, and its declared outputs.
 
-The request is rendered from the node's inputs; the network is behind `cinatra_sdk.outside.platform.Platform`.
+The request is rendered from the node's inputs; the network is behind `cinatra_sdk.outside.http_calls.Platform`.
 Credentials come from the runtime context, values of placeholders from the host's `env=`.  Both go
 nowhere else: where a platform repeats one of them, it is cut out before the response is stored.
 
@@ -27,16 +27,16 @@ from cinatra_sdk.data.author_json import NOTHING, NOTHING_SEALED, Json, SealedJs
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.templates.flow_templates import TemplateError
-from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.request_template import Request, spells_platform
 from cinatra_sdk.flow.visit.confirmation import make_confirmed, open_to_edits
 from cinatra_sdk.flow.visit.governance_gate import REFUSED, WayBack
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.effects.platform_calls import aperform_call, effect_of, perform_call
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.protocol import (
     BASE_URL_PLACEHOLDER,
     BRIDGE_PATH,
     DeclaredOutput,
@@ -44,7 +44,7 @@ from cinatra_sdk.outside.platform.protocol import (
     PlatformError,
     PlatformRefused,
 )
-from cinatra_sdk.outside.platform.response_outputs import derive_output_schema
+from cinatra_sdk.outside.http_calls.response_outputs import derive_output_schema
 
 OUTPUT_SCHEMA: Final = "output_schema"
 """Of the body of such a call: what its answer has to be."""

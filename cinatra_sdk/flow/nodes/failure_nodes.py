@@ -19,9 +19,6 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from cinatra_sdk.data.author_json import Json, JsonValue
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.lineage import place_of
-from cinatra_sdk.engine.reentry import aread_decided, read_decided
 from cinatra_sdk.flow.branches.inner_flow import (
     READS,
     FlowInside,
@@ -36,6 +33,9 @@ from cinatra_sdk.flow.branches.inner_flow import (
 from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork
 from cinatra_sdk.flow.visit.reports import FAILURES, describe_failure, is_failure
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.langgraph_threads.lineage import place_of
+from cinatra_sdk.langgraph_threads.reentry import aread_decided, read_decided
 from cinatra_sdk.light_imports.records import dataclass
 
 State = Mapping[str, Any]

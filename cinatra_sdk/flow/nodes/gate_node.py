@@ -18,7 +18,6 @@ from cinatra_sdk.data.author_json import Json
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.data.ports import STRING, TypedPort
 from cinatra_sdk.data.templates.flow_templates import Renderer, TemplateError
-from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import LimitExceeded
 from cinatra_sdk.flow.nodes.start_and_end import Start
 from cinatra_sdk.flow.plan.casts import CastError, cast
@@ -34,6 +33,7 @@ from cinatra_sdk.gates.forms.form_choice import form_of
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.secret_values import find_secret, redact, without_secrets
+from cinatra_sdk.langgraph_threads.state_channels import seal
 from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from pydantic import JsonValue
 from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.ports import STRING, TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.flow.plan.casts import CastError, cast
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
 from cinatra_sdk.flow.plan.frame import Frame, NodeBody
@@ -34,12 +33,13 @@ from cinatra_sdk.flow.requests.prompt_context import (
 )
 from cinatra_sdk.flow.visit.talk import list_spoken, read_conversation, say
 from cinatra_sdk.governed.host_keys import without_governed
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import EffectResult, Usage
 from cinatra_sdk.outside.effects.execution import aperform, perform
+from cinatra_sdk.outside.http_calls.protocol import DeclaredOutput, PlatformCall
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
 from cinatra_sdk.outside.models.config import ModelConfig
-from cinatra_sdk.outside.platform.protocol import DeclaredOutput, PlatformCall
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
 
 if TYPE_CHECKING:
     from cinatra_sdk.attachments import AttachedMessages

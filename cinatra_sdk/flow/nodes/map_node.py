@@ -16,7 +16,6 @@ from langgraph.runtime import Runtime
 
 from cinatra_sdk.data.json_paths import JsonPath, PathError, parse_path, take_path
 from cinatra_sdk.data.ports import ANY, ArrayType, ScalarType, Type
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.flow.branches.container import Round, Rounds, arun_rounds, run_rounds
 from cinatra_sdk.flow.branches.inner_flow import (
     READS,
@@ -32,6 +31,7 @@ from cinatra_sdk.flow.plan.casts import CastError, cast, caster
 from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork, open_plans
 from cinatra_sdk.gates.gate import label_item
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 
 State = Mapping[str, Any]

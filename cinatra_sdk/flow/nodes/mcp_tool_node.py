@@ -20,7 +20,6 @@ from cinatra_sdk.data.json_values import NotStrictJson, check_value, read_json
 from cinatra_sdk.data.ports import ANY, STRING, TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
 from cinatra_sdk.data.templates.placeholders import describe_unfilled
-from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.errors import NodeFailed, NotConfigured, ValueRefused
 from cinatra_sdk.flow.plan.casts import CastError, cast_result
 from cinatra_sdk.flow.plan.frame import Frame, NodeBody, effect_of
@@ -29,9 +28,12 @@ from cinatra_sdk.flow.requests.allowances import find_simulation, make_allowance
 from cinatra_sdk.flow.visit.confirmation import make_confirmed, open_to_edits
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out, redact
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, NotMade
 from cinatra_sdk.outside.effects.execution import aperform, perform
+from cinatra_sdk.outside.http_calls.protocol import DeclaredOutput, Platform, PlatformCall
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
 from cinatra_sdk.outside.mcp.calls import (
     ConnectionLost,
     RequestFailed,
@@ -40,10 +42,8 @@ from cinatra_sdk.outside.mcp.calls import (
     read_text,
 )
 from cinatra_sdk.outside.mcp.server import McpServer, McpWay
-from cinatra_sdk.outside.platform.protocol import DeclaredOutput, Platform, PlatformCall
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.outside.remote.foreign_answer import plain_text, tell_problem
-from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
+from cinatra_sdk.outside.remote_answers.foreign_answer import plain_text, tell_problem
+from cinatra_sdk.outside.remote_answers.remote_bounds import USUAL, RemoteBounds
 
 # ----------------------------------------------------------------------------
 # The result of an MCP server's call -> the outputs of the node.

@@ -19,8 +19,6 @@ from pydantic import JsonValue
 from cinatra_sdk.contract import FALLBACK_RENDERER, RUN_ID_INPUTS, SETUP_STEP
 from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.ports import TypedPort
-from cinatra_sdk.engine.host_context import HostContext, _Derived, context_of, name_ledger
-from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.flow.plan.caller_inputs import SetupInputs, accepted_inputs, require_no_stray
 from cinatra_sdk.flow.plan.casts import CastError, caster
@@ -42,6 +40,13 @@ from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.governed.secret_values import without_secrets
+from cinatra_sdk.langgraph_threads.host_context import (
+    HostContext,
+    _Derived,
+    context_of,
+    name_ledger,
+)
+from cinatra_sdk.langgraph_threads.state_channels import seal
 from cinatra_sdk.light_imports.records import dataclass
 
 GROUPED_RENDERER = "@cinatra-ai/agent-builder:grouped-setup-form"

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Final
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime, get_runtime
 
-from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.errors import ShownDiffers
 from cinatra_sdk.flow.branches.inner_flow import (
     READS,
@@ -30,6 +29,7 @@ from cinatra_sdk.flow.plan.channel_names import CURSOR
 from cinatra_sdk.flow.plan.frame import MISSING, Frame, NodeBody, effect_of
 from cinatra_sdk.flow.plan.plan import FlowPlan, NodeSite, NodeWork
 from cinatra_sdk.flow.visit.confirmation import make_confirmed
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect
 

@@ -29,8 +29,6 @@ from cinatra_sdk.data.author_json import NOTHING, Json
 from cinatra_sdk.data.json_values import bring_into_json_form
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.text.message_words import say_number
-from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import NodeFailed, NotConfigured, ShownDiffers, ValueRefused
 from cinatra_sdk.flow.plan.casts import CastError, cast, cast_result
 from cinatra_sdk.flow.plan.channel_names import DECISIONS
@@ -43,6 +41,8 @@ from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
+from cinatra_sdk.langgraph_threads.state_channels import seal
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult
 from cinatra_sdk.outside.effects.execution import aperform, perform

@@ -16,7 +16,6 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.nodes.mcp_tool_node import (
     McpAccess,
@@ -29,6 +28,7 @@ from cinatra_sdk.flow.plan.frame import Frame, NodeBody, effect_of
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.requests.allowances import wait_for
 from cinatra_sdk.governed.secret_values import cut_out
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult
 from cinatra_sdk.outside.effects.execution import aperform, perform

@@ -20,12 +20,12 @@ from cinatra_sdk.data.patterns.search import Matcher, SearchStopped
 from cinatra_sdk.data.ports import VARIABLE_INSERT, VARIABLE_OVERWRITE, VARIABLE_PORT
 from cinatra_sdk.data.templates.flow_templates import Renderer, TemplateError
 from cinatra_sdk.data.templates.language import json_text
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.flow.plan.casts import CastError, cast
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
 from cinatra_sdk.flow.plan.frame import Frame, NodeBody
 from cinatra_sdk.flow.plan.plan import NodeSite, NodeWork
 from cinatra_sdk.flow.visit.talk import read_conversation
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 
 

@@ -7,7 +7,7 @@ In: the surroundings of one node.  Out: a `Frame`, which the function of the nod
     …the work of this node…
     return frame.finish(state, out)
 
-A node does nothing unless the cursor names it (`cinatra_sdk.engine.state_channels.Turn`) and the sealed
+A node does nothing unless the cursor names it (`cinatra_sdk.langgraph_threads.state_channels.Turn`) and the sealed
 record of the node before agrees.  This rule stops all later nodes after a rejection, and makes jumps
 into a flow harmless.
 """
@@ -25,12 +25,12 @@ from pydantic import JsonValue
 from cinatra_sdk.data.author_json import Json
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.ports import TypedPort
-from cinatra_sdk.engine.host_context import Effects
-from cinatra_sdk.engine.state_channels import SEALED, has_ended, seal
 from cinatra_sdk.errors import FlowChanged, LimitExceeded, NodeFailed
 from cinatra_sdk.flow.plan.casts import CastError
 from cinatra_sdk.flow.plan.channel_names import CURSOR, node_name
 from cinatra_sdk.gates.gate import label
+from cinatra_sdk.langgraph_threads.host_context import Effects
+from cinatra_sdk.langgraph_threads.state_channels import SEALED, has_ended, seal
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, EffectKind
 

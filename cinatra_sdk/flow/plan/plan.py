@@ -30,10 +30,10 @@ from cinatra_sdk.events import split_path
 from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
-    from cinatra_sdk.engine.host_context import Effects
     from cinatra_sdk.flow.plan.frame import CompareOutputs, Frame, NodeBody
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform.protocol import Platform
+    from cinatra_sdk.langgraph_threads.host_context import Effects
+    from cinatra_sdk.outside.http_calls.protocol import Platform
 
 
 K = TypeVar("K")

@@ -14,9 +14,9 @@ from cinatra_sdk.data.templates.language import TemplateError
 from cinatra_sdk.flow.plan.frame import Frame
 from cinatra_sdk.flow.plan.plan import Wiring
 from cinatra_sdk.flow.requests.model_question import ModelSettings
+from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.outside.models.config import read_model_config
-from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
 
 
 def read_model_settings(wiring: Wiring, llm_config: Json) -> ModelSettings:

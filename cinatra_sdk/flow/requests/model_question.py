@@ -18,14 +18,15 @@ from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.retry_policy import CallRetryPolicy
-from cinatra_sdk.engine.host_context import context_of
 from cinatra_sdk.errors import NodeFailed, NotConfigured
 from cinatra_sdk.events import RunEvent, Tell, tell_event
 from cinatra_sdk.flow.plan.frame import Frame, effect_of
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET, cut_out, redact
+from cinatra_sdk.langgraph_threads.host_context import context_of
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, Usage
+from cinatra_sdk.outside.http_calls.protocol import DeclaredOutput, Platform, PlatformCall
 from cinatra_sdk.outside.models.attempts import ModelUnreachable, is_worth_retrying, read_status
 from cinatra_sdk.outside.models.clients import (
     ApiKeyFor,
@@ -37,9 +38,8 @@ from cinatra_sdk.outside.models.clients import (
     read_address,
 )
 from cinatra_sdk.outside.models.config import ModelConfig
-from cinatra_sdk.outside.platform.protocol import DeclaredOutput, Platform, PlatformCall
-from cinatra_sdk.outside.remote.foreign_answer import tell_problem
-from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
+from cinatra_sdk.outside.remote_answers.foreign_answer import tell_problem
+from cinatra_sdk.outside.remote_answers.remote_bounds import USUAL, RemoteBounds
 
 if TYPE_CHECKING:
     from cinatra_sdk.outside.models.question import Live

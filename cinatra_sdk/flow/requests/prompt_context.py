@@ -31,7 +31,6 @@ from cinatra_sdk.attachments import (
     attach_files,
     read_refs,
 )
-from cinatra_sdk.engine.host_context import context_of
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.flow.plan.frame import Frame
 from cinatra_sdk.host_parts.host_parts import (
@@ -43,6 +42,7 @@ from cinatra_sdk.host_parts.host_parts import (
     find_reader,
     read_text,
 )
+from cinatra_sdk.langgraph_threads.host_context import context_of
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.config import ModelConfig
 

@@ -40,7 +40,7 @@ from cinatra_sdk.data.templates.flow_templates import Renderer
 from cinatra_sdk.data.templates.language import MAX_OUTPUT, TemplateError, json_text
 from cinatra_sdk.data.templates.placeholders import fill_environment, find_open, list_unfilled
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import BASE_URL_PLACEHOLDER, ShownCall
+from cinatra_sdk.outside.http_calls.protocol import BASE_URL_PLACEHOLDER, ShownCall
 
 _KEPT: Final = re.compile(r"(\{\{[A-Z][A-Z0-9_]*\}\})")
 
@@ -57,7 +57,7 @@ def render_url(
     parameters; an expression in which the author wrote `/`, `?` or `#` (`{{ '?page=' ~ page }}`); and
     `{{NAME}}`, because a placeholder without a value is refused where the url is called.
 
-    Whether the whole url may be called is decided later (`cinatra_sdk/outside/platform/call_addresses.py`).
+    Whether the whole url may be called is decided later (`cinatra_sdk/outside/http_calls/call_addresses.py`).
     A value that makes a dot segment is refused there: servers decode `%2E` and `%2F` before they resolve.
 
     fill: gives the author's text as it will be sent, with what is put in for the host's

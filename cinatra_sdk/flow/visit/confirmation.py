@@ -22,7 +22,6 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
 from cinatra_sdk.data.ports import STRING, TypedPort
-from cinatra_sdk.engine.state_channels import seal, unseal
 from cinatra_sdk.errors import ShownDiffers
 from cinatra_sdk.flow.plan.channel_names import CURSOR, DECISIONS, MESSAGES
 from cinatra_sdk.flow.plan.frame import SHOWN, Frame, NodeBody
@@ -32,6 +31,7 @@ from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, Confirma
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
 from cinatra_sdk.governed.secret_values import redact
+from cinatra_sdk.langgraph_threads.state_channels import seal, unseal
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, hash_json
 

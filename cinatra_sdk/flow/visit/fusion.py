@@ -22,14 +22,14 @@ from typing import Any, Final, Protocol
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
-from cinatra_sdk.engine.lineage import place_of
-from cinatra_sdk.engine.list_channels import read_said
-from cinatra_sdk.engine.state_channels import SEAL_KEY, seal, unseal
 from cinatra_sdk.flow.plan.channel_names import CURSOR, DECISIONS, ENDINGS, MESSAGES, node_name
 from cinatra_sdk.flow.plan.frame import CompareOutputs, Completion, Frame, NodeBody, make_completion
 from cinatra_sdk.flow.visit.reports import NodeTelling, find_listener
 from cinatra_sdk.langgraph_internals.nodes import is_traced
 from cinatra_sdk.langgraph_internals.task_facts import read_channels
+from cinatra_sdk.langgraph_threads.lineage import place_of
+from cinatra_sdk.langgraph_threads.list_channels import read_said
+from cinatra_sdk.langgraph_threads.state_channels import SEAL_KEY, seal, unseal
 from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from pydantic import JsonValue
 
 from cinatra_sdk.context.candidates import MOST_ALONE, MOST_ASKED
 from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
-from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.flow.plan.channel_names import DECISIONS, MESSAGES, channel_of
 from cinatra_sdk.flow.plan.frame import SHOWN, Frame, NodeBody, effect_of
 from cinatra_sdk.flow.visit.confirmation import (
@@ -34,6 +33,7 @@ from cinatra_sdk.flow.visit.talk import Asked, discuss, has_open_call
 from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, ConfirmationForm
 from cinatra_sdk.gates.gate import gate_id
 from cinatra_sdk.gates.hitl import Outcome, Question, build_hitl_gate
+from cinatra_sdk.langgraph_threads.state_channels import seal
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.effects.permits import GateNeeded, Governor, governed_by

@@ -7,9 +7,6 @@ from typing import Any, Final
 
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 
-from cinatra_sdk.engine.host_context import context_of
-from cinatra_sdk.engine.list_channels import read_records, read_said
-from cinatra_sdk.engine.state_channels import unseal
 from cinatra_sdk.errors import (
     EffectDiffers,
     EffectRefused,
@@ -25,7 +22,10 @@ from cinatra_sdk.errors import (
 from cinatra_sdk.events import RunEvent, Tell, tell_event, tell_node
 from cinatra_sdk.flow.plan.channel_names import DECISIONS, MESSAGES
 from cinatra_sdk.flow.plan.frame import Frame
-from cinatra_sdk.outside.platform.protocol import PlatformError
+from cinatra_sdk.langgraph_threads.host_context import context_of
+from cinatra_sdk.langgraph_threads.list_channels import read_records, read_said
+from cinatra_sdk.langgraph_threads.state_channels import unseal
+from cinatra_sdk.outside.http_calls.protocol import PlatformError
 
 State = Mapping[str, Any]
 

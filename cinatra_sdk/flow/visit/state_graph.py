@@ -22,11 +22,6 @@ from typing_extensions import TypedDict
 
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.data.schema.checker import load_schemas
-from cinatra_sdk.engine.graph_input import DECLARED
-from cinatra_sdk.engine.host_context import HostContext
-from cinatra_sdk.engine.lineage import does_not_act
-from cinatra_sdk.engine.list_channels import Conversation, Decisions
-from cinatra_sdk.engine.state_channels import FirstText, HostOnly, Record, TerminalWins, Turn
 from cinatra_sdk.flow.plan.casts import caster
 from cinatra_sdk.flow.plan.channel_names import (
     BRANCH,
@@ -47,6 +42,17 @@ from cinatra_sdk.flow.visit.fusion import SharedSupersteps
 from cinatra_sdk.flow.visit.governance_gate import make_ruled
 from cinatra_sdk.flow.visit.visit import NodeVisit, Surroundings, async_step, step
 from cinatra_sdk.langgraph_internals.nodes import node_runnable
+from cinatra_sdk.langgraph_threads.graph_input import DECLARED
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.langgraph_threads.lineage import does_not_act
+from cinatra_sdk.langgraph_threads.list_channels import Conversation, Decisions
+from cinatra_sdk.langgraph_threads.state_channels import (
+    FirstText,
+    HostOnly,
+    Record,
+    TerminalWins,
+    Turn,
+)
 
 # ----------------------------------------------------------------------------
 # The frame of a node, from its flow's data edges and routes.

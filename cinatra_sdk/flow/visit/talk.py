@@ -17,9 +17,6 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import JsonValue
 
-from cinatra_sdk.engine.host_context import context_of
-from cinatra_sdk.engine.list_channels import make_message
-from cinatra_sdk.engine.state_channels import SEALED
 from cinatra_sdk.flow.plan.channel_names import MESSAGES
 from cinatra_sdk.flow.plan.frame import Frame
 from cinatra_sdk.gates.answers import APPROVED_TEXT
@@ -27,6 +24,9 @@ from cinatra_sdk.gates.gate import gate_id, label
 from cinatra_sdk.gates.hitl import Outcome
 from cinatra_sdk.governed.host_keys import without_governed
 from cinatra_sdk.governed.secret_values import redact, without_secrets
+from cinatra_sdk.langgraph_threads.host_context import context_of
+from cinatra_sdk.langgraph_threads.list_channels import make_message
+from cinatra_sdk.langgraph_threads.state_channels import SEALED
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.tool_loop import ModelCall
 

@@ -19,11 +19,6 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import CALL_STEP, FALLBACK_RENDERER
 from cinatra_sdk.data.json_values import check_value
-from cinatra_sdk.engine.graph_input import list_given_answers, read_interrupts
-from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.engine.lineage import arefuse_forks, refuse_forks
-from cinatra_sdk.engine.state_channels import has_ended, seal
-from cinatra_sdk.engine.tasks import was_sent
 from cinatra_sdk.errors import AnswerInvalid, FlowError, NodeFailed
 from cinatra_sdk.flow.plan.channel_names import CURSOR, DECISIONS
 from cinatra_sdk.flow.plan.frame import (
@@ -45,9 +40,14 @@ from cinatra_sdk.gates.hitl import Outcome, now
 from cinatra_sdk.governed.host_keys import find_governed
 from cinatra_sdk.governed.secret_values import clean_error, cut_out, find_secret, redact
 from cinatra_sdk.langgraph_internals.task_facts import is_invalid_resume
+from cinatra_sdk.langgraph_threads.graph_input import list_given_answers, read_interrupts
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
+from cinatra_sdk.langgraph_threads.lineage import arefuse_forks, refuse_forks
+from cinatra_sdk.langgraph_threads.state_channels import has_ended, seal
+from cinatra_sdk.langgraph_threads.tasks import was_sent
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.permits import aadmit, admit
-from cinatra_sdk.outside.platform.protocol import PlatformError
+from cinatra_sdk.outside.http_calls.protocol import PlatformError
 
 # ----------------------------------------------------------------------------
 # Makes a gate of a pause that a node's own code makes: people answer it like any other.

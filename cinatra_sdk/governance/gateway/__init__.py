@@ -6,7 +6,6 @@ host_record.py       `GovernanceParts`, the record behind `Governance`
 planners.py          who makes plans: scripted ones, or a chat model
 critic.py            verifies a plan before its calls, scores the results after them
 facts.py             what conditions read: the facts of a run, and of one call
-pack_policy.py       rulebook and facts -> the word of the packs on one call
 call_proposal.py     a call as a run proposes it; a check of its arguments
 gateway.py           the check of one call: refused, waiting for gates, or made
 call_result.py       the result of a call -> its envelope

@@ -158,7 +158,7 @@ def admit(
 
     Raises: `GovernanceRefused` for the first rule that is broken, in the order below.
     """
-    doors = ports or GovernancePorts()
+    doors = GovernancePorts() if ports is None else ports
     envelope = read_envelope(_fill_packs(given, pack_refs))
     for index, ref in enumerate(envelope.context_pack_refs):
         require_pinned(ref, f"context_pack_refs/{index}")

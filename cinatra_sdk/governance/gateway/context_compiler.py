@@ -37,7 +37,7 @@ from cinatra_sdk.governance.contracts.record_format import canonical_json, hash_
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.gateway.admission import Admitted
 from cinatra_sdk.governance.gateway.facts import make_run_facts
-from cinatra_sdk.governance.gateway.pack_policy import judge_condition, list_met
+from cinatra_sdk.governance.packs.pack_policy import judge_condition, list_met
 from cinatra_sdk.governance.packs.rulebook import Rulebook
 from cinatra_sdk.governance.run.evidence import Evidence
 from cinatra_sdk.governance.run.host_ports import GovernancePorts

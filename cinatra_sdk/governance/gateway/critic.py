@@ -27,7 +27,7 @@ from cinatra_sdk.governance.contracts.plans import (
 from cinatra_sdk.governance.contracts.record_format import at_most, hash_of, thaw
 from cinatra_sdk.governance.gateway.call_proposal import find_argument_problem
 from cinatra_sdk.governance.gateway.facts import describe_declared, make_call_facts
-from cinatra_sdk.governance.gateway.pack_policy import decide, judge_condition
+from cinatra_sdk.governance.packs.pack_policy import decide, judge_condition
 from cinatra_sdk.governance.packs.plan_outputs import (
     Unresolved,
     fill_references,

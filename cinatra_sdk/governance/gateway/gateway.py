@@ -28,7 +28,7 @@ from cinatra_sdk.governance.gateway.call_proposal import (
 )
 from cinatra_sdk.governance.gateway.delegation import require_delegation
 from cinatra_sdk.governance.gateway.facts import make_call_facts
-from cinatra_sdk.governance.gateway.pack_policy import (
+from cinatra_sdk.governance.packs.pack_policy import (
     NOT_REQUESTER,
     decide,
     exceeds_declared,

@@ -19,7 +19,6 @@ from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import FALLBACK_RENDERER
-from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.errors import EffectDiffers, EffectRefused
 from cinatra_sdk.flow.visit.governance_gate import describe_call
 from cinatra_sdk.gates.forms.approval_forms import CONFIRMATION_SCHEMA, ConfirmationForm
@@ -39,7 +38,6 @@ from cinatra_sdk.governance.gateway.call_result import (
 )
 from cinatra_sdk.governance.gateway.facts import describe_declared
 from cinatra_sdk.governance.gateway.gateway import Examined
-from cinatra_sdk.governance.gateway.pack_policy import NOT_REQUESTER
 from cinatra_sdk.governance.loop.capabilities import call_flow, find_function, read_cost, read_made
 from cinatra_sdk.governance.loop.loop_state import (
     GATE,
@@ -50,6 +48,7 @@ from cinatra_sdk.governance.loop.loop_state import (
     list_approvals,
     list_recorded,
 )
+from cinatra_sdk.governance.packs.pack_policy import NOT_REQUESTER
 from cinatra_sdk.governance.packs.plan_outputs import Unresolved, fill_references
 from cinatra_sdk.governance.packs.rulebook import DeclaredCapability
 from cinatra_sdk.governance.records.record_maker import format_time
@@ -57,6 +56,7 @@ from cinatra_sdk.governance.records.story import SIMULATED, block_waiting, descr
 from cinatra_sdk.governance.run.budgets import Allowance, call_within
 from cinatra_sdk.governance.run.current_call import CurrentCall, during_call, make_trace_context
 from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
 from cinatra_sdk.outside.effects.effect import (
     Effect,
     EffectKind,
@@ -66,7 +66,7 @@ from cinatra_sdk.outside.effects.effect import (
 )
 from cinatra_sdk.outside.effects.execution import perform
 from cinatra_sdk.outside.effects.platform_calls import simulates
-from cinatra_sdk.outside.platform.protocol import Credentials
+from cinatra_sdk.outside.http_calls.protocol import Credentials
 
 # ----------------------------------------------------------------------------
 # How long the session of a run lasts, and whether somebody renewed it.

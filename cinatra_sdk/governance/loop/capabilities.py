@@ -20,7 +20,6 @@ from pydantic import JsonValue
 
 from cinatra_sdk.activations import advance
 from cinatra_sdk.data.json_values import bring_into_json_form, check_value
-from cinatra_sdk.engine.host_context import HostContext, context_of
 from cinatra_sdk.errors import EffectRefused, NodeFailed, NotConfigured
 from cinatra_sdk.governance.contracts.invocation import AgentIdentity
 from cinatra_sdk.governance.contracts.record_format import spell_integers
@@ -29,7 +28,8 @@ from cinatra_sdk.governance.gateway.delegation import list_scopes, narrow
 from cinatra_sdk.governance.packs.rulebook import DeclaredCapability
 from cinatra_sdk.governance.run.current_call import CurrentCall, during_call
 from cinatra_sdk.host_parts.host_parts import HostParts
-from cinatra_sdk.outside.platform.protocol import PlatformCall
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
+from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.runs import Stop
 
 _AS_FUNCTION: Final = ("tool", "agent", "model", "a2a")
@@ -105,7 +105,7 @@ def _make_mcp(
 
     async def ask(args: Mapping[str, Any]) -> Any:
         from cinatra_sdk.outside.mcp.calls import RequestFailed, acall, link_lent, read_text
-        from cinatra_sdk.outside.remote.foreign_answer import tell_problem
+        from cinatra_sdk.outside.remote_answers.foreign_answer import tell_problem
 
         link = link_lent(name or declared.adapter.adapter_id, lent, parts.remote_bounds)
         result = await acall(link, tool, dict(args), key)

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from cinatra_sdk.blocks.host_node import end_of, ending
-from cinatra_sdk.engine.state_channels import seal
 from cinatra_sdk.errors import NodeFailed
 from cinatra_sdk.governance.contracts.context_pack import CompiledContext, ContextPack
 from cinatra_sdk.governance.contracts.decision_record import DecisionRecord, MemoryProposal
@@ -19,6 +18,7 @@ from cinatra_sdk.governance.packs.rulebook import Rulebook
 from cinatra_sdk.governance.records.record_maker import RecordLink, make_record
 from cinatra_sdk.governance.records.story import BOUND, OPEN, begin_transcript, read_story
 from cinatra_sdk.governance.run.budgets import narrow_budgets
+from cinatra_sdk.langgraph_threads.state_channels import seal
 
 DECISION_RECORD = "decision_record"
 DECISION = "decision"

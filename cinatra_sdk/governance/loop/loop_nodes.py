@@ -19,10 +19,6 @@ from langgraph.runtime import get_runtime
 
 from cinatra_sdk.blocks.step import NodeRunnable, node_of
 from cinatra_sdk.contract import CALL_STEP
-from cinatra_sdk.engine.host_context import Effects, HostContext, context_of
-from cinatra_sdk.engine.lineage import does_not_act, refuse_forks, seen_update
-from cinatra_sdk.engine.state_channels import has_ended, seal, unseal
-from cinatra_sdk.engine.tasks import require_own_graph, telling_node, was_sent
 from cinatra_sdk.errors import EffectDiffers, EffectRefused, NodeFailed, NotConfigured
 from cinatra_sdk.gates.hitl import GateNode, Outcome, Question, build_hitl_gate
 from cinatra_sdk.governance.contracts.context_pack import ContextPack
@@ -51,6 +47,10 @@ from cinatra_sdk.governance.packs.plan_outputs import Unresolved, fill_reference
 from cinatra_sdk.governance.records.record_maker import format_time
 from cinatra_sdk.governance.run.budgets import call_within
 from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.langgraph_threads.host_context import Effects, HostContext, context_of
+from cinatra_sdk.langgraph_threads.lineage import does_not_act, refuse_forks, seen_update
+from cinatra_sdk.langgraph_threads.state_channels import has_ended, seal, unseal
+from cinatra_sdk.langgraph_threads.tasks import require_own_graph, telling_node, was_sent
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, read_failure
 from cinatra_sdk.outside.effects.effect import Usage as EffectUsage
 from cinatra_sdk.outside.effects.execution import perform

@@ -17,8 +17,6 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict
 
-from cinatra_sdk.engine.host_context import HostContext, context_of
-from cinatra_sdk.engine.state_channels import GovernedState, HostOnly, Latest, seal
 from cinatra_sdk.errors import EffectUnknown, RunBusy, RunEnded
 from cinatra_sdk.governance.contracts.context_pack import CompiledContext
 from cinatra_sdk.governance.contracts.invocation import InvokeAgent, RunBudget, RunContext
@@ -32,6 +30,8 @@ from cinatra_sdk.governance.packs.rulebook import Rulebook, make_rulebook
 from cinatra_sdk.governance.records.story import NAMED
 from cinatra_sdk.governance.run.budgets import RunUsage, Used, follow_budget
 from cinatra_sdk.governance.run.evidence import Evidence
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of
+from cinatra_sdk.langgraph_threads.state_channels import GovernedState, HostOnly, Latest, seal
 from cinatra_sdk.light_imports.records import dataclass
 
 NODES: Final = (

@@ -33,7 +33,7 @@ from cinatra_sdk.governance.gateway.critic import (
     verify,
 )
 from cinatra_sdk.governance.gateway.facts import make_call_facts, make_run_facts, replace_context
-from cinatra_sdk.governance.gateway.pack_policy import decide
+from cinatra_sdk.governance.packs.pack_policy import decide
 from cinatra_sdk.governance.packs.pack_registry import PackRegistry
 from cinatra_sdk.governance.packs.plan_outputs import Unresolved, fill_references
 from cinatra_sdk.governance.packs.rulebook import REDACTED, Rulebook, make_rulebook

@@ -15,10 +15,8 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from cinatra_sdk.light_imports.records import dataclass
 
 HMAC, ED25519 = "HS256", "EdDSA"
 DER = bytes.fromhex("302a300506032b6570032100")

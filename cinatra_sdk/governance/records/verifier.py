@@ -23,12 +23,10 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-
-from cinatra_sdk.light_imports.records import dataclass
 
 FORMAT = "oasflow-records/2"
 SIGNED_AS = "oasflow-manifest:"

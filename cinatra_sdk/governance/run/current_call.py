@@ -19,7 +19,7 @@ from urllib.parse import quote
 from cinatra_sdk.governance.contracts.invocation import RunContext, ToolCallEnvelope, TraceContext
 from cinatra_sdk.governance.run.budgets import Allowance
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.call_headers import sending_trace
+from cinatra_sdk.outside.http_calls.call_headers import sending_trace
 
 # ----------------------------------------------------------------------------
 # W3C Trace Context: every call that leaves a run has a span of its own in the run's trace.

@@ -47,8 +47,8 @@ from cinatra_sdk.host.bridge.model_offers import (
 from cinatra_sdk.host.bridge.request_body import BridgeBody, Media, read_body, refuse_body
 from cinatra_sdk.host.bridge.toolboxes import Toolbox, open_tools
 from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.http_calls.protocol import BRIDGE_PATH
 from cinatra_sdk.outside.models.attempts import read_status
-from cinatra_sdk.outside.platform.protocol import BRIDGE_PATH
 from cinatra_sdk.outside.routes import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
 

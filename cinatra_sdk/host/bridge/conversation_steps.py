@@ -29,6 +29,7 @@ from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.host.bridge.toolboxes import BridgeTool, ToolFailed
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Usage, hash_json
+from cinatra_sdk.outside.http_calls.model_usage import ModelUse, tell_use
 from cinatra_sdk.outside.models.attempts import aask_again
 from cinatra_sdk.outside.models.question import (
     add_usage,
@@ -37,7 +38,6 @@ from cinatra_sdk.outside.models.question import (
     name_schema,
     read_structured,
 )
-from cinatra_sdk.outside.platform.model_usage import ModelUse, tell_use
 from cinatra_sdk.outside.routes import RouteCall, RouteError, RunOwner
 from cinatra_sdk.threads import call_beside
 from cinatra_sdk.tool_loop import (
@@ -45,6 +45,7 @@ from cinatra_sdk.tool_loop import (
     UnmadeCall,
     bind_tools,
     list_calls,
+    set_ids,
     walk_calls,
 )
 
@@ -74,7 +75,9 @@ class Talk:
     user: str | list[str | dict[str, Any]] = field(repr=False)
     tools: Mapping[str, BridgeTool] = field(default_factory=dict)
     steps: int
-    """How often the model may be asked; the try to mend an answer comes on top."""
+    """How often the model may be asked; the try to mend an answer comes on top.  What it asks for the last
+    time is not called, for it would not be told.
+    """
     schema: Mapping[str, JsonValue] | None = None
     secrets: tuple[str, ...] = field(default=(), repr=False)
     rules: CallRetryPolicy = field(default_factory=CallRetryPolicy)
@@ -150,13 +153,22 @@ class _Conversation:
             calls = list_calls(message, visit=visit)
             if not calls:
                 return _read_end(message)
-            self._said.append(message)
+            # Before the first call: what is refused afterwards has been done all the same.
+            if visit == self._asked.steps:
+                break
+            self._count_calls(len(calls))
+            self._said.append(set_ids(message, calls))
             for step in walk_calls(calls, tools):
                 self._said.append(await self._answer(step))
         raise _fail(
             f"the model called tools for {self._asked.steps} steps and gave no answer; "
             "raise max_steps (at most 20), or ask for less"
         )
+
+    def _count_calls(self, more: int) -> None:
+        self._asked_for += more
+        if self._asked_for > MOST_CALLS:
+            raise _fail(f"the model called tools more than {MOST_CALLS} times; ask for less")
 
     async def _ask(self, model: Any) -> AIMessage:
         await self._require_going()
@@ -170,9 +182,6 @@ class _Conversation:
 
     async def _answer(self, step: DueCall[BridgeTool] | UnmadeCall) -> ToolMessage:
         """What the model is told of one of its calls."""
-        self._asked_for += 1
-        if self._asked_for > MOST_CALLS:
-            raise _fail(f"the model called tools more than {MOST_CALLS} times; ask for less")
         call, failed = step.call, True
         if isinstance(step, DueCall):
             text, failed = await self._make(step)

@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.mcp.calls import RequestFailed, ServerLink, acall, alist, link_lent
-from cinatra_sdk.outside.remote.foreign_answer import plain_text
+from cinatra_sdk.outside.remote_answers.foreign_answer import plain_text
 from cinatra_sdk.outside.routes import RouteCall, RouteError
 from cinatra_sdk.threads import call_beside
 from cinatra_sdk.tool_loop import describe_function, format_result, require_schema

@@ -38,7 +38,7 @@ from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_flow
 
 if TYPE_CHECKING:
-    from cinatra_sdk.outside.platform.protocol import Platform
+    from cinatra_sdk.outside.http_calls.protocol import Platform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store import RunStore
 

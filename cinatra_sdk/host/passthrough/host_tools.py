@@ -41,7 +41,7 @@ from cinatra_sdk.store.artifacts.object_store import (
     SavedObjects,
 )
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.runs.decision_rows import GateDecision
+from cinatra_sdk.store.decisions.decision_rows import GateDecision
 
 _T = TypeVar("_T")
 RUN_STAMP: Final = "cinatra_agent_run_id"

@@ -27,9 +27,9 @@ from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.a2a.remote_agent import RemoteAgent
 from cinatra_sdk.outside.effects.effect import NotMade, surely_refused
 from cinatra_sdk.outside.models.attempts import is_lost
-from cinatra_sdk.outside.remote.foreign_answer import tell_problem
-from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
-from cinatra_sdk.outside.remote.transport import (
+from cinatra_sdk.outside.remote_answers.foreign_answer import tell_problem
+from cinatra_sdk.outside.remote_answers.remote_bounds import USUAL, RemoteBounds
+from cinatra_sdk.outside.remote_answers.transport import (
     Exchange,
     bound_transport,
     hide_logs,

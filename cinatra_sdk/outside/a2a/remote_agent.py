@@ -17,7 +17,10 @@ from cinatra_sdk.data.sensitive_fields import lend_secrets
 from cinatra_sdk.data.templates.placeholders import fill_environment, find_open, list_unfilled
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.remote.foreign_answer import list_address_secrets, list_header_secrets
+from cinatra_sdk.outside.remote_answers.foreign_answer import (
+    list_address_secrets,
+    list_header_secrets,
+)
 
 LEAST_POLL_SECONDS: Final = 0.5
 """Between two looks, whatever a file says: nobody has an agent asked without pause."""

@@ -20,7 +20,7 @@ from cinatra_sdk.errors import RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.recorded_errors import record_error
-from cinatra_sdk.outside.platform.protocol import (
+from cinatra_sdk.outside.http_calls.protocol import (
     PlatformError,
     PlatformRefused,
     PlatformResponseError,

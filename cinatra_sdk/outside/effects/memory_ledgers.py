@@ -23,7 +23,6 @@ from typing import Any, Final, Literal, TypeAlias
 from uuid import uuid4
 
 from cinatra_sdk.errors import RunBusy
-from cinatra_sdk.langgraph_internals.task_facts import is_in_a_graph, read_channels
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Begun, Differs, Entry, Stored, Unknown
 from cinatra_sdk.outside.effects.effect import (
@@ -313,7 +312,10 @@ def find_ledger() -> MemoryLedger | str:
 
 def _read_name() -> str:
     """The name that stands in the run of the graph that runs; empty where there is none."""
-    from langgraph.config import get_config  # on first use: hosts import this without the engine
+    # On first use: hosts import this without the engine.
+    from langgraph.config import get_config
+
+    from cinatra_sdk.langgraph_internals.task_facts import is_in_a_graph, read_channels
 
     try:
         config = get_config()

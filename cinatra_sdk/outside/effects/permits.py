@@ -21,7 +21,7 @@ from cinatra_sdk.events import RunEvent, tell_event
 from cinatra_sdk.governed.secret_values import redact
 from cinatra_sdk.outside.effects.door import Door, EffectNews, Verdict
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, Usage
-from cinatra_sdk.outside.platform.call_headers import sending_trace
+from cinatra_sdk.outside.http_calls.call_headers import sending_trace
 
 log = logging.getLogger("oasflow.effects")
 
@@ -85,6 +85,10 @@ def _ask_policy(effect: Effect, allow: Callable[[Effect], Verdict]) -> None:
     else:
         if not isinstance(verdict, Verdict):
             problem = f"the policy returned a {type(verdict).__name__} and no Verdict"
+        elif not isinstance(verdict.reason, str):  # an error with a secret in it, perhaps
+            problem = (
+                f"the policy gave a {type(verdict.reason).__name__} as its reason, and no text"
+            )
         elif verdict.allowed is not True:
             problem = f"the policy refuses it: {verdict.reason or 'it gives no reason'}"
     if problem:

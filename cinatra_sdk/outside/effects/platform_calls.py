@@ -20,10 +20,10 @@ from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.outside.effects.door import Door
 from cinatra_sdk.outside.effects.effect import Effect, EffectResult, Usage
 from cinatra_sdk.outside.effects.execution import aperform, perform
-from cinatra_sdk.outside.platform.model_usage import CollectedUse, collect_use
-from cinatra_sdk.outside.platform.protocol import SENSITIVE, Platform, PlatformCall, PlatformError
-from cinatra_sdk.outside.platform.response_outputs import declared_outputs
-from cinatra_sdk.outside.platform.wire_request import require_listed
+from cinatra_sdk.outside.http_calls.model_usage import CollectedUse, collect_use
+from cinatra_sdk.outside.http_calls.protocol import SENSITIVE, Platform, PlatformCall, PlatformError
+from cinatra_sdk.outside.http_calls.response_outputs import declared_outputs
+from cinatra_sdk.outside.http_calls.wire_request import require_listed
 
 
 def perform_call(

@@ -20,8 +20,8 @@ from pydantic import JsonValue
 from cinatra_sdk import errors
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.governed.secret_values import redact
-from cinatra_sdk.outside.platform import protocol
-from cinatra_sdk.outside.platform.protocol import PlatformError
+from cinatra_sdk.outside.http_calls import protocol
+from cinatra_sdk.outside.http_calls.protocol import PlatformError
 
 LONGEST: Final = 10_000
 """Characters of a text of an error that are kept."""

@@ -33,9 +33,9 @@ from cinatra_sdk.outside.effects.effect import NotMade, surely_refused
 from cinatra_sdk.outside.mcp.processes import run_program
 from cinatra_sdk.outside.mcp.server import McpServer, make_login
 from cinatra_sdk.outside.models.attempts import aask_again, is_lost
-from cinatra_sdk.outside.remote.foreign_answer import BrokenOff, plain_value, tell_problem
-from cinatra_sdk.outside.remote.remote_bounds import USUAL, RemoteBounds
-from cinatra_sdk.outside.remote.transport import (
+from cinatra_sdk.outside.remote_answers.foreign_answer import BrokenOff, plain_value, tell_problem
+from cinatra_sdk.outside.remote_answers.remote_bounds import USUAL, RemoteBounds
+from cinatra_sdk.outside.remote_answers.transport import (
     Exchange,
     bound_transport,
     hide_logs,

@@ -18,8 +18,13 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 from cinatra_sdk.outside.mcp.server import McpServer
-from cinatra_sdk.outside.remote.foreign_answer import BrokenOff, is_foreign, is_json, judge_answer
-from cinatra_sdk.outside.remote.transport import Exchange
+from cinatra_sdk.outside.remote_answers.foreign_answer import (
+    BrokenOff,
+    is_foreign,
+    is_json,
+    judge_answer,
+)
+from cinatra_sdk.outside.remote_answers.transport import Exchange
 
 _CHUNK_BYTES: Final = 65_536
 

@@ -21,7 +21,7 @@ from cinatra_sdk.data.templates.placeholders import fill_environment, find_open,
 from cinatra_sdk.errors import NotConfigured
 from cinatra_sdk.governed.secret_values import SHORTEST_SECRET
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.remote.foreign_answer import (
+from cinatra_sdk.outside.remote_answers.foreign_answer import (
     list_address_secrets,
     list_argument_secrets,
     list_header_secrets,

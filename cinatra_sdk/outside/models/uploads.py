@@ -34,8 +34,8 @@ from cinatra_sdk.attachments.uploads import CachedFile
 from cinatra_sdk.data.json_values import NotStrictJson, read_json
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.http_calls.http_exchange import unrecorded
 from cinatra_sdk.outside.models.config import ModelConfig
-from cinatra_sdk.outside.platform.http_exchange import unrecorded
 
 TIMEOUT: Final = 60.0
 """Seconds for each wait of an exchange: to connect, and for each part that is read or written."""

@@ -140,7 +140,7 @@ limit %(limit)s;
 -- name: list_gates
 -- The gates that wait for a decision, across all runs, the longest wait first.
 select g.gate_id, g.interrupt, g.payload, g.response_schema, g.opened_at, g.run_id, g.tenant,
-       f.name as flow_name, r.started_by
+       f.name as flow_name, r.started_by, r.owner
 from gates g join runs r using (run_id) join flows f using (digest)
 where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
   and (%(tenant)s::text is null or g.tenant = %(tenant)s)
@@ -189,7 +189,7 @@ with needs as (
     from runs r where r.status = 'failed' and r.retry_at is null and r.archived_at is null
 )
 select n.kind, n.run_id, n.name, n.since, n.name as gate_id, n.interrupt, n.payload,
-       n.response_schema, n.call, n.error, r.tenant, f.name as flow_name, r.started_by
+       n.response_schema, n.call, n.error, r.tenant, f.name as flow_name, r.started_by, r.owner
 from needs n join runs r using (run_id) join flows f using (digest)
 where (%(kind)s::text is null or n.kind = %(kind)s)
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
@@ -209,10 +209,13 @@ order by n.since, n.run_id, n.kind, n.name
 limit %(limit)s;
 
 -- name: find_risk
--- Whether any call or gate of any run has this class of risk; asked about words that no host knows.
-select exists (select from effects where risk = %(name)s)
+-- Whether any call or gate has this class of risk, of one tenant where one is named; asked about words
+-- that no host knows.
+select exists (select from effects where risk = %(name)s
+               and (%(tenant)s::text is null or tenant = %(tenant)s))
     or exists (select from gates
-               where oasflow_member(response_schema, 'x-gate', 'risk')::text = %(risk)s) as found;
+               where oasflow_member(response_schema, 'x-gate', 'risk')::text = %(risk)s
+               and (%(tenant)s::text is null or tenant = %(tenant)s)) as found;
 
 -- name: count_needs
 -- How many gates wait for a decision, and how many calls for a person's word.
@@ -232,11 +235,13 @@ order by f.name limit %(limit)s;
 
 -- name: find_runs
 -- The run with this id, and those whose ids begin so: people shorten ids.  Whoever names no tenant
--- shortens the ids of nobody's runs only; the whole id comes first, whatever the collation.
-select run_id, tenant from runs
-where (run_id = %(prefix)s and (%(tenant)s::text is null or tenant = %(tenant)s))
-   or (starts_with(run_id, %(prefix)s) and tenant = coalesce(%(tenant)s, ''))
-order by run_id <> %(prefix)s, run_id collate "C" limit 2;
+-- shortens the ids of nobody's runs only; the whole id comes first.
+select r.run_id, r.tenant, f.name as flow_name, r.started_by, r.owner
+from runs r join flows f using (digest)
+where ((r.run_id = %(prefix)s and (%(tenant)s::text is null or r.tenant = %(tenant)s))
+       or (starts_with(r.run_id, %(prefix)s) and r.tenant = coalesce(%(tenant)s, '')))
+  and (%(after)s::text = '' or r.run_id collate "C" > %(after)s::text)
+order by r.run_id collate "C" limit %(limit)s;
 
 -- name: end_activation
 -- What an activation came to, and the run is nobody's again (whoever claims it now waits for the
@@ -653,6 +658,15 @@ limit %(limit)s;
 select key, kind, capability, path, visit, item, attempts, begun_at, error from effects
 where run_id = %(run_id)s and status = 'unknown' order by begun_at, key;
 
+-- name: list_unknown_keys
+-- As `list_unknown_effects` and `list_needs`, of several runs, with whose they are.
+select e.key, r.run_id, r.tenant, f.name as flow_name, r.started_by, r.owner
+from runs r join effects e using (run_id) join flows f using (digest)
+where r.run_id = any(%(run_ids)s::text[]) and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+  and e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
+  and r.archived_at is null
+order by e.begun_at, e.key;
+
 -- name: settle_effect
 -- A person's word on a call of which nobody knew whether it happened; no row where somebody does.  The
 -- run is worked on again once every such call is settled.
@@ -746,12 +760,22 @@ told as (
 )
 select gate_id, pg_notify('oasflow_events', run_id) from made;
 
--- name: count_questions
--- What a run, and the runs that it began, have asked people in all: each visit of a gate, and what it
--- showed at it; and the last one that a person decided.
+-- name: list_family
+-- A run and the runs that it began, and those that they began.
 with recursive family as (
     select run_id from runs where run_id = %(run_id)s
     union select r.run_id from runs r join family f on r.parent_run_id = f.run_id
+)
+select r.run_id, r.tenant, f.name as flow_name, r.started_by, r.owner, r.parent_run_id
+from family join runs r using (run_id) join flows f using (digest);
+
+-- name: count_questions
+-- What a run, and the runs that it began, have asked people in all: each visit of a gate, and what it
+-- showed at it; and the last one that a person decided.  Of `only` these runs, where that is no null.
+with recursive family as (
+    select run_id from runs where run_id = %(run_id)s
+    union select r.run_id from runs r join family f on r.parent_run_id = f.run_id
+    where %(only)s::text[] is null or r.run_id = any(%(only)s::text[])
 ),
 decided as (
     select d.* from decisions d join family using (run_id) where d.kind <> 'auto_skipped'

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from cinatra_sdk.engine.host_context import HostContext, context_of, host_context
 from cinatra_sdk.errors import ContextMismatch, NotConfigured
-from cinatra_sdk.outside.platform.call_addresses import shown
-from cinatra_sdk.outside.platform.description import takes_credentials, unnamed
+from cinatra_sdk.langgraph_threads.host_context import HostContext, context_of, host_context
+from cinatra_sdk.outside.http_calls.call_addresses import shown
+from cinatra_sdk.outside.http_calls.description import takes_credentials, unnamed
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 
 

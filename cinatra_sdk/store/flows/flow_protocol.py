@@ -28,8 +28,8 @@ from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.errors import FlowChanged, NotConfigured, PlaceholderRefused, StoreError
 from cinatra_sdk.governed.host_keys import is_runtime_name, refuse_runtime_names
 from cinatra_sdk.host_parts.host_parts import FlowParts, HostParts, join_parts
-from cinatra_sdk.outside.platform.description import platform_from
-from cinatra_sdk.outside.platform.protocol import Platform
+from cinatra_sdk.outside.http_calls.description import platform_from
+from cinatra_sdk.outside.http_calls.protocol import Platform
 from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.store.database import Database
 

@@ -33,8 +33,8 @@ from cinatra_sdk.errors import FlowChanged, InputInvalid, NotConfigured
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.protocol import Platform
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.protocol import Platform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.arguments import check_kinds
 from cinatra_sdk.store.flows.flow_protocol import join_source, split_source
 

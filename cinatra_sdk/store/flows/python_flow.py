@@ -30,7 +30,7 @@ from cinatra_sdk.flow.plan.plan import FlowPlan, hash_plan, walk_plan, write_pla
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
 from cinatra_sdk.host_parts.host_parts import NO_PARTS, HostParts
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.flows.flow_protocol import join_source
 from cinatra_sdk.store.flows.graph_flow import GRAPH, find_module_file, read_module
 

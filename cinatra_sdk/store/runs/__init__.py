@@ -1,15 +1,13 @@
-"""The runs of a store: created, driven, decided, listed, ended.
+"""The runs of a store: created, driven, listed, tried again, ended.
 
-creation.py        a new run, checked and stored
-activation.py      one activation of a run, to its next stop
-decision_entry.py  decisions of people, recorded in one transaction; who may approve at gates of packs
-decision_rows.py   the rows of decisions; `GateDecision`, one row for auditors
-flow_cache.py      the flows in this process, shared by the runs that may share them
-run_rows.py        a row of the table `runs` <-> `Run`
-lists.py           one run, lists of runs, their decisions and flows; runs by a shortened id
-run_events.py      the events of a run, read and followed
-needs.py           gates to decide, calls to settle, failed runs to resume
-retries.py         when a failed run is tried again; the sweep
-settlement.py      a person's word on a call that may have happened
-upkeep.py          settle, stop, archive
+creation.py    a new run, checked and stored
+activation.py  one activation of a run, to its next stop
+flow_cache.py  the flows in this process, shared by the runs that may share them
+run_rows.py    a row of the table `runs` <-> `Run`
+lists.py       one run, lists of runs, their decisions and flows; runs by a shortened id
+run_events.py  the events of a run, read and followed
+needs.py       gates to decide, calls to settle, failed runs to resume
+retries.py     when a failed run is tried again; the sweep
+settlement.py  a person's word on a call that may have happened
+upkeep.py      settle, stop, archive
 """

@@ -17,7 +17,6 @@ import psycopg
 from psycopg.types.json import Json
 
 from cinatra_sdk.contract import ENDED
-from cinatra_sdk.engine.host_context import DERIVED, HostContext, listening
 from cinatra_sdk.errors import (
     CheckpointsUnusable,
     FenceLost,
@@ -29,11 +28,13 @@ from cinatra_sdk.errors import (
 )
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.governed.approval_policy import policy_hash
+from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext, listening
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.runs import OnEvent, Run, Stop
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.decisions.decision_rows import Answers, standing_of
 from cinatra_sdk.store.evidence.record_writer import (
     end_record,
     find_signer,
@@ -42,7 +43,6 @@ from cinatra_sdk.store.evidence.record_writer import (
     work_time,
 )
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.runs.decision_rows import Answers, standing_of
 from cinatra_sdk.store.runs.rebuilding import RebuildReason, find_reason, rebuild_checkpoints
 from cinatra_sdk.store.runs.retries import RetryPolicy, describe_exhausted, plan_retry
 from cinatra_sdk.store.runs.run_rows import (
@@ -56,8 +56,8 @@ from cinatra_sdk.store.runs.run_rows import (
 )
 from cinatra_sdk.store.work.checkpoint_damage import CheckpointDamaged, find_damage
 from cinatra_sdk.store.work.claims import Claim, Claims, build_fence_error
+from cinatra_sdk.store.work.event_rows import EventBuffer
 from cinatra_sdk.store.work.run_ledger import RunLedger
-from cinatra_sdk.store.work.statement import EventBuffer
 
 if TYPE_CHECKING:
     from cinatra_sdk.activations import Graph

@@ -15,23 +15,23 @@ import psycopg
 from psycopg.types.json import Json
 
 from cinatra_sdk.data.text.person_texts import MAX_NAME, describe_fault, person_name
-from cinatra_sdk.engine.host_context import DERIVED, HostContext
-from cinatra_sdk.errors import InputInvalid, RunEnded, StoreError
+from cinatra_sdk.errors import InputInvalid, RunEnded, RunExists
 from cinatra_sdk.flow.plan.caller_inputs import refuse_unknown
 from cinatra_sdk.flow.plan.plan import walk_plan
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
 from cinatra_sdk.host_parts.host_parts import RunIdentity
+from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.store.arguments import check_names, read_actor
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.evidence.record_writer import begin_record
-from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
-from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.runs.decision_rows import (
+from cinatra_sdk.store.decisions.decision_rows import (
     refuse_credentials_in_inputs,
     refuse_credentials_in_names,
 )
+from cinatra_sdk.store.evidence.record_writer import begin_record
+from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import file_label, load_row, name_run, refuse_ended
 
@@ -163,7 +163,7 @@ def _insert(database: Database, flow: DurableFlow, row: Row, record: Row | None)
 
 def _insert_run(connection: Rows, row: Row) -> None:
     if one(connection, "insert_run", row) is None:
-        raise StoreError(f"there is a run '{row['run_id']}' already", hint="choose another run id")
+        raise RunExists(f"there is a run '{row['run_id']}' already", hint="choose another run id")
 
 
 def _warn_of_simulation(flow: DurableFlow) -> None:

@@ -21,15 +21,15 @@ import psycopg
 
 from cinatra_sdk.api.permission import MayPolicy
 from cinatra_sdk.contract import BASE_URL
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import FlowError, NotConfigured
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
 from cinatra_sdk.host_parts.host_parts import AttachmentsFor, HostParts, RunIdentity, lend_context
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.outside.http_calls.description import ALLOW, OPAQUE
+from cinatra_sdk.outside.http_calls.protocol import SECRET_NAMES, Nowhere, Platform
 from cinatra_sdk.outside.models.clients import ask_key, find_key, find_lent
 from cinatra_sdk.outside.models.config import ModelConfig
 from cinatra_sdk.outside.models.totals import Price
-from cinatra_sdk.outside.platform.description import ALLOW, OPAQUE
-from cinatra_sdk.outside.platform.protocol import SECRET_NAMES, Nowhere, Platform
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.evidence.record_writer import govern_flow, require_governed
@@ -291,8 +291,10 @@ class KnownFlows:
     @property
     def signer(self) -> Any:
         """Signs decision records that are written without a flow; None: nobody does."""
+        if self.lent_signer is not None:
+            return self.lent_signer
         governance = self._host.governance
-        return self.lent_signer or (None if governance is None else governance.ports.signer)
+        return None if governance is None else governance.ports.signer
 
     def govern(self, flow: DurableFlow) -> DurableFlow:
         """The flow of a new run, under the packs that this process has for every flow, if any."""

@@ -11,10 +11,11 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, Unpack
 
-from cinatra_sdk.contract import STATUSES, Status
-from cinatra_sdk.errors import RunNotFound
+from cinatra_sdk.contract import STATUSES, Status, is_known_risk
+from cinatra_sdk.errors import InputInvalid, RunNotFound
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.models.totals import ModelUsage, total_usage
@@ -23,9 +24,9 @@ from cinatra_sdk.runs import Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, check_word
 from cinatra_sdk.store.async_twins import Threads, in_thread
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.decisions.decision_rows import GateDecision, describe_decision
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_answer_rules
 from cinatra_sdk.store.pages import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
-from cinatra_sdk.store.runs.decision_rows import GateDecision, describe_decision
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
 from cinatra_sdk.store.runs.needs import (
     NEED_KINDS,
@@ -177,6 +178,10 @@ class RunReader:
 
     def get(self, run_id: str, *, tenant: str | None = None) -> Run:
         """Raises: `RunNotFound`."""
+        return self._get(run_id, tenant)
+
+    def _get(self, run_id: str, tenant: str | None = None) -> Run:
+        """As `get`; a person's store asks nobody here: for what its acts give back."""
         with self._database.connection() as connection:
             return run_of(load_row(connection, run_id, tenant))
 
@@ -258,17 +263,20 @@ class RunReader:
         self, query: str, given: Row, write: Callable[[Row], str]
     ) -> tuple[Sequence[Row], str]:
         check_names(**{name: given[name] for name in _NAMES if name in given})
-        asked_risk = given.get("risk")
-        given = {**given, **conditions_of(given)}
+        asked = {**given, **conditions_of(given)}
+        found = read_page(lambda limit: self._list_rows(query, asked, limit), given["limit"], write)
+        if not found[0]:
+            self._refuse_unknown_risk(given.get("risk"), asked)
+        return found
+
+    def _list_rows(self, query: str, given: Row, limit: int) -> Sequence[Row]:
         with self._database.connection() as connection:
-            found = read_page(
-                lambda limit: every(connection, query, {**given, "limit": limit}),
-                given["limit"],
-                write,
-            )
-            if not found[0]:
-                refuse_unknown_risk(connection, asked_risk, given)
-            return found
+            return every(connection, query, {**given, "limit": limit})
+
+    def _refuse_unknown_risk(self, risk: str | None, wanted: Row) -> None:
+        if risk and not is_known_risk(risk):
+            with self._database.connection() as connection:
+                refuse_unknown_risk(connection, risk, wanted)
 
     def flow_names(
         self, *, tenant: str | None = None, limit: int | None = None, after: str = ""
@@ -292,18 +300,38 @@ class RunReader:
         Raises: `RunNotFound` when no run fits, or several do.
         """
         check_names(run_id=prefix, tenant=tenant)
-        with self._database.connection() as connection:
-            rows = every(connection, "find_runs", {"prefix": prefix, "tenant": tenant})
+        rows = [*islice(self._iterate_candidates(prefix, tenant), 2)]
         return the_one_meant(prefix, rows, tenant=tenant, to_act=to_act)
+
+    def _iterate_candidates(self, prefix: str, tenant: str | None) -> Iterator[Row]:
+        """The runs that a shortened id may mean, the whole id first; two decide."""
+        after, limit = "", 2
+        while True:
+            about = {"prefix": prefix, "tenant": tenant, "after": after, "limit": limit}
+            with self._database.connection() as connection:
+                rows = every(connection, "find_runs", about)
+            yield from rows
+            if len(rows) < limit:
+                return
+            after, limit = rows[-1]["run_id"], PAGE
 
     def questions(self, run_id: str, *, tenant: str | None = None) -> Questions:
         """How much a run has asked people so far, with the runs that it began.
 
         Raises: `RunNotFound`.
         """
+        return self._count_questions(run_id, tenant)
+
+    def _count_questions(
+        self, run_id: str, tenant: str | None, only: Sequence[str] | None = None
+    ) -> Questions:
+        """only: of the runs that it began these; None: all."""
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
-            row = one(connection, "count_questions", {"run_id": run_id})
+            row = one(
+                connection, "count_questions",
+                {"run_id": run_id, "only": None if only is None else [*only]},
+            )  # fmt: skip
         assert row is not None  # one row always
         return Questions(
             asked=row["asked"],
@@ -437,6 +465,27 @@ class RunReader:
         """Calls for which the run waits until a person says whether they happened (`settle`)."""
         return list_unknown(self._database, run_id, tenant)
 
+    def unknown_keys(
+        self, runs: Sequence[Run], *, tenant: str | None = None
+    ) -> dict[str, tuple[str, ...]]:
+        """Of several runs at once, such as a page of them, the keys of such calls, by run id; a run that
+        waits for none is not there.  `cinatra_sdk.api.make_run_page` takes them.
+
+        Raises: `InputInvalid` for what are no runs.
+        """
+        given: object = runs
+        if not isinstance(given, Sequence) or not all(isinstance(run, Run) for run in given):
+            raise InputInvalid("'runs' are no runs", hint="give the items of a page")
+        keys: dict[str, tuple[str, ...]] = {}
+        for row in self._list_unknown_keys([run.id for run in runs], tenant):
+            keys[row["run_id"]] = (*keys.get(row["run_id"], ()), row["key"])
+        return keys
+
+    def _list_unknown_keys(self, run_ids: Sequence[str], tenant: str | None) -> Sequence[Row]:
+        about = {"run_ids": [*run_ids], "tenant": tenant}
+        with self._database.connection() as connection:
+            return every(connection, "list_unknown_keys", about)
+
     def settlements(self, run_id: str, *, tenant: str | None = None) -> Settlements:
         """What people said of such calls, the oldest first."""
         return list_settlements(self._database, run_id, tenant)
@@ -444,6 +493,7 @@ class RunReader:
     asettlements = in_thread(settlements)
     atold = in_thread(told)
     aunknown = in_thread(unknown)
+    aunknown_keys = in_thread(unknown_keys)
     aget = in_thread(get)
     apage = in_thread(page)
     agates = in_thread(gates)

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from cinatra_sdk.context.selector import Selector
-from cinatra_sdk.contract import RISK_CLASSES, is_known_risk
+from cinatra_sdk.contract import RISK_CLASSES
 from cinatra_sdk.data.text.message_words import did_you_mean, say_number
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.gates.decisions import SHORT
@@ -191,16 +191,14 @@ def conditions_of(wanted: Mapping[str, Any]) -> Row:
     }
 
 
-def refuse_unknown_risk(connection: Rows, risk: str | None, wanted: Row) -> None:
-    """Refuse a class of risk that no host knows and that nothing in the database has: an empty list
-    would say that nothing of it waits.
+def refuse_unknown_risk(connection: Rows, risk: str, wanted: Row) -> None:
+    """Refuse a class of risk (that no host knows) which nothing in the database has, of the tenant where
+    one is named: an empty list would say that nothing of it waits.
 
-    wanted: as `conditions_of` makes it.
+    wanted: as `conditions_of` makes it, with the `tenant`.
     Raises: `InputInvalid`.
     """
-    if not risk or is_known_risk(risk):
-        return
-    row = one(connection, "find_risk", {"name": risk, "risk": wanted["risk"]})
+    row = one(connection, "find_risk", {**wanted, "name": risk})
     if row is not None and row["found"]:
         return
     known = sorted(RISK_CLASSES)

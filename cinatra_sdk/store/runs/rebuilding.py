@@ -14,9 +14,9 @@ import logging
 from collections.abc import Iterator
 from typing import Final, Literal, TypeAlias
 
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import CheckpointsUnusable
 from cinatra_sdk.events import RunEvent
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows
 from cinatra_sdk.runs import Stop

@@ -20,17 +20,17 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import FlowError, GateUnreadable
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Differs, Entry, Stored, Unknown
 from cinatra_sdk.outside.effects.effect import Effect, EffectFailure, EffectResult
 from cinatra_sdk.outside.effects.recorded_errors import make_error
 from cinatra_sdk.postgres.connection import Row, Rows, every
 from cinatra_sdk.runs import Stop
+from cinatra_sdk.store.decisions.decision_rows import Answers
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.runs.decision_rows import Answers
 from cinatra_sdk.store.runs.run_rows import host_of
 from cinatra_sdk.store.work.run_ledger import RAISED, read_result
 

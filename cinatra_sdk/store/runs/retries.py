@@ -16,8 +16,8 @@ from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from psycopg.types.json import Json
 
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import FlowError, RunBusy, RunEnded
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import FailureKind, kind_of
 from cinatra_sdk.postgres.connection import Row, every

@@ -14,7 +14,6 @@ from pydantic import JsonValue
 
 from cinatra_sdk.contract import ENDED, GOVERNED_KEYS
 from cinatra_sdk.data.text.person_texts import find_hidden
-from cinatra_sdk.engine.host_context import DERIVED, HostContext, host_context
 from cinatra_sdk.errors import (
     EffectUnknown,
     FlowChanged,
@@ -27,7 +26,8 @@ from cinatra_sdk.errors import (
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.host_parts.host_parts import RunIdentity
-from cinatra_sdk.outside.platform.protocol import PlatformError
+from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext, host_context
+from cinatra_sdk.outside.http_calls.protocol import PlatformError
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.arguments import check_names
@@ -91,7 +91,7 @@ def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
         run_token=host.credentials.run_token,
         bearer_token=host.credentials.bearer_token,
         before_effect=ledger.ask,
-        ledger=host.door.ledger or ledger,
+        ledger=ledger if host.door.ledger is None else host.door.ledger,
         allow=host.door.allow,
         spend=host.door.spend,
         spent=host.door.spent,

@@ -12,8 +12,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.postgres.connection import Row, every
 from cinatra_sdk.store.arguments import check_arguments, check_names
 from cinatra_sdk.store.async_twins import in_thread

@@ -59,7 +59,9 @@ class Archived:
     results: int = 0
     """Results of calls."""
     left: int = 0
-    """Runs that could not be archived, because their rows are damaged; the log names them."""
+    """Runs that could not be archived, because their rows are damaged, or the policy of the host fails at
+    them; the log names them.
+    """
 
     def plus(self, removed: Row) -> Archived:
         """With one run more."""
@@ -90,16 +92,16 @@ def archive_old_runs(
 
     allows: whether whoever asks may archive a run; others are left.
 
-    A run that somebody has at this moment is left for the next call; one whose rows are damaged is
-    counted and left.  Raises: `StoreError`.
+    A run that somebody has at this moment is left for the next call; one whose rows are damaged, or at
+    which `allows` raises `NotConfigured`, is counted and left.  Raises: `StoreError`.
     """
     done = Archived()
     for due in _list_due(database, {**which, "run_id": None, "older_than": older_than}, dry_run):
         if limit is not None and done.runs >= limit:
             break
-        if not allows(due["run_id"]):
-            continue
         try:
+            if not allows(due["run_id"]):
+                continue
             removed = due if dry_run else _archive(database, due["run_id"], which, by)
         except StoreUnreachable:
             raise
@@ -201,7 +203,7 @@ class RunKeeper(RunReader):
         settle_effect(
             self._database, self._flows, run_id, key, said, by=by, reason=reason, tenant=tenant
         )
-        return self.get(run_id)
+        return self._get(run_id)
 
     def stop(
         self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None

@@ -15,18 +15,14 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.langgraph_internals.postgres_saver import OpenedSaver, knows_statements
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import Rows, one
 from cinatra_sdk.store.work.checkpoint_damage import count_values
 from cinatra_sdk.store.work.claims import build_fence_error
-from cinatra_sdk.store.work.statement import (
-    Gathered,
-    UnknownWrites,
-    list_event_columns,
-    list_gate_columns,
-)
+from cinatra_sdk.store.work.event_rows import list_event_columns, list_gate_columns
+from cinatra_sdk.store.work.statement import Gathered, UnknownWrites
 
 
 class _Gatherer(OpenedSaver):

@@ -35,7 +35,6 @@ from langgraph.checkpoint.base import (
     get_checkpoint_id,
 )
 
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import GateUnreadable
 from cinatra_sdk.gates.gate import Gate, gate_of
 from cinatra_sdk.langgraph_internals.checkpoint_ids import (
@@ -48,18 +47,18 @@ from cinatra_sdk.langgraph_internals.postgres_saver import (
     OpenedSaver,
     knows_statements,
 )
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.store.work.checkpoint_cache import LINE, NewestCheckpoints
 from cinatra_sdk.store.work.checkpoint_damage import count_values, require_whole
 from cinatra_sdk.store.work.claims import build_fence_error
-from cinatra_sdk.store.work.statement import (
+from cinatra_sdk.store.work.event_rows import (
     EventBuffer,
-    Gathered,
-    UnknownWrites,
     list_event_columns,
     list_gate_columns,
     list_opened,
 )
+from cinatra_sdk.store.work.statement import Gathered, UnknownWrites
 
 MOST_BYTES: Final = 1_000_000
 """That wait for a flush."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.lookup.credential_names import set_of
+from oas_compiler.checks.credentials.credential_names import set_of
 from oas_compiler.checks.lookup.program_calls import WantedCalls, uses
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rule import Report, rule

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from cinatra_sdk.light_imports.records import dataclass
-from oas_compiler.checks.lookup.credential_names import set_of
+from oas_compiler.checks.credentials.credential_names import set_of
 from oas_compiler.ir import Place
 from oas_compiler.package.package_programs import Script
 

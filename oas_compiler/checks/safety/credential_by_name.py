@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from oas_compiler.checks.lookup.credentials import (
+from oas_compiler.checks.credentials.value_shapes import (
     credential,
     find_argument_credentials,
     is_credential_name,

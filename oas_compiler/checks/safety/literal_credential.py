@@ -8,7 +8,7 @@ The finding says what kind of credential it is and where; it never repeats it.
 
 from __future__ import annotations
 
-from oas_compiler.checks.lookup.credentials import credential, known_credential, stands_under
+from oas_compiler.checks.credentials.value_shapes import credential, known_credential, stands_under
 from oas_compiler.checks.subject import Subject, Text
 from oas_compiler.findings.rule import Report, rule
 

@@ -9,7 +9,7 @@ out, because they hold made-up credentials.  Files beyond the limits are OAS215.
 
 from __future__ import annotations
 
-from oas_compiler.checks.lookup.credentials import known_credential
+from oas_compiler.checks.credentials.value_shapes import known_credential
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rule import Report, rule
 from oas_compiler.ir import Place

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from oas_compiler.checks.lookup.credentials import is_stand_in
+from oas_compiler.checks.credentials.value_shapes import is_stand_in
 from oas_compiler.checks.safety.credential_by_name import is_told
 from oas_compiler.checks.safety.literal_credential import safe_name
 from oas_compiler.checks.subject import Subject

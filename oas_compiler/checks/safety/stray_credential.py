@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from oas_compiler.checks.lookup.credentials import known_credential
+from oas_compiler.checks.credentials.value_shapes import known_credential
 from oas_compiler.checks.safety.literal_credential import is_sent, safe_name
 from oas_compiler.checks.subject import Subject
 from oas_compiler.findings.rule import Report, rule

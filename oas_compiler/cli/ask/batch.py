@@ -29,7 +29,6 @@ from oas_compiler.cli.ask.decision import (
     call_answer,
     decide_found,
     find_gate,
-    lend_signer,
     prepare,
     refuse_empty_hash,
     tell_unsigned,
@@ -131,9 +130,7 @@ def decide_targets(command: str, targets: Sequence[NamedTarget], about: Decider)
     if not terminal.asks:
         _require_named(targets)
     with resources.store(terminal, about.given.db, about.given.own) as opened:
-        store = about.act_on(opened)
-        if command == "reject":
-            lend_signer(terminal, store, about.given.own.host)
+        store = about.act_on(terminal, opened, command)
         round_ = _Round(store=store, terminal=terminal, command=command, about=about)
         ready = [round_.look(f"{at} of {len(targets)}", one) for at, one in enumerate(targets, 1)]
         round_.tell_lacking()

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from cinatra_sdk import RunStore
-    from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.host_parts.host_parts import HostParts
+    from cinatra_sdk.langgraph_threads.host_context import HostContext
     from cinatra_sdk.runs import OnEvent, Run
     from cinatra_sdk.store.flows.flow_protocol import DurableFlow
     from oas_compiler.cli.ask.run_dialogue import Begin, Drive
@@ -105,9 +105,12 @@ class Decider:
     shown: str = ""
     """What the person saw, as `--shown` says it; empty without."""
 
-    def act_on(self, opened: RunStore) -> RunStore:
-        """The store for this person, with the policy of `--host`."""
-        return resources.act_as(opened, self.who, self.given.tenant, self.given.own.parts)
+    def act_on(self, terminal: Terminal, opened: RunStore, command: str) -> RunStore:
+        """The store for this person, with the policy of `--host`; for a rejection with its signer, too."""
+        parts = self.given.own.parts
+        if command == "reject":
+            parts = lend_signer(terminal, opened, self.given.own.host)
+        return resources.act_as(opened, self.who, self.given.tenant, parts)
 
 
 def name_decider(
@@ -154,7 +157,7 @@ def ask_person(target: str, about: Decider) -> Exit:
     """Find the gate, ask the person at the terminal, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
     with resources.store(terminal, about.given.db, about.given.own) as opened:
-        store = about.act_on(opened)
+        store = about.act_on(terminal, opened, "answer")
         found = find_gate(store, target, about.given)
         run, gate = found.run, found.gate
         found.refuse_other(about.shown)
@@ -174,9 +177,7 @@ def answer_gate(
     """Find the gate, decide, and drive the run to its next stop."""
     terminal = Terminal.open(as_json=about.as_json)
     with resources.store(terminal, about.given.db, about.given.own) as opened:
-        store = about.act_on(opened)
-        if command == "reject":
-            lend_signer(terminal, store, about.given.own.host)
+        store = about.act_on(terminal, opened, command)
         found = find_gate(store, target, about.given, command)
         try:
             return _carry_out(
@@ -207,7 +208,9 @@ def _carry_out(
     reject = call_answer(store, found, decision, None, about.given)
     context = resources.host(about.given.tenant)
     if about.given.own.host:
-        terminal.note("a rejection needs no flow: of the host it uses the signer alone")
+        terminal.note(
+            "a rejection needs no flow: of the host it uses the signer and the policy (may)"
+        )
     done = tell_rejection(terminal, about.given, lambda: reject(None, context))
     tell_unsigned(terminal, store, found.run.id, about.given.own.host)
     return done
@@ -383,7 +386,7 @@ class MeantGate:
 
     def refuse_other(self, shown: str) -> None:
         """Raises: `GateChanged` where the gate shows something else than `shown`."""
-        from cinatra_sdk.store.runs.decision_rows import refuse_changed
+        from cinatra_sdk.store.decisions.decision_rows import refuse_changed
 
         if shown:
             refuse_changed(self.run.id, self.gate, shown)

@@ -21,14 +21,14 @@ from rich.segment import ControlType
 from rich.text import Text
 
 from cinatra_sdk.api.run_json import make_run
-from cinatra_sdk.engine.host_context import HostContext
 from cinatra_sdk.errors import AnswerInvalid, ChoiceGone, GateClosed
 from cinatra_sdk.events import split_path
 from cinatra_sdk.flow.plan.plan import open_plans
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store import RunStore
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from oas_compiler.checks.compile_rules import READING
-from oas_compiler.checks.credential_cover import Labels
+from oas_compiler.checks.credentials.credential_cover import Labels
 from oas_compiler.cli.host import options
 from oas_compiler.cli.host.options import FileOptions
 from oas_compiler.cli.host.resources import loading
@@ -331,7 +331,7 @@ def _require_module_name(output: str, *, check: bool) -> None:
 def _emit_flow(path: str) -> tuple[Flow, Emitted]:
     """Raises: `Halt` for a flow that cannot become a module."""
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+    from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
     from oas_compiler.checks.compile_rules import RUNNING
     from oas_compiler.emit.expressions import EmitRefused
     from oas_compiler.emit.python_module import emit_module

@@ -12,7 +12,7 @@ import typer
 from rich.text import Text
 
 from cinatra_sdk.data.text.message_words import did_you_mean, say_number
-from oas_compiler.checks.credential_cover import Labels
+from oas_compiler.checks.credentials.credential_cover import Labels
 from oas_compiler.cli.commands.check import tell_errors
 from oas_compiler.cli.host import options
 from oas_compiler.cli.host.options import FileOptions

@@ -25,8 +25,8 @@ from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
-    from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.host_parts.host_parts import HostParts
+    from cinatra_sdk.langgraph_threads.host_context import HostContext
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.runs.retries import SweptRun
     from oas_compiler.cli.ask.run_dialogue import Answers

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cinatra_sdk.errors import NotAllowed, NotConfigured
 from oas_compiler.cli.commands.run import resume
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import DriveOptions, GivenOptions
 from oas_compiler.cli.host.run_requirements import options_of_run
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.printable_text import clean
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from cinatra_sdk import RunStore
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.runs.settlement import Settlement
+    from oas_compiler.cli.terminal.streams import Terminal
 
 
 def settle(
@@ -49,6 +52,8 @@ def settle(
     After --happened the run goes on with the value; after --did-not-happen it makes the call.
     `oasflow show` lists such calls with their keys.
     """
+    from cinatra_sdk.api.run_json import make_run
+
     options.refuse_empty_run(run)
     if value is not None and not happened:
         raise Halt("--value goes with --happened: a call that was not made gave nothing")
@@ -76,8 +81,25 @@ def settle(
         left = len(store.unknown(found))
     if left or settled.status != "running":
         terminal.say(f"settled; calls that still have to be settled: {left}")
+        terminal.data(make_run(settled), of_run=True)
         return Exit.WAITING
-    return resume(found, lent=lent)
+    return _go_on(terminal, settled, lent)
+
+
+def _go_on(terminal: Terminal, settled: Run, lent: DriveOptions) -> Exit:
+    """Drive the run on; where this command cannot, the word that was given counts all the same."""
+    from cinatra_sdk.api.run_json import make_run
+
+    try:
+        return resume(settled.id, lent=lent)
+    except Halt as refused:
+        if refused.code != "not_configured":
+            raise
+        terminal.say("settled; to go on with the run, this command lacks:", *refused.then)
+    except (NotAllowed, NotConfigured) as refused:
+        terminal.say(f"settled; the run is not gone on with here: {clean(str(refused))}")
+    terminal.data(make_run(settled), of_run=True)
+    return Exit.WAITING
 
 
 def _build_unsaid(store: RunStore, run: Run, key: str, given: GivenOptions) -> Halt:

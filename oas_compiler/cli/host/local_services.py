@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.host.model_routes import ModelNames
     from cinatra_sdk.host.passthrough.agent_runs import ChildAgents
     from cinatra_sdk.host_parts.host_parts import HostParts
-    from cinatra_sdk.outside.platform.protocol import Platform, PlatformCall
+    from cinatra_sdk.outside.http_calls.protocol import Platform, PlatformCall
     from cinatra_sdk.outside.routes import RoutedPlatform, RunOwner
     from oas_compiler.deps.agent_packages import AgentPackage
     from oas_compiler.lower.flow import Flow

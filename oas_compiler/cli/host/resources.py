@@ -26,10 +26,10 @@ from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
-    from cinatra_sdk.engine.host_context import HostContext
     from cinatra_sdk.host_parts.host_parts import AttachmentsFor, HostParts, RunIdentity
+    from cinatra_sdk.langgraph_threads.host_context import HostContext
+    from cinatra_sdk.outside.http_calls.protocol import Platform
     from cinatra_sdk.outside.models.config import ModelConfig
-    from cinatra_sdk.outside.platform.protocol import Platform
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.flows.flow_protocol import DurableFlow
     from cinatra_sdk.store.person_store import PersonStore
@@ -371,7 +371,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
     Raises: `Halt`, which names a wrong or missing option: a flow with calls is never simulated by
     accident.
     """
-    from cinatra_sdk.outside.platform.simulation import SimulatedPlatform
+    from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
     from oas_compiler.control.simulation_answers import goes_elsewhere
     from oas_compiler.ir import ApiNode
 
@@ -399,7 +399,7 @@ def platform(made: Flow, options: PlatformOptions) -> Platform:
 
 def _choose_beyond_models(options: PlatformOptions) -> Platform:
     """For calls that a platform with models has no route for; refuses them where none is named."""
-    from cinatra_sdk.outside.platform.protocol import Nowhere
+    from cinatra_sdk.outside.http_calls.protocol import Nowhere
 
     if options.base_url or options.allow:
         return _make_http_platform(options, options.base_url)
@@ -408,7 +408,7 @@ def _choose_beyond_models(options: PlatformOptions) -> Platform:
 
 def _calls_platform(node: ApiNode, options: PlatformOptions) -> bool:
     from cinatra_sdk.flow.requests.request_template import names_platform
-    from cinatra_sdk.outside.platform.call_addresses import RefusalError, read_url
+    from cinatra_sdk.outside.http_calls.call_addresses import RefusalError, read_url
 
     if names_platform(node.url):
         return True
@@ -452,7 +452,7 @@ def host(tenant: str = "", own: Own | None = None, *, lends: bool = True) -> Hos
 
     Raises: `Halt` for a token that is too short.
     """
-    from cinatra_sdk.engine.host_context import host_context
+    from cinatra_sdk.langgraph_threads.host_context import host_context
 
     try:
         token = os.environ.get(RUN_TOKEN, "") if lends else ""
@@ -502,9 +502,9 @@ def _refuse_mixed(options: PlatformOptions) -> None:
 
 
 def _make_http_platform(options: PlatformOptions, base_url: str) -> Platform:
-    from cinatra_sdk.outside.platform.description import OPAQUE
-    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
-    from cinatra_sdk.outside.platform.opaque_responses import listed_opaque
+    from cinatra_sdk.outside.http_calls.description import OPAQUE
+    from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
+    from cinatra_sdk.outside.http_calls.opaque_responses import listed_opaque
 
     if options.timeout is not None and not options.timeout > 0:
         raise Halt("--timeout is a number of seconds above 0")

@@ -322,13 +322,13 @@ def _first_asked(
     run: Run, description: Mapping[str, Any], settings: Mapping[str, str]
 ) -> tuple[str, str] | None:
     """The first missing setting; None where no setting is missing or no setting would help."""
-    from cinatra_sdk.outside.platform.description import (
+    from cinatra_sdk.outside.http_calls.description import (
         SettingLacking,
         is_named,
         platform_from,
         takes_credentials,
     )
-    from cinatra_sdk.outside.platform.http_platform import HttpPlatform
+    from cinatra_sdk.outside.http_calls.http_platform import HttpPlatform
 
     try:
         platform = platform_from(description, env=settings)
@@ -363,7 +363,7 @@ def _list_allowed_addresses(
     run: Run, settings: Mapping[str, str], wanted: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The addresses for `--allow`, which replaces the whole list of this process."""
-    from cinatra_sdk.outside.platform.description import is_named
+    from cinatra_sdk.outside.http_calls.description import is_named
 
     part = _http_part(run.platform) or {}
     asked = [part.get("base_url", ""), *part.get("allow", [])]

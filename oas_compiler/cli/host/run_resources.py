@@ -23,7 +23,7 @@ from cinatra_sdk.contract import BASE_URL
 from cinatra_sdk.data.author_json import Json, JsonValue
 from cinatra_sdk.data.sensitive_fields import read_name
 from cinatra_sdk.data.templates.placeholders import ENVIRONMENT_PLACEHOLDER
-from cinatra_sdk.outside.platform.call_addresses import shown
+from cinatra_sdk.outside.http_calls.call_addresses import shown
 from oas_compiler.cli.host.resources import RUN_TOKEN, Own
 from oas_compiler.cli.terminal.layout import Pieces
 from oas_compiler.cli.terminal.printable_text import clean
@@ -377,7 +377,7 @@ def _describe_credentials(
     platform: Mapping[str, Any], base_url: str, own: Own, manner: Manner
 ) -> list[str]:
     """The names of the credentials that are sent to an address."""
-    from cinatra_sdk.outside.platform.description import is_named, is_own
+    from cinatra_sdk.outside.http_calls.description import is_named, is_own
 
     is_mine = is_own(base_url, own.settings)
     strange = "an address that this process has not named"

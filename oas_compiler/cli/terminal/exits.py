@@ -220,7 +220,7 @@ def problem_of(error: Exception) -> tuple[Exit, str, str]:
 def _find_problem(error: Exception) -> tuple[Exit, str, str] | None:
     """Exit code, code and message of an error of ours; None for any other."""
     from cinatra_sdk.errors import FlowError
-    from cinatra_sdk.outside.platform.protocol import PlatformError, PlatformUnreachable
+    from cinatra_sdk.outside.http_calls.protocol import PlatformError, PlatformUnreachable
 
     if isinstance(error, Halt):
         return error.exit, error.code, str(error)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from oas_compiler.checks.lookup.credentials import credential, known_credential
+from oas_compiler.checks.credentials.value_shapes import credential, known_credential
 from tests.checks.rule_case import findings, found
 from tests.checks.safety.secret_samples import BODY, KNOWN, RANDOM, WEB_TOKEN
 from tests.flows import api, end, flow_of, start

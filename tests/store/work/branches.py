@@ -20,9 +20,9 @@ from langgraph.types import interrupt
 from pydantic import JsonValue
 
 from cinatra_sdk import HostContext, SimulatedPlatform
-from cinatra_sdk.engine.host_context import context_of
 from cinatra_sdk.gates.answers import APPROVAL_SCHEMA
 from cinatra_sdk.host_parts.host_parts import HostParts
+from cinatra_sdk.langgraph_threads.host_context import context_of
 from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.effects.permits import admit
 

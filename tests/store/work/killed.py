@@ -17,7 +17,7 @@ import psycopg
 
 from cinatra_sdk import Decision, HostParts, Run, RunNotFound, RunStore, SimulatedPlatform
 from cinatra_sdk.outside.effects.door import current_key
-from cinatra_sdk.outside.platform.protocol import PlatformResponseError
+from cinatra_sdk.outside.http_calls.protocol import PlatformResponseError
 from cinatra_sdk.testing import sampled_inputs
 from oas_compiler import Flow, compile_flow
 

@@ -56,7 +56,7 @@ class Steps(Branches):
         from langgraph.runtime import get_runtime
 
         from cinatra_sdk import HostContext
-        from cinatra_sdk.engine.host_context import context_of
+        from cinatra_sdk.langgraph_threads.host_context import context_of
         from cinatra_sdk.outside.effects.permits import admit
         from tests.store.work.branches import State, effect_of, finish
 

@@ -14,7 +14,7 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore
 from cinatra_sdk.errors import StoreUnreachable
-from cinatra_sdk.outside.platform.protocol import PlatformResponseError, PlatformUnreachable
+from cinatra_sdk.outside.http_calls.protocol import PlatformResponseError, PlatformUnreachable
 from cinatra_sdk.store.runs.retries import RetryPolicy
 from tests.store.work.branches import Branches
 from tests.store.work.stopped_worker import PATIENCE, Steps

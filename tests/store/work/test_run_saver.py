@@ -18,16 +18,17 @@ from langgraph.checkpoint.serde.types import ERROR, INTERRUPT, RESUME, SCHEDULED
 from langgraph.types import Interrupt, Send
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
-from cinatra_sdk.engine.serializer import STRICT_SERIALIZER
 from cinatra_sdk.errors import EngineUnsupported, FenceLost, ValueRefused
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.langgraph_internals import postgres_saver
 from cinatra_sdk.langgraph_internals.checkpoint_ids import read_links
+from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import Rows
 from cinatra_sdk.store.work import checkpoint_cache, saver
 from cinatra_sdk.store.work.claims import PAUSE, Flushing
+from cinatra_sdk.store.work.event_rows import EventBuffer
 from cinatra_sdk.store.work.saver import RunSaver
-from cinatra_sdk.store.work.statement import EventBuffer, Gathered
+from cinatra_sdk.store.work.statement import Gathered
 from cinatra_sdk.testing import drive
 from oas_compiler import compile_flow
 from tests.effort import tries

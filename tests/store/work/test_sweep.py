@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from cinatra_sdk import Decision, HostContext, RunStore, SimulatedPlatform, host_context
-from cinatra_sdk.outside.platform.protocol import PlatformUnreachable
+from cinatra_sdk.outside.http_calls.protocol import PlatformUnreachable
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.health import examine
 from oas_compiler import compile_flow

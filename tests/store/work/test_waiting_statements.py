@@ -15,10 +15,10 @@ from psycopg.types.json import Json
 from cinatra_sdk import Decision, RunEnded, RunStore
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.postgres.connection import Rows, connect, one
-from cinatra_sdk.store.runs import decision_entry
+from cinatra_sdk.store.decisions import decision_entry
+from cinatra_sdk.store.work.event_rows import EventBuffer
 from cinatra_sdk.store.work.run_ledger import RunLedger
 from cinatra_sdk.store.work.saver import RunSaver
-from cinatra_sdk.store.work.statement import EventBuffer
 from tests.effects.samples import effect
 from tests.store.work.branches import Branches
 

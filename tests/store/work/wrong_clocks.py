@@ -80,8 +80,8 @@ def _read_last_moment(store: RunStore) -> float:
 
 def _take_the_heed_away() -> None:
     """The control: ids come from the clock alone, and nobody looks at clocks."""
-    from cinatra_sdk.engine import graph_input, lineage
     from cinatra_sdk.langgraph_internals import checkpoint_ids
+    from cinatra_sdk.langgraph_threads import graph_input, lineage
 
     nothing: Any = lambda *_: True  # noqa: E731 - three places
     checkpoint_ids.move_ids_beyond = nothing

@@ -1,0 +1,5 @@
+"""Decisions of people: recorded in one transaction, and read again.
+
+decision_entry.py  a decision, or several, checked and recorded; who may approve at gates of packs
+decision_rows.py   the rows of decisions; `GateDecision`, one row for auditors
+"""

@@ -1,0 +1,331 @@
+"""Decisions of people, recorded: one short transaction, all of them or none.
+
+In: a run, and a decision for each of some of its open gates.  Out: the flow that carries out the
+decisions, and the context bound to the run.
+
+The gates have to be open, and nothing else: a decision waits neither for the lock of the run nor for a
+worker.
+
+Who may approve at a gate of a pack is asked here as the graph asks it, by the rules of packs behind
+`cinatra_sdk.api.may`, so that no approval is recorded that the run does not take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from cinatra_sdk.api.permission import Action, ActionSubject, MayRule, Person, may
+from cinatra_sdk.errors import AnswerInvalid, InputInvalid
+from cinatra_sdk.events import RunEvent
+from cinatra_sdk.gates.answers import Answer
+from cinatra_sdk.gates.decisions import Decision, changed
+from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.outside.effects.door import Verdict
+from cinatra_sdk.postgres.connection import Row, Rows, every, one
+from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.store.arguments import check_names, read_actor
+from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.decisions.decision_rows import (
+    decision_row,
+    gate_closed,
+    open_gate,
+    refuse_changed,
+    refuse_credentials,
+    refuse_ended_above,
+    refuse_gate_of_other_run,
+    refuse_other_question,
+    refuse_withdrawn,
+)
+from cinatra_sdk.store.evidence.record_writer import (
+    describe_run,
+    find_recorder,
+    follow_record,
+    read_transcript,
+)
+from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.runs.flow_cache import KnownFlows
+from cinatra_sdk.store.runs.run_rows import identity_of, load_row, read_gates
+from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
+
+Named: TypeAlias = str | Gate
+"""A gate by its id, or as somebody saw it."""
+Decisions: TypeAlias = Mapping[str, Decision]
+
+
+def list_decisions(gate: Named | Decisions, decision: Decision | None) -> Decisions:
+    """The forms of `RunStore.decide` as one: `{gate_id: decision}`.
+
+    A decision that comes with the `Gate` itself is about what that one shows.
+
+    Raises: `AnswerInvalid` for what is no decision, and for a name that is no gate's.
+    """
+    if isinstance(gate, Mapping):
+        if not gate:
+            raise AnswerInvalid("there is no decision", hint="give {gate_id: decision}")
+        return dict(_name_decision(one, said) for one, said in gate.items())
+    return dict([_name_decision(gate, decision)])
+
+
+def list_seen(gate: Named | Decisions) -> tuple[Gate, ...]:
+    """The gates that a caller gives as they saw them, in place of their ids."""
+    named = gate if isinstance(gate, Mapping) else (gate,)
+    return tuple(one for one in named if isinstance(one, Gate))
+
+
+def _name_decision(named: object, decision: object) -> tuple[str, Decision]:
+    gate_id = named.id if isinstance(named, Gate) else named
+    try:
+        check_names(gate_id=gate_id)
+    except InputInvalid as error:
+        raise AnswerInvalid(error.message, hint=error.hint) from None
+    if not isinstance(gate_id, str):
+        raise AnswerInvalid("no gate is named", hint="give its id, or the Gate")
+    if not isinstance(decision, Decision):
+        what = (
+            "there is no decision"
+            if decision is None
+            else f"{type(decision).__name__} decides nothing"
+        )
+        raise AnswerInvalid(f"gate '{gate_id}': {what}", hint="give a Decision")
+    if not isinstance(named, Gate):
+        return gate_id, decision
+    if not named.shown.startswith(decision.shown):
+        raise changed(gate_id, named.shown, decision.shown)
+    return gate_id, replace(decision, shown=named.shown)
+
+
+def decide_gates(
+    database: Database,
+    flows: KnownFlows,
+    run_id: str,
+    decisions: Decisions,
+    *,
+    seen: Iterable[Gate] = (),
+    flow: DurableFlow | None,
+    tenant: str | None,
+    context: HostContext | None,
+    person: Person | None = None,
+) -> tuple[DurableFlow | None, HostContext]:
+    """Check and record the decisions; seen: the gates that their author gave in place of ids.
+
+    person: who decides, where a surface has proved it.
+
+    The flow is None where the run was rejected without one: then it has ended.
+
+    Raises: as `RunStore.decide`, before anything is written.
+    """
+    rejects = _rejects(decisions)
+    check_names(run_id=run_id, tenant=tenant)
+    with database.connection() as connection:
+        row = load_row(connection, run_id, tenant)
+        for gate in seen:
+            refuse_gate_of_other_run(row, gate)
+        # Nothing runs after a rejection, and a broken part of the host must not prevent one.
+        lent = context if rejects else flows.lend(context, identity_of(row), flow)
+        host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
+        answers = [
+            _check(connection, row, gate_id, decision, host=host, person=person)
+            for gate_id, decision in decisions.items()
+        ]
+        made = (
+            flows.flow_to_reject(connection, row, flow)
+            if rejects
+            else flows.flow_of(connection, row, flow)
+        )
+        if made is not None and not rejects:
+            refuse_strangers(made, host)
+    if made is not None:
+        for gate, answer in answers:
+            refuse_withdrawn(made.platform, run_id, gate, answer)
+            decision = decisions[gate.id]
+            refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
+    with database.connection() as connection:
+        if not _record_approval(connection, row, answers, decisions, made):
+            with connection.transaction():
+                _record(connection, row, answers, decisions, made=made, signer=flows.signer)
+    return made, host
+
+
+def _check(
+    connection: Rows,
+    row: Row,
+    gate_id: str,
+    decision: Decision,
+    *,
+    host: HostContext,
+    person: Person | None,
+) -> tuple[Gate, Answer]:
+    gate = open_gate(connection, row, gate_id)
+    refuse_other_question(row, gate, decision)
+    if not decision.by.strip():
+        raise AnswerInvalid(
+            f"gate '{gate_id}': the decision does not say who decides",
+            hint="name them: --as NAME",
+            in_python="by=…",
+        )
+    read_actor(decision.by)
+    refuse_credentials(decision, host)
+    rule = make_requester_rule(connection, row, gate)
+    refuse_approver(rule, row, gate, decision, person)
+    return gate, gate.check(decision)
+
+
+def _record_approval(
+    connection: Rows,
+    row: Row,
+    answers: list[tuple[Gate, Answer]],
+    decisions: Decisions,
+    made: DurableFlow | None,
+) -> bool:
+    """Record one decision that closes no other gate, by the one statement that needs; False where
+    there are more, or where the gate has changed since it was looked at.
+    """
+    if len(answers) > 1 or _rejects(decisions):
+        return False
+    gate, decision = answers[0][0], decisions[answers[0][0].id]
+    kept = decision_row(row, gate, decision, made, row["now"])
+    told = list_event_columns([tell_decision(gate, decision)])
+    return one(connection, "insert_decision", {**kept, **told}) is not None
+
+
+def _record(
+    connection: Rows,
+    row: Row,
+    answers: list[tuple[Gate, Answer]],
+    decisions: Decisions,
+    *,
+    made: DurableFlow | None,
+    signer: Any,
+) -> None:
+    # Under the row's lock: nobody stops the run, or decides, between this look and the record.
+    about = {"run_id": row["run_id"]}
+    locked = one(connection, "lock_run_row", about)
+    assert locked is not None  # runs are never removed
+    refuse_ended_above(connection, row)
+    at = locked.pop("now")
+    now = {**row, **locked, "open_gates": every(connection, "list_open_gates", about)}
+    gates = {gate_id: open_gate(connection, now, gate_id) for gate_id in decisions}
+    for looked_at, _answer in answers:
+        refuse_changed(row["run_id"], gates[looked_at.id], looked_at.shown)
+    rows = [
+        decision_row(row, gate, decisions[gate_id], made, at) for gate_id, gate in gates.items()
+    ]
+    events = [[tell_decision(gate, decisions[gate_id])] for gate_id, gate in gates.items()]
+    if _rejects(decisions):
+        events[-1] += [
+            tell_gate(gate, "closed")
+            for gate in read_gates(now["open_gates"], row)[0]
+            if gate.id not in decisions
+        ]
+    for kept, told in zip(rows, events, strict=True):
+        if one(connection, "insert_decision", {**kept, **list_event_columns(told)}) is None:
+            raise gate_closed(connection, row["run_id"], kept["gate_id"])
+    if made is None:
+        said = next(iter(decisions.values()))
+        why = f"GATE_REJECTED: {said.by} rejected it: {said.reason}".rstrip(": ")
+        follow_record(connection, row, "rejected", reason=why, signer=signer)
+        execute(connection, "reject_run", about)
+
+
+def _rejects(decisions: Decisions) -> bool:
+    return any(decision.kind == "rejected" for decision in decisions.values())
+
+
+def tell_decision(gate: Gate, decision: Decision) -> RunEvent:
+    """The news of a person's decision."""
+    return tell_gate(gate, decision.kind, kind="decision", by=decision.by, reason=decision.reason)
+
+
+def refuse_approver(
+    rule: MayRule, row: Row, gate: Gate, decision: Decision, person: Person | None
+) -> None:
+    """person: None: the host itself records what `decision.by` said.
+
+    Raises: `AnswerInvalid` where the rule refuses them, and what the rule raises.
+    """
+    asked = person or Person(id=decision.by, tenant=None, proof="host")
+    said = may(asked, "answer", make_gate_subject(row, gate, decision), rules=(rule,))
+    if not said.allowed:
+        raise AnswerInvalid(said.reason, hint=said.hint)
+
+
+def make_gate_subject(row: Row, gate: Gate, decision: Decision | None) -> ActionSubject:
+    """decision: None: not known yet."""
+    return ActionSubject(
+        kind="gate",
+        tenant=row["tenant"],
+        flow=row["flow_name"],
+        run_id=row["run_id"],
+        started_by=row["started_by"] or "",
+        owner=row["owner"] or "",
+        name=gate.id,
+        risk=gate.risk,
+        decision="" if decision is None else decision.kind,
+    )
+
+
+def make_role_rule(flow: Any, row: Row, gate: Gate) -> MayRule:
+    """Refuses to approve where a gate of a pack asks for a role that the person does not have.
+
+    The rule raises `NotConfigured` where the host's `roles_of` or `word_for` gives something else than it
+    has to.
+    """
+    values = gate.payload.get("values")
+    role = values.get("approver_role") if isinstance(values, Mapping) else None
+
+    def refuse_role(person: Person, _action: Action, subject: ActionSubject) -> Verdict | None:
+        recorder = find_recorder(flow) if row["governed"] else None
+        if recorder is None or not isinstance(role, str) or subject.decision != "approved":
+            return None
+        ports = recorder.governance.ports
+        tenant = recorder.governance.read_word(describe_run(row)).tenant
+        if role in ports.list_roles(tenant, person.id):
+            return None
+        return Verdict.refuse(
+            f"gate '{gate.id}' is for somebody with the role '{role}'",
+            code="approver_role",
+            hint="" if ports.roles_of else "the host gives no roles: GovernancePorts(roles_of=…)",
+        )
+
+    return refuse_role
+
+
+def make_requester_rule(connection: Rows, row: Row, gate: Gate) -> MayRule:
+    """Refuses to approve where a gate of a pack is for another person than those who asked.
+
+    Asked of the same run as the graph asks.  The rule raises `GovernanceRefused` where the run could not
+    go on with the decision.
+    """
+    from cinatra_sdk.governance.contracts.invocation import RunContext
+    from cinatra_sdk.governance.packs.pack_policy import (
+        NOT_REQUESTER,
+        find_requester_problem,
+        list_requesters,
+    )
+
+    values = gate.payload.get("values")
+    approver = values.get("approver") if isinstance(values, Mapping) else None
+
+    def refuse_requester(person: Person, _action: Action, subject: ActionSubject) -> Verdict | None:
+        if not row["governed"] or subject.decision == "rejected":
+            return None
+        last = one(connection, "load_last_record", {"run_id": row["run_id"]})
+        assert last is not None  # see `restore_records`
+        transcript = read_transcript(row["run_id"], last)
+        if approver != NOT_REQUESTER or subject.decision != "approved":
+            return None
+        run = RunContext.read(transcript["admitted"]["run"])
+        problem = find_requester_problem(list_requesters(run, row["started_by"] or ""), person.id)
+        if not problem:
+            return None
+        return Verdict.refuse(
+            f"gate '{gate.id}' {problem}",
+            code=NOT_REQUESTER,
+            hint="somebody else has to look at it and approve",
+        )
+
+    return refuse_requester

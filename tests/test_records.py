@@ -14,6 +14,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable
+from dataclasses import InitVar
 from typing import Any
 
 import pytest
@@ -341,3 +342,35 @@ def test_importing_compile_flow_compiles_few_methods() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 0 < int(shown.stdout) < 40
+
+
+def test_what_the_standard_decorator_refuses_at_the_class_is_refused_here_too() -> None:
+    def late_default() -> Any:
+        class Late:
+            x: int = 1
+            y: int
+
+        return dataclass(Late)
+
+    def init_var() -> Any:
+        class Given:
+            x: InitVar[int]
+
+        return dataclass(Given)
+
+    def own_setattr() -> Any:
+        class Free:
+            x: int
+
+            def __setattr__(self, name: str, value: object) -> None:
+                """Nothing is frozen here."""
+
+        return dataclass(frozen=True)(Free)
+
+    for make, words in (
+        (late_default, "non-default argument 'y' follows default argument"),
+        (init_var, "InitVar is not known here"),
+        (own_setattr, "cannot overwrite attribute __setattr__"),
+    ):
+        with pytest.raises(TypeError, match=words):
+            make()

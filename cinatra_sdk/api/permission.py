@@ -170,7 +170,7 @@ def _ask_policy(
     """The refusal of the host's policy; None where it allows."""
     try:
         said: object = policy(person, action, subject)
-    except Exception as error:  # noqa: BLE001 - a function of the host raises anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a function of the host raises anything
         # Its words are not repeated: they may name a secret.
         return _fail(f"raised {type(error).__name__}")
     # A subclass could change what `allowed` means; a truthy value of another kind allows nothing.
@@ -183,7 +183,10 @@ def _ask_policy(
     for name, word in words.items():
         if not isinstance(word, str):
             return _fail(f"gave a {type(word).__name__} as its {name}, and no text")
-    reason = said.reason or f"the host does not let {person.id} {action} {subject}"
+    # On one line: a refusal must not write a line of its own into what a command prints.
+    reason = (
+        " ".join(said.reason.split()) or f"the host does not let {person.id} {action} {subject}"
+    )
     return AskedVerdict(replace(said, reason=reason, code=said.code or POLICY_REFUSED))
 
 

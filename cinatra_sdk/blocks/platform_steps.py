@@ -26,6 +26,7 @@ from pydantic import JsonValue
 
 from cinatra_sdk.attachments.envelope import enclose_text, opens_answer
 from cinatra_sdk.blocks.step import NodeRunnable, PlatformStep, State, Step, template_values
+from cinatra_sdk.contract import is_send_class
 from cinatra_sdk.data.templates.flow_templates import Renderer
 from cinatra_sdk.data.templates.language import TemplateError
 from cinatra_sdk.host_parts.host_parts import FirstTurnReader, read_text
@@ -85,7 +86,14 @@ def child_agent(
         return request
 
     return PlatformStep(
-        step=Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects),
+        step=Step(
+            node=node,
+            into=into,
+            needs=tuple(needs),
+            sends=is_send_class(risk_class),
+            sealed=sealed,
+            effects=effects,
+        ),
         platform=platform,
         url=url,
         body=body,
@@ -178,7 +186,10 @@ def llm_step(
     opens = opens_answer({**given, "user": user})
     schema = given.pop("output_schema", None) or derive_output_schema(outputs)
     asked, told, more = Renderer(user), Renderer(system), Renderer(given)
-    step = Step(node=node, into=into, needs=tuple(needs), sealed=sealed, effects=effects)
+    step = Step(
+        node=node, into=into, needs=tuple(needs), sends=is_send_class(risk_class), sealed=sealed,
+        effects=effects,
+    )  # fmt: skip
     opening = None if first_turn is None else _Opening(step, first_turn, Renderer(image_id), after)
 
     def body(state: State, run_id: str) -> JsonValue:

@@ -27,6 +27,7 @@ from cinatra_sdk.data.schema.checker import load_schemas
 from cinatra_sdk.data.templates.flow_templates import TemplateError
 from cinatra_sdk.errors import FlowError, NodeFailed
 from cinatra_sdk.gates.gate import label
+from cinatra_sdk.governed.approval_policy import parse_policy
 from cinatra_sdk.governed.secret_values import clean_error
 from cinatra_sdk.langgraph_threads.host_context import Effects, HostContext, context_of
 from cinatra_sdk.langgraph_threads.lineage import (
@@ -78,6 +79,10 @@ class Step:
     """State keys of decisions (`keep_decision`); the block refuses to run unless all are
     approvals.
     """
+    sends: bool = False
+    """Whether its risk class is one of sends: then gates that the policy skips without an entry for their
+    steps are no approval.
+    """
     sealed: bool = False
     """Whether the keys are `Annotated[…, HostOnly]`: then no caller can write them, and a block
     that has written its outputs does nothing.
@@ -122,7 +127,27 @@ class Step:
                     node=self.node,
                     hint="the gate before it writes this key: see keep_decision",
                 )
+        if self.sends and self.needs:
+            self._require_somebody(state)
         return True
+
+    def _require_somebody(self, state: State) -> None:
+        """Raise `NodeFailed` where nobody was asked before a send, and the policy does not say so itself."""
+        policy = parse_policy(state.get("approval_policy"))
+        steps: list[Any] = []
+        for key in self.needs:
+            decision = state[key]
+            steps.append(decision.get("step"))
+            waived = policy is not None and policy.verdict(steps[-1]) == "skip"
+            if not decision.get("skipped") or waived:
+                return
+        raise NodeFailed(
+            f"node '{self.node}' sends, and nobody was asked before it: the approval policy has no "
+            f"entry for step {steps[-1]}",
+            node=self.node,
+            hint=f'add {{"stepNumber": {steps[-1]}, "requiresApproval": true}}, and name the gate in '
+            "guards=, so that no run begins without an entry",
+        )
 
     def update(self, out: Mapping[str, JsonValue]) -> dict[str, Any]:
         """The outputs as an update of the state.

@@ -1,6 +1,6 @@
 r"""The files of a workspace, one loader each: tastes, `brief.md`, `notes.md`, `log.jsonl`, `vocabulary_gaps.jsonl`.
 
-    parse_brief("Tastes: [underwater, 'portrait']\nShow the blue.\n")
+    parse_brief("Tastes: [underwater, 'portrait']\nShow the blue.\n", tell=…)
         Brief(tastes=("underwater", "portrait"), intent="Show the blue.", raw=…)
 
 A declaration is a line that begins with `Tastes:` or `**Tastes:**`, in any case, also inside a code

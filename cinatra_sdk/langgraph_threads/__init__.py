@@ -1,4 +1,6 @@
-"""Everything the SDK asks of LangGraph: where a node stands, and whether it may act there.
+"""A thread of LangGraph: its state, its own line, and whether a node may act there.
+
+By documented names; private ones of LangGraph stand in `langgraph_internals/`.
 
 state_channels.py  the governed channels of a graph: which write counts
 list_channels.py   channels of lists that only grow: decisions and messages; messages as JSON

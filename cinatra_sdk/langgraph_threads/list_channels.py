@@ -184,8 +184,8 @@ class Decisions(Growing):
 class Conversation(Growing):
     """The messages of a run, LangChain's own, in the order in which they were said.
 
-    A write is a list of messages that carry the seal; a sealed list of records (see
-    `conversation.py`), which an earlier version wrote, is taken too.
+    A write is a list of messages that carry the seal; a sealed list of records (below), which an
+    earlier version wrote, is taken too.
     """
 
     __slots__ = ()

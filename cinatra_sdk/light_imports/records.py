@@ -10,7 +10,7 @@ process uses a third of our classes: it was half the processor time of importing
 (docs/decisions.md, 2026-11-28).  Here `__init__` is compiled when somebody looks it up, and the other methods
 need no source of their own.
 
-Not known: `order`, `unsafe_hash`, `init`, `InitVar`; two values that are one object count as equal, as in
+Not known: `order`, `unsafe_hash`, `init`, `InitVar`, each refused at the class; two values that are one object count as equal, as in
 tuples, on every version of Python.
 """
 
@@ -171,10 +171,33 @@ def _take_state(self: Any, state: Sequence[Any]) -> None:
 # --- the decorator --------------------------------------------------------------------------------
 
 
+def _refuse_unknown(cls: type[Any], members: Sequence[Field[Any]]) -> None:
+    """Raise `TypeError` for what the standard decorator refuses at the class, or what is not known here."""
+    defaulted = ""
+    for one in members:
+        if not one.init or one.kw_only:
+            continue
+        if one.default is not MISSING or one.default_factory is not MISSING:
+            defaulted = one.name
+        elif defaulted:
+            raise TypeError(
+                f"{cls.__qualname__}: non-default argument {one.name!r} follows default argument "
+                f"{defaulted!r}"
+            )
+    every = vars(cls)["__dataclass_fields__"].values()
+    if any(str(getattr(one, "_field_type", "")) == "_FIELD_INITVAR" for one in every):
+        raise TypeError(
+            f"{cls.__qualname__}: InitVar is not known here: use the standard decorator"
+        )
+
+
 def _make(
     cls: type[Any], *, frozen: bool, slots: bool, kw_only: bool, eq: bool, shown: bool
 ) -> type[Any]:
     own = vars(cls)
+    written = {"__setattr__", "__delattr__"} & set(own)
+    if frozen and written:
+        raise TypeError(f"cannot overwrite attribute {min(written)} in class {cls.__qualname__}")
     hashes = "__hash__" in own and not (own["__hash__"] is None and "__eq__" in own)
     kept = {name for name in own if name != "__hash__"} | ({"__hash__"} if hashes else set())
     if cls.__doc__ is None:
@@ -186,6 +209,7 @@ def _make(
     )
     made: Any = decorate(cls)
     members = fields(made)
+    _refuse_unknown(made, members)
     compared = [one.name for one in members if one.compare]
     methods: dict[str, Any] = {"__init__": _WrittenLater(made, frozen=frozen, slots=slots)}
     if shown:

@@ -107,7 +107,7 @@ class RouteError(Exception):
 
 
 Handler: TypeAlias = "Callable[[RouteCall], JsonValue | Awaitable[JsonValue]]"
-"""Answers a route, or raises `RouteError`.  An async handler runs on the loop of `route_platform.py`."""
+"""Answers a route, or raises `RouteError`.  An async handler runs on the loop of the platform below."""
 
 
 # ----------------------------------------------------------------------------

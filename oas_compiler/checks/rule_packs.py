@@ -62,6 +62,9 @@ OWN_GROUPS: Final = frozenset(
     {"reading", "building", "structure", "cinatra", "context", "safety", "sense", "deps"}
 )
 """The groups of oasflow's rules that are no packs; `oasflow rule` lists a pack as a group."""
+LONGEST_NAME: Final = 100
+_TYPED: Final = re.compile(r"[\w.][\w .:/-]*")
+"""Names that `--select` takes: no comma, which separates names, and no hyphen at the beginning."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _CODE: Final = re.compile(r"[A-Z]{2,8}[0-9]{3}")
 _OURS: Final = ("OAS", "DEP")
@@ -214,6 +217,8 @@ def _list_name_flaws(card: Rule, taken: Collection[str], packs: Collection[str])
             yield f'the name "{name}" of {card.code} reads as the beginning of codes: give it a hyphen'
         elif name in packs:
             yield f'the name "{name}" of {card.code} is the name of a rule pack'
+        elif len(name) > LONGEST_NAME or not _TYPED.fullmatch(name):
+            yield f'the name "{name[:LONGEST_NAME]}" of {card.code} cannot be typed behind --select'
 
 
 def _list_card_flaws(rule: CheckRule) -> Iterator[str]:

@@ -71,7 +71,8 @@ def host() -> HostParts:
 def make_graph(config: RunnableConfig) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The graph for `langgraph.json`: LangGraph's server gives its own checkpointer.
 
-    Its calls are simulated; put `.lent(HostParts(platform=…))` behind `flow` for real ones.
+    Its calls are simulated; put `.lent(HostParts(platform=…))` behind `flow` for real ones, and tools=… there
+    where the flow has tools of the host.
     """
     del config
     return flow.graph(fuse=False)

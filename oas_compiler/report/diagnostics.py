@@ -1,7 +1,7 @@
 """`Diagnostics`, all findings of one run for a host; `CompileError`, the exception that carries them.
 
 Error tree
-    CompileError            the only exception type that leaves the compiler
+    CompileError            whatever is wrong with a file
         .diagnostics        every finding of the run, in file order
 """
 

@@ -185,7 +185,7 @@ def _nobody_compares(place: Place) -> Iterator[None]:
         return replace(host, run_id=run_id, tenant=tenant, mark=host_context().mark)
 
     with place.monkeypatch.context() as patch:
-        for module in ("run_store", "runs.creation", "runs.decision_entry", "runs.run_rows"):
+        for module in ("run_store", "runs.creation", "decisions.decision_entry", "runs.run_rows"):
             patch.setattr(f"cinatra_sdk.store.{module}.bound_context", bound)
         yield
 

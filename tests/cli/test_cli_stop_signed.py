@@ -115,9 +115,9 @@ def test_no_host_prevents_a_stop_and_a_record_without_signature_is_named(
     # Who lends a host needs no advice to lend one.
     assert ("lends a signer" in said) is (host == "")
     assert ("the host of this command did not sign it" in said) is (host != "")
-    assert ("the host has no signer (GovernancePorts(signer=…))" in said) is (
-        host == "stop_host:make_nothing_signed"
-    )
+    assert (
+        "the host has no signer" not in said
+    )  # of a host that governs nothing, nobody expects one
     assert ("the host's signer failed (" in said) is (host == "stop_host:make_failing")
     assert ("the host is not used" in said) is bool(words)
     assert "s3cret" not in said

@@ -6,7 +6,7 @@ Any callable will do.  Whether it is asynchronous is read from the returned valu
 async `__call__`, and a plain function may return an awaitable.
 
 A tool that sends something to a receiver of its own reads the key of its effect from
-`cinatra_sdk.outside.effects.current_key()`.
+`cinatra_sdk.effects.current_key()`.
 """
 
 from __future__ import annotations

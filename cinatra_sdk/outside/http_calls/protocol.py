@@ -181,7 +181,7 @@ class Platform(Protocol):
         """A description from which another process can rebuild the platform; holds no credential.
 
         `{"kind": "simulated", …}` or `{"kind": "http", "base_url": …, …}`; read by
-        `cinatra_sdk.outside.http_calls.platform_from`.
+        `platform_from` of `description.py`.
         """
         ...
 
@@ -202,7 +202,7 @@ class KeepsArtifacts(Protocol):
     """A platform that also knows the state of the artifacts that a gate offers.
 
     A platform that wraps such a platform must have the method too, else the method is hidden:
-    inherit from `cinatra_sdk.outside.http_calls.WrappedPlatform`, which hands it on.
+    inherit from `WrappedPlatform` below, which hands it on.
     """
 
     def withdrawn(self, run_id: str, triples: Sequence[PinnedTriple]) -> Sequence[str]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #     tell_unsigned(terminal, store, run_id, host)    "the decision record dr_r1_3 is not signed, …"
 
 
-_NO_SIGNER: Final = "the host has no signer (GovernancePorts(signer=…)), and the end of a run uses no other part of it"
+_NO_SIGNER: Final = "the host has no signer (GovernancePorts(signer=…)): records of governed runs stay without a signature"
 
 
 def lend_signer(terminal: Terminal, store: RunStore, option: str) -> HostParts | None:
@@ -57,8 +57,9 @@ def lend_signer(terminal: Terminal, store: RunStore, option: str) -> HostParts |
         return None
     if parts is None:
         return None
-    if parts.governance is None:
-        terminal.note(_NO_SIGNER)
+    if (
+        parts.governance is None
+    ):  # it governs nothing; `tell_unsigned` tells of a record without signature
         return parts
     from cinatra_sdk.governance.governance import Governance
     from cinatra_sdk.governance.records.record_maker import Signer

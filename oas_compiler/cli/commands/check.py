@@ -118,6 +118,8 @@ def _refuse_bad_options(paths: Sequence[str], *, fix: bool, yes: bool) -> None:
 
 
 def _parse_selection(select: Sequence[str], ignore: Sequence[str]) -> Selection:
+    if not all(text.strip() for text in (*select, *ignore)):
+        raise Halt("--select or --ignore is empty: give the names of rules, or leave it out")
     try:
         return Selection.of(select, ignore)
     except UnknownRule as error:

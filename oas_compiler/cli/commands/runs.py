@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class RunStatus(StrEnum):
-    """As `cinatra_sdk.langgraph_threads.state_channels.Status`, for typer to list."""
+    """As `cinatra_sdk.contract.Status`, for typer to list."""
 
     running = "running"
     waiting = "waiting"

@@ -30,6 +30,7 @@ Error tree
             NotConfigured                   the run needs a setting that this process lacks
             RunBusy                 another process is working on the run right now
                 FenceLost           another process took the run over from this one
+            ProcessEnding           this process ends while it works on the run
             RunEnded                the run is in a terminal status
             RunNotEnded             the run may still go on
             EffectSettled           no call with this key is unknown
@@ -67,6 +68,7 @@ __all__ = [
     "NotConfigured",
     "PlaceholderRefused",
     "PolicyInvalid",
+    "ProcessEnding",
     "RunBusy",
     "RunEnded",
     "RunExists",

@@ -72,6 +72,8 @@ HTTP_ERRORS: Final[Mapping[str, HttpError]] = MappingProxyType(
         "GateUnreadable": HttpError(409, "gate_unreadable"),
         "FlowChanged": HttpError(409, "flow_changed"),
         "CheckpointsUnusable": HttpError(409, "checkpoints_unusable"),
+        "CheckpointDamaged": HttpError(409, "checkpoints_unusable"),
+        "EvidenceMissing": HttpError(409, "evidence_missing"),
         "RunExists": HttpError(409, "run_exists"),
         "RunBusy": HttpError(409, "run_busy"),
         "FenceLost": HttpError(409, "fence_lost"),
@@ -93,6 +95,7 @@ HTTP_ERRORS: Final[Mapping[str, HttpError]] = MappingProxyType(
         "HostRefused": HttpError(500, "host_refused"),
         "ProposalUnwritten": HttpError(500, "unwritable"),
         "StoreError": HttpError(500, "store_error"),
+        "ProcessEnding": HttpError(503, "process_ending"),
         "StoreUnreachable": HttpError(503, "store_error"),
         "NotConfigured": HttpError(503, "not_configured"),
         # Whom a flow talks to.

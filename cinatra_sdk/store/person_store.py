@@ -62,6 +62,7 @@ from cinatra_sdk.store.runs.lists import (
     Runs,
 )
 from cinatra_sdk.store.runs.needs import NeedPage
+from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.retries import SweepOptions
 from cinatra_sdk.store.runs.run_rows import load_row, name_run
 from cinatra_sdk.store.runs.upkeep import Archived
@@ -345,6 +346,14 @@ class PersonStore(RunStore):
         """Raises: `NotAllowed`: the host sweeps, and no person."""
         raise NotAllowed("a sweep is the work of the host", hint="sweep with the host's own store")
 
+    def foretell_upgrades(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:  # noqa: ARG002 - see `upgrade`
+        """Raises: `NotAllowed`, as `upgrade`."""
+        raise NotAllowed("an upgrade is the work of the host", hint="use the host's own store")
+
+    def upgrade(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:  # noqa: ARG002 - nobody may
+        """Raises: `NotAllowed`: the host upgrades runs, and no person."""
+        raise NotAllowed("an upgrade is the work of the host", hint="use the host's own store")
+
     def settle(
         self,
         run_id: str,
@@ -412,6 +421,7 @@ class PersonStore(RunStore):
     told = _after_seeing(RunStore.told)
     unknown = _after_seeing(RunStore.unknown)
     settlements = _after_seeing(RunStore.settlements)
+    verify = _after_seeing(RunStore.verify)
     events = _after_seeing(RunStore.events)  # asked once, when the person begins to follow
 
     def _get(self, run_id: str, tenant: str | None = None) -> Run:

@@ -67,7 +67,8 @@ def make_error(recorded: object) -> Exception:
     elif kind is not None:
         error = kind.__new__(kind)
         RuntimeError.__init__(error, message)
-        error.url, error.status, error.unsent = "", None, False  # type: ignore[attr-defined]
+        for attribute, value in (("url", ""), ("status", None), ("unsent", False)):
+            setattr(error, attribute, value)
     else:
         error = type(name, (Exception,), {})(message)
     _set_attributes(error, about)

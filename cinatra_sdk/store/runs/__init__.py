@@ -9,5 +9,8 @@ run_events.py  the events of a run, read and followed
 needs.py       gates to decide, calls to settle, failed runs to resume
 retries.py     when a failed run is tried again; the sweep
 settlement.py  a person's word on a call that may have happened
+replay.py      a run carried out again from its evidence, in memory
+rebuilding.py  checkpoints made again from it; what becomes of a run, and whether it is what is stored
+upgrades.py    runs of other versions; verifying a run
 upkeep.py      settle, stop, archive
 """

@@ -48,6 +48,7 @@ from cinatra_sdk.store.runs.retries import RetryPolicy, describe_exhausted, plan
 from cinatra_sdk.store.runs.run_rows import (
     describe_error,
     ending_of,
+    explain_unrepeatable,
     failure_of,
     host_of,
     load_row,
@@ -219,7 +220,7 @@ class _Activation:
 
     def _refuse_damage(self, saver: RunSaver, failed: Exception) -> None:
         """Raises: `CheckpointDamaged` where the checkpoints are why it failed, and can be made again."""
-        if not self.flow.is_repeatable:
+        if explain_unrepeatable(self.claim.row, self.flow):
             return
         damage = find_damage(saver, self.run_id)
         if damage:

@@ -21,7 +21,7 @@ from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.runs.replay import Evidence, Replay, load_evidence, replay_run
+from cinatra_sdk.store.runs.replay import Replay, RunEvidence, load_evidence, replay_run
 from cinatra_sdk.store.work.claims import Claim
 
 log = logging.getLogger("oasflow.store")
@@ -104,7 +104,7 @@ class Forecast:
     """Why the run cannot go on; empty: it can."""
 
 
-def foretell(row: Row, replay: Replay, evidence: Evidence) -> Forecast:
+def foretell(row: Row, replay: Replay, evidence: RunEvidence) -> Forecast:
     """What becomes of the run, by its evidence.
 
     row: with its `open_gates`, or those of `evidence`.
@@ -128,7 +128,7 @@ def foretell(row: Row, replay: Replay, evidence: Evidence) -> Forecast:
     return Forecast(run_id=name, outcome="asks again", asks_again=tuple(sorted(again)))
 
 
-def _find_problem(replay: Replay, evidence: Evidence) -> str:
+def _find_problem(replay: Replay, evidence: RunEvidence) -> str:
     """Why the run cannot go on from where its evidence leads; empty: it can, as far as its calls tell."""
     if replay.differing:
         return f"'{replay.differing[0].path}' would send something else than it sent"
@@ -147,7 +147,7 @@ def _find_problem(replay: Replay, evidence: Evidence) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class RunComparison:
     """Whether a run is what its evidence makes of it."""
 
     run_id: str
@@ -160,16 +160,16 @@ class Verification:
         return not self.differences
 
 
-def compare_run(row: Row, replay: Replay, evidence: Evidence) -> Verification:
+def compare_run(row: Row, replay: Replay, evidence: RunEvidence) -> RunComparison:
     """Compare what is stored of a run with what its evidence comes to.
 
     row: of the table `runs`.
     """
     found = list(_list_differences(row, replay, evidence))
-    return Verification(run_id=row["run_id"], status=row["status"], differences=tuple(found))
+    return RunComparison(run_id=row["run_id"], status=row["status"], differences=tuple(found))
 
 
-def _list_differences(row: Row, replay: Replay, evidence: Evidence) -> Iterator[str]:
+def _list_differences(row: Row, replay: Replay, evidence: RunEvidence) -> Iterator[str]:
     problem = _find_problem(replay, evidence)
     if problem:
         yield problem

@@ -46,7 +46,7 @@ class EvidenceMissing(FlowError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class RunEvidence:
     """What a run learnt from outside, as its rows keep it."""
 
     effects: Mapping[str, Row]
@@ -57,9 +57,9 @@ class Evidence:
     """Ids of the gates that wait, each with the hash of what it shows."""
 
 
-def load_evidence(connection: Rows, run_id: str) -> Evidence:
+def load_evidence(connection: Rows, run_id: str) -> RunEvidence:
     about = {"run_id": run_id}
-    return Evidence(
+    return RunEvidence(
         effects={row["key"]: row for row in every(connection, "load_effects", about)},
         decisions=tuple(every(connection, "load_answers", about)),
         open_gates=frozenset(
@@ -158,7 +158,7 @@ class Replay:
 
 
 def replay_run(
-    flow: DurableFlow, row: Row, evidence: Evidence, context: HostContext, *, saver: Any
+    flow: DurableFlow, row: Row, evidence: RunEvidence, context: HostContext, *, saver: Any
 ) -> Replay:
     """Carry the run out from its start to where its evidence ends.
 
@@ -169,7 +169,7 @@ def replay_run(
 
     ledger = EvidenceLedger(evidence.effects)
     bare = replace(context, door=replace(context.door, ledger=None))
-    host = host_of(row, bare, ledger)  # type: ignore[arg-type]
+    host = host_of(row, bare, ledger)
     host = replace(host, tell=None, door=replace(host.door, told=None, spent=None, tell=None))
     answers = _Recorded(evidence.decisions)
     graph = flow.graph(saver)

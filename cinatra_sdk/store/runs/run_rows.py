@@ -7,7 +7,7 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from psycopg.types.json import Json
 from pydantic import JsonValue
@@ -27,6 +27,8 @@ from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.host_parts.host_parts import RunIdentity
 from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext, host_context
+from cinatra_sdk.outside.effects.door import Ledger
+from cinatra_sdk.outside.effects.effect import Effect
 from cinatra_sdk.outside.http_calls.protocol import PlatformError
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
@@ -34,7 +36,6 @@ from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.flows.context_owner import bound_context, is_host_context
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.pages import OpenGate, UnreadableGate
-from cinatra_sdk.store.work.run_ledger import RunLedger
 
 
 def load_row(connection: Rows, run_id: str, tenant: str | None = None) -> Row:
@@ -74,7 +75,13 @@ def checked_run_id(text: str) -> str:
     return text
 
 
-def host_of(row: Row, given: HostContext, ledger: RunLedger) -> HostContext:
+class AskingLedger(Ledger, Protocol):
+    """A ledger that is also asked about effects that have no row of their own."""
+
+    def ask(self, effect: Effect) -> None: ...
+
+
+def host_of(row: Row, given: HostContext, ledger: AskingLedger) -> HostContext:
     """The context of this activation: identity from the row, credentials, policy of effects and
     budget from the host; the host's own ledger where it has one.
 
@@ -174,6 +181,15 @@ def refuse_other_flow(row: Row, flow: DurableFlow) -> None:
         )
 
 
+def explain_unrepeatable(row: Row, flow: DurableFlow) -> str:
+    """Why the run cannot be carried out again from its evidence; empty: it can."""
+    if not flow.is_repeatable:
+        return "nobody knows what the functions of a hand-written graph did"
+    if row["governed"]:
+        return "the rules of a governed run count what it does, once"
+    return ""
+
+
 def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
     """Raise `FlowChanged` for a graph whose layout the run's checkpoints cannot be made again in: a waiting
     run resumed on it would silently end as completed.
@@ -189,10 +205,11 @@ def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
             f"layout {flow.lowering}",
             hint="go on with the newer version; this one can reject or stop the run",
         )
-    if not flow.is_repeatable:
+    why = explain_unrepeatable(row, flow)
+    if why:
         raise FlowChanged(
             f"run '{name}' was started by an older version (layout {layout}, this is "
-            f"{flow.lowering}), and nobody knows what the functions of a hand-written graph did",
+            f"{flow.lowering}), and {why}",
             hint="finish it with the version that started it, or end it: reject it, or stop it",
         )
 

@@ -2,7 +2,7 @@
 
     store.foretell_upgrades()      ->  (Forecast(run_id="r1", outcome="unchanged"), …)      changes nothing
     store.upgrade()                ->  the same, carried out
-    store.verify("r1")             ->  Verification(run_id="r1", status="waiting", differences=())
+    store.verify("r1")             ->  RunComparison(run_id="r1", status="waiting", differences=())
 
 A run that nobody upgrades is upgraded by whoever works on it next.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from cinatra_sdk.errors import FlowError
+from cinatra_sdk.errors import FlowError, InputInvalid
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.postgres.connection import Row, every
 from cinatra_sdk.store.arguments import check_arguments, check_names
@@ -21,12 +21,12 @@ from cinatra_sdk.store.flows.context_owner import bound_context
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.rebuilding import (
     Forecast,
-    Verification,
+    RunComparison,
     compare_run,
     foretell,
 )
-from cinatra_sdk.store.runs.replay import Evidence, Replay, load_evidence, replay_run
-from cinatra_sdk.store.runs.run_rows import identity_of, load_row
+from cinatra_sdk.store.runs.replay import Replay, RunEvidence, load_evidence, replay_run
+from cinatra_sdk.store.runs.run_rows import explain_unrepeatable, identity_of, load_row
 from cinatra_sdk.store.runs.upkeep import RunKeeper
 
 if TYPE_CHECKING:
@@ -48,12 +48,13 @@ class RunUpgrader(RunKeeper):
         flow: DurableFlow | None = None,
         tenant: str | None = None,
         context: HostContext | None = None,
-    ) -> Verification:
+    ) -> RunComparison:
         """Carry the run out again in memory, from its evidence alone, and compare it with what is stored.
 
         Nothing is called and nothing changes; a run that has ended can be verified until it is archived.
 
-        Raises: `RunNotFound`; `FlowChanged`; `NotConfigured` where this process lacks what the run needs.
+        Raises: `InputInvalid` for a governed run and for one of a hand-written graph; `RunNotFound`;
+        `FlowChanged`; `NotConfigured` where this process lacks what the run needs.
         """
         row, replay, evidence = self._replay(run_id, flow=flow, tenant=tenant, context=context)
         return compare_run(row, replay, evidence)
@@ -90,7 +91,7 @@ class RunUpgrader(RunKeeper):
         flow: DurableFlow | None = None,
         tenant: str | None = None,
         context: HostContext | None = None,
-    ) -> tuple[Row, Replay, Evidence]:
+    ) -> tuple[Row, Replay, RunEvidence]:
         # Imported late: listing runs must not load the engine.
         from cinatra_sdk.store.work.rebuilt_checkpoints import RebuiltCheckpoints
 
@@ -99,6 +100,9 @@ class RunUpgrader(RunKeeper):
             lent = self._flows.lend(context, identity_of(row), flow)
             host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
             flow = self._flows.flow_of(connection, row, flow)
+            why = explain_unrepeatable(row, flow)
+            if why:
+                raise InputInvalid(f"run '{run_id}' cannot be carried out again: {why}")
             evidence = load_evidence(connection, run_id)
         replay = replay_run(flow, row, evidence, host, saver=RebuiltCheckpoints())
         return row, replay, evidence

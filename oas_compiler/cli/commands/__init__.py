@@ -7,6 +7,7 @@ agent_package.py  deps, wire-context
 run.py            run, resume
 settle.py         settle
 stop.py           stop
+upgrade.py        upgrade, verify
 gates.py          gates, approve, reject, deny, answer, attach
 runs.py           runs, show, follow
 database.py       db, doctor

@@ -66,10 +66,9 @@ def rebuild_checkpoints(
     from cinatra_sdk.store.work.rebuilt_checkpoints import RebuiltCheckpoints
 
     row = claim.row
-    if not flow.is_repeatable:
-        raise _build_error(
-            row, reason, "nobody knows what the functions of a hand-written graph did"
-        )
+    why = explain_unrepeatable(row, flow)
+    if why:
+        raise _build_error(row, reason, why)
     evidence = load_evidence(connection, claim.run_id)
     rebuilt = RebuiltCheckpoints()
     replay = replay_run(flow, row, evidence, context, saver=rebuilt)

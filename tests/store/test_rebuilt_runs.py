@@ -236,8 +236,9 @@ def test_a_run_of_a_newer_version_is_refused_and_can_be_stopped(
     assert store.stop("r1", by="ann").status == "stopped"
 
 
+@pytest.mark.parametrize("damage", ["no row is left", "every value is garbled"])
 def test_a_run_whose_evidence_is_not_there_fails_with_its_reason(
-    store: RunStore, platform: Counting, owner: Callable[..., None]
+    store: RunStore, platform: Counting, owner: Callable[..., None], damage: str
 ) -> None:
     flow = compile_flow(PLAIN, platform=platform)
     run = approve_first(store, store.start(flow, {}, run_id="r1"), flow)
@@ -245,7 +246,7 @@ def test_a_run_whose_evidence_is_not_there_fails_with_its_reason(
     owner("alter table effects disable trigger effects_stay")
     owner("update effects set key = 'k' || key where run_id = 'r1'")
     for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
-        owner(f"delete from {table} where thread_id = 'r1'")
+        owner(DAMAGE[damage].format(t=table), "r1")
     run = store.work("r1")
     assert (run.status, run.error["code"]) == ("failed", CheckpointsUnusable.code)  # type: ignore[index]
     assert "has another key than before" in run.error["message"]  # type: ignore[index]

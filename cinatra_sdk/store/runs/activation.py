@@ -179,8 +179,7 @@ class _Activation:
                 return self._drive_graph()
             except CheckpointDamaged as damage:
                 log.error("run '%s': %s", self.run_id, damage.message)  # noqa: TRY400
-            self._rebuild("damaged")
-            return self._drive_graph(is_rebuilt=True)
+            return self._drive_graph(is_rebuilt=True) if self._rebuild("damaged") else None
         except (psycopg.Error, FenceLost):
             raise
         except Exception as error:
@@ -264,28 +263,33 @@ class _Activation:
         return True
 
     def _end_without_checkpoints(self) -> bool:
-        """End a run that cannot go on from its checkpoints, nor from its evidence: rejected where it
-        was, else failed.
-        """
+        """End a run that cannot go on from its checkpoints, nor from its evidence."""
         try:
             reason = find_reason(self.claim.row, self.flow)
-            if reason:
-                self._rebuild(reason)
         except CheckpointsUnusable as problem:
-            log.error("%s", problem)  # noqa: TRY400 - its text is what a person needs
-            about = {"run_id": self.run_id, "fence": self.claim.fence}
-            if self.claim.row["rejected_at_gate"]:
-                self._end_early("reject_run", "rejected", about)  # needs no checkpoint
-            else:
-                self._end_early("fail_run", "failed", {**about, "error": describe_error(problem)})
+            self._end_unusable(problem)
             return True
-        return False
+        return reason is not None and not self._rebuild(reason)
 
-    def _rebuild(self, reason: RebuildReason) -> None:
-        """Make the checkpoints again from the evidence."""
-        self.claim.row["newest"] = rebuild_checkpoints(
-            self.connection, self.claim, self.flow, self.context, reason=reason
-        )
+    def _rebuild(self, reason: RebuildReason) -> bool:
+        """Make the checkpoints again from the evidence; False where that cannot be, and the run has ended."""
+        try:
+            self.claim.row["newest"] = rebuild_checkpoints(
+                self.connection, self.claim, self.flow, self.context, reason=reason
+            )
+        except CheckpointsUnusable as problem:
+            self._end_unusable(problem)
+            return False
+        return True
+
+    def _end_unusable(self, problem: CheckpointsUnusable) -> None:
+        """Rejected where the run was, which needs no checkpoint; else failed."""
+        log.error("%s", problem)
+        about = {"run_id": self.run_id, "fence": self.claim.fence}
+        if self.claim.row["rejected_at_gate"]:
+            self._end_early("reject_run", "rejected", about)
+        else:
+            self._end_early("fail_run", "failed", {**about, "error": describe_error(problem)})
 
     def _end_early(self, query: str, status: str, about: Mapping[str, Any]) -> None:
         """End an activation that could not begin."""

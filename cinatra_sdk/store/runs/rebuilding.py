@@ -22,6 +22,7 @@ from cinatra_sdk.postgres.connection import Row, Rows
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.replay import Replay, RunEvidence, load_evidence, replay_run
+from cinatra_sdk.store.runs.run_rows import explain_unrepeatable
 from cinatra_sdk.store.work.claims import Claim
 
 log = logging.getLogger("oasflow.store")

@@ -37,7 +37,9 @@ def _count(checkpoint: Checkpoint, metadata: object) -> int:
     # Imported late: listing runs must not load the engine.
     from cinatra_sdk.langgraph_internals.channels import list_growing_channels
 
-    return len(checkpoint["channel_values"].keys() - list_growing_channels(metadata))
+    # What has no version is written nowhere.
+    written = checkpoint["channel_values"].keys() & checkpoint["channel_versions"].keys()
+    return len(written - list_growing_channels(metadata))
 
 
 def require_whole(found: CheckpointTuple) -> CheckpointTuple:

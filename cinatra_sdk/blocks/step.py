@@ -133,19 +133,17 @@ class Step:
 
     def _require_somebody(self, state: State) -> None:
         """Raise `NodeFailed` where nobody was asked before a send, and the policy does not say so itself."""
+        skipped = [state[key].get("step") for key in self.needs if state[key].get("skipped")]
+        if len(skipped) < len(self.needs):
+            return
         policy = parse_policy(state.get("approval_policy"))
-        steps: list[Any] = []
-        for key in self.needs:
-            decision = state[key]
-            steps.append(decision.get("step"))
-            waived = policy is not None and policy.verdict(steps[-1]) == "skip"
-            if not decision.get("skipped") or waived:
-                return
+        if policy is not None and any(policy.verdict(step) == "skip" for step in skipped):
+            return
         raise NodeFailed(
             f"node '{self.node}' sends, and nobody was asked before it: the approval policy has no "
-            f"entry for step {steps[-1]}",
+            f"entry for step {skipped[-1]}",
             node=self.node,
-            hint=f'add {{"stepNumber": {steps[-1]}, "requiresApproval": true}}, and name the gate in '
+            hint=f'add {{"stepNumber": {skipped[-1]}, "requiresApproval": true}}, and name the gate in '
             "guards=, so that no run begins without an entry",
         )
 

@@ -15,6 +15,7 @@ from cinatra_sdk.gates.gate import Gate
 from oas_compiler import compile_flow
 from oas_compiler.cli.ask import decision
 from oas_compiler.cli.ask.batch import _say_in_cell
+from oas_compiler.cli.terminal.exits import Exit
 from oas_compiler.cli.terminal.streams import console_for
 from oas_compiler.cli.view.run_view import find_common, has_plain_view, rest_view, shared_view
 from tests.flows import api, end, flow_of, gate, node, port, start, tool
@@ -503,6 +504,21 @@ def test_a_call_to_settle_and_a_failed_run_stand_among_the_gates(three: Any) -> 
     assert [one["run"] for one in record["gates"]] == ["r1"]
     three("settle", "r2", key, "--happened", "--value", '{"y": "1"}')
     assert "settling" not in three("gates").stdout
+
+
+def test_a_word_on_a_call_counts_where_the_command_cannot_go_on_with_the_run(
+    three: Any, fresh_database: str
+) -> None:
+    (call,) = [
+        n for n in json.loads(three("gates", "--json").stdout)["needs"] if n["kind"] == "call"
+    ]
+    settled = three("settle", "r2", call["name"], "--happened", "--value", '{"y": "1"}', "--json")
+    assert settled.exit_code == Exit.WAITING
+    assert "settled; to go on with the run, this command lacks" in settled.stderr
+    assert "nothing was done" not in settled.stderr
+    assert json.loads(settled.stdout)["id"] == "r2"
+    with RunStore.open(fresh_database) as store:
+        assert [word.happened for word in store.settlements("r2")] == [True]
 
 
 def test_runs_says_what_each_run_waits_for(three: Any) -> None:

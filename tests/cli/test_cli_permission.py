@@ -28,6 +28,12 @@ def lend():
 
 def lend_broken():
     return HostParts(may=lambda *_: 1 / 0)
+
+def leave(*_):
+    raise SystemExit(0)
+
+def lend_leaving():
+    return HostParts(may=leave)
 """
 
 
@@ -117,3 +123,14 @@ def test_a_policy_that_fails_is_named_with_what_mends_it(
     failed = cli("approve", "r1/ok", "--host", "own_policy:lend_broken")
     assert failed.exit_code == Exit.USAGE
     assert "the host's may raised ZeroDivisionError (mend may in its HostParts)" in failed.stderr
+
+
+@pytest.mark.parametrize("command", ACTS)
+def test_a_policy_that_ends_the_process_refuses(
+    cli: Any, parts: str, parked: RunStore, fresh_database: str, command: str
+) -> None:
+    ended = cli(*ACTS[command][1], "--host", "own_policy:lend_leaving")
+    assert ended.exit_code == Exit.USAGE
+    assert "the host's may raised SystemExit" in ended.stderr
+    with RunStore.open(fresh_database) as store:
+        assert (store.get("r1").status, store.decisions("r1")) == ("waiting", [])

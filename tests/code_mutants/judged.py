@@ -8,6 +8,8 @@ written, and whether it catches the change is tried out each time.
 
 from __future__ import annotations
 
+_WORK = "cinatra_sdk/store/work"
+
 JUDGED: dict[str, str] = {
     "cinatra_sdk/gates/hitl.py::_interrupt_for_answer operand: not is_invalid_resume(error) or not refusals → ((not refusals))": (
         "the engine raises a ValidationError here for an answer alone, and `refusals` is empty for any other"
@@ -33,7 +35,7 @@ JUDGED: dict[str, str] = {
     "cinatra_sdk/outside/http_calls/model_usage.py::read_use_header operand: not text or len(text) > _LONGEST → ((len(text) > _LONGEST))": (
         "an empty text is no JSON, and the reader of JSON says so"
     ),
-    "cinatra_sdk/store/work/claims.py::_release and/or: connection.closed or connection.broken → ((connection.closed) and (connection.broken))": (
+    f"{_WORK}/claims.py::_release and/or: connection.closed or connection.broken → ((connection.closed) and (connection.broken))": (
         "a statement on a connection that is broken fails, and the connection is closed"
     ),
     "cinatra_sdk/governed/secret_values.py::_find_stretches number: 0 → 1": (
@@ -42,7 +44,7 @@ JUDGED: dict[str, str] = {
     "cinatra_sdk/outside/http_calls/http_platform.py::HttpPlatform.describe truth: True → False": (
         "there are as many names of secrets as secrets, in two lines of one module"
     ),
-    "cinatra_sdk/store/work/claims.py::Flushing.watching compare: wakes > due → wakes >= due": (
+    f"{_WORK}/claims.py::Flushing.watching compare: wakes > due → wakes >= due": (
         "two readings of the clock are never equal; a thread would be woken once more"
     ),
 }

@@ -83,7 +83,7 @@ def test_the_room_imports_no_name_that_is_not_listed_here() -> None:
 
 
 def test_the_saver_writes_and_reads_by_the_statements_that_are_known() -> None:
-    """Where this fails, read the new texts, and mend `store/work/statement.py` with their columns.
+    """Where this fails, read the new texts, and mend `statement.py` of `store/work` with their columns.
     Until then runs go on by LangGraph's own statements: slower, and right."""
     postgres_saver.knows_statements.cache_clear()
     assert postgres_saver.knows_statements()

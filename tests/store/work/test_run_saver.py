@@ -86,6 +86,8 @@ class Script:
     def __init__(self, seed: int) -> None:
         self.dice = random.Random(seed)
         self.steps: list[tuple[str, tuple[Any, ...]]] = []
+        self._values: dict[str, Any] = {}
+        self._versions: dict[str, str] = {}
         parent = None
         for _ in range(self.dice.randint(1, 5)):
             own = str(uuid6())
@@ -98,15 +100,19 @@ class Script:
 
     def _put(self, own: str, parent: str | None) -> None:
         dice = self.dice
-        names = dice.sample(CHANNELS, dice.randint(0, len(CHANNELS)))
-        values = {name: dice.choice(VALUES) for name in names}
-        versions = {name: f"{dice.randint(1, 3):032}.{dice.random()}" for name in CHANNELS}
-        # As the engine's own, of version 4: those of before are read from the database.
-        checkpoint: Any = {**empty_checkpoint(), "v": 4, "id": own, "channel_values": values,
-                      "channel_versions": versions}  # fmt: skip
+        # As the engine does: what has a value was written with this checkpoint or an earlier one.
         new = {
-            name: versions[name] for name in dice.sample(CHANNELS, dice.randint(0, len(CHANNELS)))
+            name: f"{dice.randint(1, 3):032}.{dice.random()}"
+            for name in dice.sample(CHANNELS, dice.randint(0, len(CHANNELS)))
         }
+        self._versions |= new
+        for name in new:
+            self._values.pop(name, None)
+            if dice.random() < 0.7:
+                self._values[name] = dice.choice(VALUES)
+        # As the engine's own, of version 4: those of before are read from the database.
+        checkpoint: Any = {**empty_checkpoint(), "v": 4, "id": own, "channel_values": {**self._values},
+                      "channel_versions": {**self._versions}}  # fmt: skip
         metadata = {"source": "loop", "step": dice.randint(-1, 9), "parents": {}}
         self.steps.append(("put", (parent, checkpoint, metadata, new)))
 
@@ -125,7 +131,9 @@ class Script:
 
 
 TABLES = {
-    "checkpoints": "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata",
+    # Without the number of values, which a run's own saver adds.
+    "checkpoints": "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, "
+    "metadata - 'values'",
     "checkpoint_blobs": "checkpoint_ns, channel, version, type, blob",
     "checkpoint_writes": "checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob, task_path",
 }
@@ -233,7 +241,8 @@ def test_much_that_waits_is_stored_at_once(place: Place) -> None:
 
 def _spell(kept: Any) -> tuple[Any, ...]:
     parent = (kept.parent_config or {}).get("configurable", {}).get("checkpoint_id")
-    return kept.checkpoint, kept.metadata, parent, sorted(map(repr, kept.pending_writes or ()))
+    metadata = {name: value for name, value in kept.metadata.items() if name != "values"}
+    return kept.checkpoint, metadata, parent, sorted(map(repr, kept.pending_writes or ()))
 
 
 def _read(saver: PostgresSaver, thread: str, namespace: str) -> list[Any]:

@@ -91,7 +91,11 @@ def test_the_text_of_an_error_is_kept_short_and_without_secrets() -> None:
     assert failure.code == "[redacted]"
     assert failure.message == "[redacted] " + "x" * 489
     assert read_failure(LookupError(f"a {CANARY}"), (CANARY,)) == EffectFailure(
-        kind="permanent", code="LookupError", message="a [redacted]", reached=True
+        kind="permanent",
+        code="LookupError",
+        message="a [redacted]",
+        reached=True,
+        raised={"class": "LookupError", "message": "a [redacted]"},
     )
 
 

@@ -49,7 +49,8 @@ def test_a_run_goes_on_with_a_clock_that_is_behind_and_calls_once(
     assert calls == {"first": 1, "second": 1, "third": 1}
 
 
-@pytest.mark.parametrize("behind", BEHIND)
+# On a slow machine half a second is over before the run goes on.
+@pytest.mark.parametrize("behind", [30.0, *BEHIND[1:]])
 def test_without_heed_of_clocks_the_same_run_is_caught(
     fresh_database: str, tmp_path: Path, behind: float
 ) -> None:

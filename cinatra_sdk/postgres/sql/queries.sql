@@ -992,6 +992,29 @@ select case when coalesce(current_setting('transaction_timeout', true), '0') <> 
        case when current_setting('synchronous_commit') in ('off', 'local')
             then set_config('synchronous_commit', 'on', false) end as commits;
 
+-- name: load_home
+-- Where the database lives, and where it is.
+select oasflow_is_copy() as is_copy, current_database()::text as database, h.why, h.by_whom, h.at,
+       h.timeline, here.timeline as timeline_now
+from oasflow_here() as here
+left join lateral (select * from homes order by number desc limit 1) as h on true;
+
+-- name: adopt_home
+insert into homes (system_identifier, database_oid, timeline, why, by_whom)
+select h.system_identifier, h.database_oid, coalesce(h.timeline, 0), 'adopted', %(by)s
+from oasflow_here() as h;
+
+-- name: disown_home
+insert into homes (system_identifier, database_oid, timeline, why, by_whom)
+select null, 0, coalesce(h.timeline, 0), 'disowned', %(by)s from oasflow_here() as h;
+
+-- name: load_durability
+-- What the session demands of a commit, and what the server can do.
+select coalesce(current_setting('oasflow.durability', true), '') as demanded,
+       current_setting('synchronous_commit') as commits, pg_is_in_recovery() as in_recovery,
+       current_setting('synchronous_standby_names') <> '' as standbys,
+       current_database()::text as database;
+
 -- name: look_around
 -- What is there, and what the role of this connection may do about it; changes nothing.
 select current_user::text as role,

@@ -51,12 +51,16 @@ class Server:
     binaries: Path
     standbys: list[Server] = field(default_factory=list)
 
+    port: int = 5432
+
     @property
     def data(self) -> Path:
         return self.folder / "data"
 
     def dsn(self, database: str = "postgres", user: str = ADMIN, **more: Any) -> str:
-        return make_conninfo("", host=str(self.folder), dbname=database, user=user, **more)
+        return make_conninfo(
+            "", host=str(self.folder), port=self.port, dbname=database, user=user, **more
+        )
 
     def execute(self, *statements: str, database: str = "postgres") -> list[tuple[Any, ...]]:
         """Rows of the last one."""
@@ -125,6 +129,7 @@ def start_server(binaries: Path | None = None, **settings: str) -> Iterator[Serv
         find_binaries(binaries, folder=area), account, area, folder=area
     )
     made = Server(make_folder(area / "first", account), account, found)
+    made.port = int(settings.get("port", made.port))
     try:
         made._call(
             "initdb", "-D", made.data, "-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N"

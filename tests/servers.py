@@ -157,3 +157,13 @@ def wait_for(holds: Any, *, seconds: float = 60) -> None:
     while not holds():
         assert time.monotonic() < deadline, "nothing came of it"
         time.sleep(0.02)
+
+
+def dump_database(dsn: str) -> str:
+    """All that `pg_dump` writes of it."""
+    area = Path("/")
+    account = choose_account(folder=area, owner=None)
+    program = find_binaries(None, folder=area) / "pg_dump"
+    done = account.run([program, "-d", dsn], cwd=area)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

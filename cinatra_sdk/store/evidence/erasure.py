@@ -23,6 +23,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -95,19 +96,29 @@ class Values:
                 )
         if not values:
             raise InputInvalid("nobody is named whose values are to be erased")
-        forms = dict.fromkeys(form for value in values for form in _list_forms(value))
-        self._patterns = [_escape_pattern(form) for form in forms]
-        self._patterns_of_bytes = [_escape_pattern(_escape_bytes(form)) for form in forms]
+        # A database may know no other letters than A to Z in two cases.
+        cased = (one for value in values for one in (value, value.lower(), value.upper()))
+        forms = dict.fromkeys(form for value in cased for form in _list_forms(value))
+        self._patterns = sorted({_escape_pattern(form) for form in forms})
+        self._patterns_of_bytes = sorted({_escape_pattern(_escape_bytes(form)) for form in forms})
         # No letter of another name stands around it; in JSON an escape may stand before it.
         words = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
         before = r"(?:(?<![\w.+\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
         self._found = re.compile(rf"{before}(?:{words})(?![\w@]|[.\-]\w)", re.IGNORECASE)
+        # In checkpoints (msgpack) the length of a text stands before it, which may look like a letter.
+        length = rb"(?<=\xd9.)|(?<=\xda..)|(?<=\xdb....)"
+        self._found_in_bytes = re.compile(
+            rb"(?:(?<![\w.+\-])|" + length + rb")(?:" + words.encode("utf-8", "replace") + rb")",
+            re.IGNORECASE | re.DOTALL,
+        )
 
     def replace_in(self, text: str, token: str) -> str:
         return self._found.sub(token, text)
 
-    def are_in(self, text: str) -> bool:
-        return self._found.search(text) is not None
+    def are_in(self, value: str | bytes | None) -> bool:
+        """Of bytes also where letters follow: they may be a file's, or of something that stands behind a text."""
+        found = self._found_in_bytes if isinstance(value, bytes) else self._found
+        return bool(value) and found.search(value) is not None  # type: ignore[arg-type]  # each of its kind
 
     def condition(self, column: _Column) -> sql.Composed:
         """Whether the column has a value, perhaps as a part of a longer word."""
@@ -117,6 +128,9 @@ class Values:
                 name, sql.Literal(self._patterns_of_bytes)
             )
         return sql.SQL("lower({}::text) like any({})").format(name, sql.Literal(self._patterns))
+
+
+_SMALL: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 def _list_forms(value: str) -> Iterable[str]:
@@ -133,14 +147,14 @@ def _list_forms(value: str) -> Iterable[str]:
 def _escape_pattern(form: str) -> str:
     for sign in ("\\", "%", "_"):
         form = form.replace(sign, f"\\{sign}")
-    return f"%{form.lower()}%"
+    return f"%{form.translate(_SMALL)}%"
 
 
 def _escape_bytes(form: str) -> str:
     """As `encode(…, 'escape')` writes its UTF-8."""
     return "".join(
         "\\\\" if byte == 0x5C else chr(byte) if 0 < byte < 0x80 else f"\\{byte:03o}"
-        for byte in form.lower().encode("utf-8", "replace")
+        for byte in form.encode("utf-8", "replace")
     )
 
 
@@ -241,31 +255,19 @@ class _Erasing:
         return found, tuple(sorted(runs))
 
     def _select(self, table: _Table, columns: Sequence[_Column]) -> Iterator[Row]:
-        """Its rows that have a value in one of these columns: `place`, `run`, and the columns as texts.
-
-        Of bytes that are no file of a person's, a part of a longer word counts, too: a length may stand
-        right before a text.
-        """
-        whole = [one for one in columns if one.kind != "bytea" or one.name == "content"]
-        parts = [one for one in columns if one not in whole]
+        """Its rows that have a value in one of these columns: `place`, `run`, and the columns as texts."""
         if not columns:
             return
         shown = [
-            sql.SQL("{} as {}").format(_read_as_text(one), sql.Identifier(one.name))
-            for one in whole
+            sql.SQL(", {} as {}").format(_read_as_text(one), sql.Identifier(one.name))
+            for one in columns
         ]
         of_run = sql.Identifier(table.run_column) if table.run_column else sql.Literal("")
-        asked = sql.SQL(
-            "select ctid::text as place, {} as run, {} as in_parts{} from oasflow.{} where {}"
-        ).format(
-            of_run,
-            self._either(parts) if parts else sql.SQL("false"),
-            sql.SQL("").join(sql.SQL(", ") + one for one in shown),
-            sql.Identifier(table.name),
-            self._either(columns),
+        asked = sql.SQL("select ctid::text as place, {} as run{} from oasflow.{} where {}").format(
+            of_run, sql.SQL("").join(shown), sql.Identifier(table.name), self._either(columns)
         )
         for row in self._connection.execute(asked).fetchall():
-            if row["in_parts"] or any(self._sought.are_in(_decode(row[one.name])) for one in whole):
+            if any(self._sought.are_in(row[one.name]) for one in columns):
                 yield row
 
     def _count(self, table: _Table, columns: Sequence[_Column]) -> int:
@@ -419,10 +421,6 @@ class _Erasing:
 def _read_as_text(column: _Column) -> sql.Composed:
     how = "{}" if column.kind == "bytea" else "{}::text"
     return sql.SQL(how).format(sql.Identifier(column.name))
-
-
-def _decode(value: str | bytes | None) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value or ""
 
 
 def _build_update(table: _Table, place: str, said: Mapping[_Column, str]) -> sql.Composed:

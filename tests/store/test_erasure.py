@@ -53,7 +53,7 @@ def fill(dsn: str, ledger: Path) -> None:
         store.answer("sent", "ask", Decision.approve(by=NAME, reason=f"as {NAME} asked"))
         store.start(flow, {"to": MAIL}, run_id="refused", owner=MAIL)
         store.answer("refused", "ask", Decision.reject(by="bob", reason=f'"{MAIL}" is wrong'))
-        store.start(flow, {"to": OTHER}, run_id="parked", by="bob")
+        store.start(compile_flow(FLOW), {"to": OTHER}, run_id="parked", by="bob")
         saved = SavedObjects(store.database)
         note = ObjectContent.of_json("@x/note", {"about": NAME, "of": {"mail": MAIL}})
         saved.save(note, org_id="acme", run_id="elsewhere")

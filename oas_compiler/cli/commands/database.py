@@ -502,6 +502,7 @@ def _record(found: Examination, whole: Mapping[str, GivenOptions]) -> dict[str, 
             "lacks": list(found.lacks),
             "could_rewrite": list(found.powers),
         },
+        "home": {"is_copy": found.is_copy, "was_taken_over": found.was_taken_over},
         "due": dict(found.due),
         "dead_letters": {
             "total": found.dead_letters_total,

@@ -131,9 +131,9 @@ PUBLIC = {
         platform_from
     """,
     "cinatra_sdk.store": """
-        Archived ArtifactStore AttachmentStore Database DecisionRecords EffectRecord
-        GateDecision MemoryProposals OpenGate Page PersonStore RetryPolicy RunStore StoredPacks StoredParent
-        SweptRun migrate stored_evidence
+        Archived ArtifactStore AttachmentStore Database DecisionRecords Disagreement EffectRecord Erasure
+        GateDecision MemoryProposals OpenGate Page PersonStore Receipt Reconciliation RetryPolicy RunStore
+        StoredPacks StoredParent SweptRun erase_person list_receipts migrate read_receipts stored_evidence
     """,
     "cinatra_sdk.testing": """
         AnswerLike Answers DrivableFlow RememberedUploads Result adrive drive sampled_inputs

@@ -1,7 +1,7 @@
 """What a failover, or a restore, may have lost: the rows of a store compared with what others know.
 
     found = reconcile(database, receipts=read_receipts(lines))
-    found.findings      ->  (Finding(kind="lost decision", run_id="r1", name="review"), …)
+    found.findings      ->  (Disagreement(kind="lost decision", run_id="r1", name="review"), …)
 
 A standby that takes over has every transaction up to some moment, and none after it.  So what is lost left
 no trace in the database: whoever was told of it knows it, the callers (starts, decisions), the receivers of
@@ -27,7 +27,7 @@ from cinatra_sdk.postgres.home import Home, read_home
 from cinatra_sdk.store.database import Database
 
 ReceiptKind: TypeAlias = Literal["start", "decision", "settlement", "effect"]
-FindingKind: TypeAlias = Literal[
+DisagreementKind: TypeAlias = Literal[
     "lost start", "lost decision", "lost settlement", "lost effect", "effect without decision",
     "gate without decision", "decision not carried out", "effect unknown",
 ]  # fmt: skip
@@ -51,10 +51,10 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Disagreement:
     """What does not agree."""
 
-    kind: FindingKind
+    kind: DisagreementKind
     run_id: str
     """Empty where only the key of a call is known."""
     name: str
@@ -69,7 +69,7 @@ class Reconciliation:
     """What came of a comparison."""
 
     home: Home
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Disagreement, ...] = field(default=())
     receipts: int = 0
     """How many were looked up."""
 
@@ -89,7 +89,7 @@ def reconcile(
     with database.connection() as connection:
         home = read_home(connection)
         rows = every(connection, "list_disagreements", {"tenant": tenant, "limit": MOST})
-    found = [Finding(**row) for row in rows]
+    found = [Disagreement(**row) for row in rows]
     number, rest = 0, iter(receipts)
     while batch := list(islice(rest, BATCH)):
         number += len(batch)
@@ -97,7 +97,9 @@ def reconcile(
     return Reconciliation(home=home, findings=tuple(found), receipts=number)
 
 
-def _find_lost(database: Database, batch: list[Receipt], tenant: str | None) -> Iterator[Finding]:
+def _find_lost(
+    database: Database, batch: list[Receipt], tenant: str | None
+) -> Iterator[Disagreement]:
     asked = {
         "kinds": [one.kind for one in batch],
         "run_ids": [one.run_id for one in batch],
@@ -108,12 +110,12 @@ def _find_lost(database: Database, batch: list[Receipt], tenant: str | None) -> 
         rows = every(connection, "list_unknown_receipts", asked)
     for row in rows:
         one = batch[row["place"] - 1]
-        yield Finding(
+        yield Disagreement(
             kind=_LOST[one.kind], run_id=one.run_id, name=one.name, what=one.by, at=one.at
         )
 
 
-_LOST: Final[Mapping[ReceiptKind, FindingKind]] = {
+_LOST: Final[Mapping[ReceiptKind, DisagreementKind]] = {
     "start": "lost start",
     "decision": "lost decision",
     "settlement": "lost settlement",
@@ -184,4 +186,4 @@ def _read_receipt(line: str, number: int) -> Receipt:
 
 
 _SHAPES: Final = '{"run": …}, {"run": …, "gate": …} or {"key": …} is meant'
-KINDS: Final[tuple[str, ...]] = get_args(FindingKind)
+KINDS: Final[tuple[str, ...]] = get_args(DisagreementKind)

@@ -277,7 +277,7 @@ class RunKeeper(RunReader):
         """Compare what the rows say with each other, and with what others know (`receipts`), after a
         failover or a restore.  Changes nothing.
 
-        receipts: from `store.evidence.reconciliation`: `list_receipts` (the database before),
+        receipts: from `cinatra_sdk.store`: `list_receipts` (the database before),
         `read_receipts` (a file).  Raises: `StoreError`.
         """
         check_names(tenant=tenant)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -19,7 +18,7 @@ from oas_compiler.cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     from cinatra_sdk.postgres.home import Home
     from cinatra_sdk.store.evidence.erasure import Erasure
-    from cinatra_sdk.store.evidence.reconciliation import Finding, Receipt, Reconciliation
+    from cinatra_sdk.store.evidence.reconciliation import Disagreement, Receipt, Reconciliation
 
 _WORDS: Final = {
     "lost start": "a run that was started is not here",
@@ -100,10 +99,19 @@ def _list_told(
     return chain.from_iterable(parts) if parts else ()
 
 
+MOST_RECEIPTS: Final = 500_000_000
+"""Bytes of a file of receipts."""
+
+
 def _read_lines(file: str) -> list[str]:
     """Raises: `Halt`."""
+    from cinatra_sdk.data.text.author_files import read_named
+
     try:
-        return Path(file).read_text(encoding="utf-8").splitlines()
+        content = read_named(file, MOST_RECEIPTS + 1)
+        if len(content) <= MOST_RECEIPTS:
+            return content.decode("utf-8").splitlines()
+        why = f"it has more than {MOST_RECEIPTS:,} bytes"
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is no text in UTF-8"
     raise Halt(f"--receipts {file} cannot be read: {why}")
@@ -122,7 +130,7 @@ def _describe_home(home: Home) -> list[str]:
     return told
 
 
-def _describe_finding(one: Finding) -> str:
+def _describe_finding(one: Disagreement) -> str:
     where = "/".join(part for part in (one.run_id, one.name) if part)
     about = ", ".join(
         part for part in (one.what, one.at.isoformat(timespec="seconds") if one.at else "") if part

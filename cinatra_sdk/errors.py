@@ -24,6 +24,8 @@ Error tree
         HostRefused                 module:factory of the operator does not give HostParts
         ContextMismatch             the host's context is another run's, or another tenant's
         StoreError                  the database, named without its password
+            NotAdopted              the database is a copy, in which nothing is done
+            NotReplicated           no standby confirms what was to be kept, which was demanded
             RunNotFound
             RunExists               another run has the id that a new run was to have
             GateUnreadable          a stored gate was damaged, or made by another version
@@ -64,8 +66,10 @@ __all__ = [
     "KindRefused",
     "LimitExceeded",
     "NodeFailed",
+    "NotAdopted",
     "NotAllowed",
     "NotConfigured",
+    "NotReplicated",
     "PlaceholderRefused",
     "PolicyInvalid",
     "ProcessEnding",
@@ -286,6 +290,22 @@ class StoreError(FlowError):
 
 class StoreUnreachable(StoreError):
     """The database cannot be reached, or has no connection free; a later try may help."""
+
+
+class NotAdopted(StoreError):
+    """The database is a copy of another one: it can be read, and nothing is done in it."""
+
+    code = "not_adopted"
+
+
+class NotReplicated(StoreError):
+    """It was demanded that a synchronous standby confirms every write, and none does.
+
+    Nothing was written; or, where the wait for the standby was cancelled, the write is kept by this server
+    alone, which the message says.
+    """
+
+    code = "not_replicated"
 
 
 class RunNotFound(StoreError):

@@ -137,7 +137,7 @@ def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A developer's own database or platform never takes part in a test."""
     settings = (
         "DATABASE_URL", "OASFLOW_HOME", "OASFLOW_PG_BIN", "OASFLOW_PG_USER", "OASFLOW_FLOW",
-        "OASFLOW_ENV", "OASFLOW_ALLOW", "OASFLOW_OPAQUE", "OASFLOW_TENANT",
+        "OASFLOW_ENV", "OASFLOW_ALLOW", "OASFLOW_OPAQUE", "OASFLOW_TENANT", "OASFLOW_DURABILITY",
     )  # fmt: skip
     for name in list(os.environ):
         if name.startswith("CINATRA_") or name in settings:

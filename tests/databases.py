@@ -69,7 +69,7 @@ declare
 begin
     set local session_replication_role = replica;  -- for foreign keys; triggers of ours fire always
     for tab in select oid from pg_class where relnamespace = 'oasflow'::regnamespace and relkind = 'r'
-               and relname not in ('schema_versions', 'checkpoint_migrations') loop
+               and relname not in ('schema_versions', 'checkpoint_migrations', 'homes') loop
         -- The planner takes a table that was never looked after for one of ten pages; a larger one
         -- gets other plans than in a new database, though it is empty.
         if pg_relation_size(tab) > 10 * current_setting('block_size')::int then
@@ -93,12 +93,17 @@ begin
         end if;
     end loop;
     perform setval(oid::regclass, 1, false) from pg_class
-        where relnamespace = 'oasflow'::regnamespace and relkind = 'S';
+        where relnamespace = 'oasflow'::regnamespace and relkind = 'S' and relname not like 'homes%';
     for guard in select tgrelid::regclass as tab, tgname from pg_trigger
                  where not tgisinternal and tgenabled = 'D' loop
         execute format('alter table %s enable always trigger %I', guard.tab, guard.tgname);
     end loop;
 end $$
+"""
+
+_ADOPT: LiteralString = """
+insert into oasflow.homes (system_identifier, database_oid, timeline, why, by_whom)
+select h.system_identifier, h.database_oid, h.timeline, 'adopted', 'tests' from oasflow.oasflow_here() as h
 """
 
 _OTHERS: LiteralString = """
@@ -198,6 +203,9 @@ class Databases:
                 with psycopg.connect(make_conninfo(self.url, dbname=TEMPLATE)) as there:
                     self.shape = shape_of(there)
             _create(connection, name)
+        # A copy of the template, which would do nothing.
+        with psycopg.connect(make_conninfo(self.url, dbname=name), autocommit=True) as there:
+            there.execute(_ADOPT)
         self.made += 1
         return make_conninfo(self.app, dbname=name)
 

@@ -35,7 +35,7 @@ from tests.store.selecting import BRAND, World
 from tests.wired_flows import wired
 
 TABLES = "select tablename from pg_tables where schemaname = 'oasflow' order by 1"
-WRITTEN_BY_SETUP = ["checkpoint_migrations", "schema_versions"]
+WRITTEN_BY_SETUP = ["checkpoint_migrations", "homes", "schema_versions"]
 PLAN = """
 insert into oasflow.context_plans
     (token, org_id, parent_run_id, parent_package_name, slot_id, refs)
@@ -51,6 +51,7 @@ update oasflow.effects set status = 'failed' where run_id = 'settled';
 insert into oasflow.settlements (run_id, key, attempts, happened, settled_by)
 values ('settled', 'k', 1, false, 'ann')
 """
+ERASURE = "insert into oasflow.erasures (token, erased_by, changed) values ('x', 'dpo', '{}')"
 ROWS = """
 insert into oasflow.objects (id, type, owner_id, visibility)
 select repeat(g::text, 20), 't', 'ann', 'org' from generate_series(1, {}) g
@@ -109,6 +110,8 @@ def test_what_a_run_leaves_in_any_table_is_gone_in_the_next_test(
     with psycopg.connect(dsn) as connection:
         connection.execute(PLAN)
         connection.execute(SETTLEMENT)
+    with psycopg.connect(own.as_owner(dsn)) as connection:
+        connection.execute(ERASURE)
     assert filled(dsn) == tables(dsn)
     own.give_back(dsn)
     again = own.take()

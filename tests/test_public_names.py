@@ -35,7 +35,7 @@ PUBLIC = {
         EffectRefused EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged
         FlowError ForkRefused Gate GateChanged GateClosed GateUnreadable GovernedState
         HostContext HostParts HostRefused HttpPlatform InputInvalid KindRefused LimitExceeded
-        NodeFailed NotAllowed NotConfigured PlaceholderRefused Platform PlatformError PolicyInvalid ProcessEnding Run
+        NodeFailed NotAdopted NotAllowed NotConfigured NotReplicated PlaceholderRefused Platform PlatformError PolicyInvalid ProcessEnding Run
         RunBusy RunEnded RunExists RunNotCompleted RunNotEnded RunNotFound RunStore ShownDiffers
         SimulatedPlatform StoreError StoreUnreachable ValueRefused build_hitl_gate graph_flow
         host_context
@@ -84,7 +84,7 @@ PUBLIC = {
         AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch EffectDiffers EffectRefused
         EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged FlowError
         ForkRefused GateChanged GateClosed GateUnreadable HostRefused InputInvalid KindRefused
-        LimitExceeded NodeFailed NotAllowed NotConfigured PlaceholderRefused PolicyInvalid ProcessEnding RunBusy RunEnded RunExists
+        LimitExceeded NodeFailed NotAdopted NotAllowed NotConfigured NotReplicated PlaceholderRefused PolicyInvalid ProcessEnding RunBusy RunEnded RunExists
         RunNotCompleted RunNotEnded RunNotFound ShownDiffers StoreError StoreUnreachable
         ValueRefused
     """,
@@ -131,9 +131,9 @@ PUBLIC = {
         platform_from
     """,
     "cinatra_sdk.store": """
-        Archived ArtifactStore AttachmentStore Database DecisionRecords EffectRecord
-        GateDecision MemoryProposals OpenGate Page PersonStore RetryPolicy RunStore StoredPacks StoredParent
-        SweptRun migrate stored_evidence
+        Archived ArtifactStore AttachmentStore Database DecisionRecords Disagreement EffectRecord Erasure
+        GateDecision MemoryProposals OpenGate Page PersonStore Receipt Reconciliation RetryPolicy RunStore
+        StoredPacks StoredParent SweptRun erase_person list_receipts migrate read_receipts stored_evidence
     """,
     "cinatra_sdk.testing": """
         AnswerLike Answers DrivableFlow RememberedUploads Result adrive drive sampled_inputs

@@ -98,6 +98,8 @@ HTTP_ERRORS: Final[Mapping[str, HttpError]] = MappingProxyType(
         "ProcessEnding": HttpError(503, "process_ending"),
         "StoreUnreachable": HttpError(503, "store_error"),
         "NotConfigured": HttpError(503, "not_configured"),
+        "NotAdopted": HttpError(503, "not_adopted"),
+        "NotReplicated": HttpError(503, "not_replicated"),
         # Whom a flow talks to.
         "UploadFailed": HttpError(502, "upload_failed"),
         "PlatformError": HttpError(502, "platform_error"),

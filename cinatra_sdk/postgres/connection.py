@@ -26,6 +26,7 @@ from psycopg_pool import PoolTimeout
 
 from cinatra_sdk.errors import StoreError, StoreUnreachable
 from cinatra_sdk.postgres.dsn import is_address, shown_detail, shown_name
+from cinatra_sdk.postgres.failure_causes import find_cause
 
 # ----------------------------------------------------------------------------
 # Values of rows that Python cannot take: read all the same, so that one row hides no other.
@@ -289,12 +290,13 @@ def plain_error(dsn: str, error: Exception) -> StoreError:
             hint="give postgresql://USER@HOST/NAME, with --db or in DATABASE_URL",
         )
     state = getattr(error, "sqlstate", None)
-    cause = type(error).__name__ + (f" {state}" if state else "")
+    kind_of_error = type(error).__name__ + (f" {state}" if state else "")
     detail = shown_detail(dsn, str(error))
+    cause = find_cause(error)
     away = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout)
     kind = StoreUnreachable if isinstance(error, away) else StoreError
+    what = f"{cause.what} ({kind_of_error})" if cause is not None else kind_of_error
     return kind(
-        f"the database {shown_name(dsn)} failed: {cause}{f': {detail}' if detail else ''}",
-        hint="is it running? see oasflow db status for the local server, or name one that is with "
-        "--db or in DATABASE_URL",
+        f"the database {shown_name(dsn)} failed: {what}{f': {detail}' if detail else ''}",
+        hint=cause.fix if cause is not None else "",
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 import psycopg
 
-from cinatra_sdk.errors import StoreError
+from cinatra_sdk.errors import NotAdopted, NotReplicated, StoreError
 from cinatra_sdk.postgres.connection import plain_error, read_options
 from cinatra_sdk.postgres.dsn import shown_detail, shown_name
 from cinatra_sdk.postgres.role_rights import lacking, look
@@ -19,9 +19,26 @@ _ARGUMENTS: Final = (
 )
 """What a value of another kind than its column comes to."""
 
+COPY_STATE: Final = "OF001"
+UNCONFIRMED_STATE: Final = "OF002"
+"""What the triggers of migration 029 raise."""
+
 
 def store_error(dsn: str, error: Exception) -> StoreError:
     """`error` as ours: the database and the cause, never the password."""
+    state = getattr(error, "sqlstate", None)
+    if state == COPY_STATE:
+        return NotAdopted(
+            f"the database {shown_name(dsn)} is a copy of another one, and nothing is done in it",
+            hint="if it takes the place of the original, which runs no more: oasflow db adopt",
+        )
+    if state == UNCONFIRMED_STATE:
+        return NotReplicated(
+            f"the database {shown_name(dsn)} keeps nothing that a standby confirms: "
+            f"{shown_detail(dsn, str(error))}; nothing was written",
+            hint="connect a standby and name it in synchronous_standby_names, or demand less: "
+            "durability='disk'",
+        )
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return _build_denied_error(dsn, error)
     if isinstance(error, psycopg.errors.ProgramLimitExceeded):

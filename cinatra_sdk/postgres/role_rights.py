@@ -107,7 +107,7 @@ APPEND_ONLY: Final = (
     "flows", "decisions", "representations", "run_context_selections", "context_finalizes",
     "run_events", "settlements", "attachment_pieces",
     "saved_objects", "saved_object_versions",
-    "context_packs", "decision_records", "memory_proposals", "memory_reviews",
+    "context_packs", "decision_records", "memory_proposals", "memory_reviews", "homes", "erasures",
 )  # fmt: skip
 """Tables whose rows nobody but their owner could change."""
 

@@ -30,8 +30,16 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.database import Database
     from cinatra_sdk.store.decisions.decision_rows import GateDecision
     from cinatra_sdk.store.evidence.decision_records import DecisionRecords
+    from cinatra_sdk.store.evidence.erasure import Erasure, erase_person
     from cinatra_sdk.store.evidence.governance_sources import StoredPacks, stored_evidence
     from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
+    from cinatra_sdk.store.evidence.reconciliation import (
+        Disagreement,
+        Receipt,
+        Reconciliation,
+        list_receipts,
+        read_receipts,
+    )
     from cinatra_sdk.store.pages import OpenGate, Page
     from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
@@ -54,6 +62,13 @@ _LATER: Final = {
     "DecisionRecords": "store.evidence.decision_records",
     "StoredPacks": "store.evidence.governance_sources",
     "MemoryProposals": "store.evidence.memory_proposals",
+    "Disagreement": "store.evidence.reconciliation",
+    "Receipt": "store.evidence.reconciliation",
+    "Reconciliation": "store.evidence.reconciliation",
+    "list_receipts": "store.evidence.reconciliation",
+    "read_receipts": "store.evidence.reconciliation",
+    "Erasure": "store.evidence.erasure",
+    "erase_person": "store.evidence.erasure",
     "stored_evidence": "store.evidence.governance_sources",
     "ArtifactStore": "store.artifacts.artifacts",
     "AttachmentStore": "store.artifacts.attachment_store",
@@ -75,6 +90,13 @@ __all__ = [
     "DecisionRecords",
     "StoredPacks",
     "MemoryProposals",
+    "Disagreement",
+    "Receipt",
+    "Reconciliation",
+    "list_receipts",
+    "read_receipts",
+    "Erasure",
+    "erase_person",
     "stored_evidence",
     "ArtifactStore",
     "AttachmentStore",

@@ -18,12 +18,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from cinatra_sdk.errors import StoreError, StoreUnreachable
+from cinatra_sdk.errors import InputInvalid, NotReplicated, StoreError, StoreUnreachable
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.local_postgres.cluster import APP
 from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalServerError
@@ -32,6 +33,7 @@ from cinatra_sdk.postgres.connection import (
     clock,
     connect,
     lift_newer_limits,
+    one,
     read_options,
     refuse_ended_connection,
 )
@@ -152,21 +154,28 @@ class Database:
     """Who follows runs."""
 
     @classmethod
-    def open(cls, dsn: str | None = None) -> Database:
+    def open(cls, dsn: str | None = None, *, durability: Durability | None = None) -> Database:
         """Connect; brings the tables up to date where the role may.
 
-        `dsn` None: `DATABASE_URL`, else the embedded server.  Raises: `StoreError`, which names
-        `oasflow db migrate` where the tables are not up to date and the role only has rows.
+        `dsn` None: `DATABASE_URL`, else the embedded server.  `durability` None: `OASFLOW_DURABILITY`,
+        else `disk`.
+
+        Raises: `StoreError`, which names `oasflow db migrate` where the tables are not up to date and the
+        role only has rows; `NotReplicated`; `InputInvalid` for another word for durability.
         """
+        demanded = read_durability(durability)
         address, embedded = dsn or os.environ.get("DATABASE_URL") or "", None
         if not address:
             embedded = _start_embedded_server()
             address = embedded.dsn()
+        if demanded == "standby":
+            address = demand_standby(address)
         with _connect_first(address, embedded) as connection:
             if not prepare(connection, embedded=embedded is not None):
                 if embedded is None:
                     raise outdated(connection)
                 migrate(_owner_of(embedded), app_role=APP)
+            _refuse_unconfirmed(connection)
         pool = OwnPool(address, min_size=1, max_size=8, timeout=10)
         pool.get()
         return cls(dsn=address, pool=pool, work=WorkConnections(address), news=Listening(address))
@@ -187,7 +196,7 @@ class Database:
     def connection(self) -> Iterator[Rows]:
         """A pooled connection for short statements."""
         try:
-            with self.pool.get().connection() as connection:
+            with self.pool.get().connection() as connection, confirming(connection):
                 yield connection
         except UnicodeError:
             raise StoreError("a name or id holds characters that no database takes") from None
@@ -198,10 +207,88 @@ class Database:
     def own_connection(self) -> Iterator[Rows]:
         """A connection for one activation, which nobody else uses."""
         try:
-            with self.work.take() as connection:
+            with self.work.take() as connection, confirming(connection):
                 yield connection
         except psycopg.Error as error:
             raise store_error(self.dsn, error) from None
+
+
+# ----------------------------------------------------------------------------
+# The demand that a synchronous standby confirms every write that is acknowledged.
+#
+#     Database.open(dsn, durability="standby")      NotReplicated where no such standby is named
+#
+# The demand is part of the address, so every connection brings it along; `sql/029_bad_days.sql` asks before
+# each write, and the commit itself waits for the standby.  PostgreSQL takes a wait that somebody cancels for
+# a commit, and only warns: that warning is an error here.
+
+
+Durability: TypeAlias = Literal["disk", "standby"]
+"""When a write is acknowledged: on the disk of the server, or of a synchronous standby, too."""
+DURABILITY_VARIABLE: Final = "OASFLOW_DURABILITY"
+_DEMAND: Final = "-coasflow.durability=standby -csynchronous_commit=on"
+_WAIT: Final = "SyncRepWaitForLSN"
+"""The function of PostgreSQL that warns of a wait that was cancelled, in whatever language."""
+
+
+def read_durability(given: str | None) -> Durability:
+    """What was given, else what the variable says.  Raises: `InputInvalid`."""
+    word = given or os.environ.get(DURABILITY_VARIABLE) or "disk"
+    for known in get_args(Durability):
+        if word == known:
+            return cast("Durability", known)
+    raise InputInvalid(
+        f"no durability is called '{word}'", hint=f"one of {', '.join(get_args(Durability))}"
+    )
+
+
+def demand_standby(address: str) -> str:
+    """The address with the demand in it; one that cannot be read stays, and fails as it is."""
+    try:
+        own = str(conninfo_to_dict(address).get("options") or "")
+        return make_conninfo(address, options=f"{_DEMAND} {own}".strip())
+    except (psycopg.Error, UnicodeError):
+        return address
+
+
+def _refuse_unconfirmed(connection: Rows) -> None:
+    """Raises: `NotReplicated` where a standby is demanded, and none could confirm anything."""
+    row = one(connection, "load_durability")
+    if row is None or row["demanded"] != "standby" or row["in_recovery"]:
+        return
+    if not row["standbys"]:
+        why, fix = "synchronous_standby_names is empty", "name the standby in it"
+    elif row["commits"] not in ("on", "remote_apply"):
+        why = f"synchronous_commit is {row['commits']}"
+        fix = "leave it out of the address, or say remote_apply"
+    else:
+        return
+    raise NotReplicated(
+        f"a synchronous standby is demanded of the database '{row['database']}', and {why}",
+        hint=f"{fix}, or demand less: durability='disk'",
+    )
+
+
+@contextmanager
+def confirming(connection: Rows) -> Iterator[None]:
+    """Raises: `NotReplicated` at its end where a commit in it did not wait for the standby to the end."""
+    cancelled: list[str] = []
+
+    def notice(told: psycopg.errors.Diagnostic) -> None:
+        if told.source_function == _WAIT:
+            cancelled.append(_WAIT)
+
+    connection.add_notice_handler(notice)
+    try:
+        yield
+    finally:
+        connection.remove_notice_handler(notice)
+    if cancelled:
+        raise NotReplicated(
+            "the wait for the standby was cancelled: this server keeps what was written, and nobody "
+            "knows whether the standby does",
+            hint="see that a standby follows (pg_stat_replication), and look whether it is there",
+        )
 
 
 def _connect_first(address: str, embedded: LocalServer | None) -> Rows:

@@ -18,10 +18,15 @@ from cinatra_sdk.errors import StoreError
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Rows, connect, every, one
 from cinatra_sdk.postgres.database_errors import store_error
+from cinatra_sdk.postgres.home import read_home
 from cinatra_sdk.postgres.role_rights import Standing, lacking, look
 from cinatra_sdk.store.runs.needs import CallToSettle, DeadLetter, conditions_of, read_need
 from cinatra_sdk.store.runs.retries import DueReason, list_pages
 
+TAKEN_OVER: Final = (
+    "another server took over: oasflow reconcile lists what may be lost, oasflow db adopt notes that "
+    "somebody has looked"
+)
 MOST_LETTERS: Final = 100
 """Dead letters that are named; all of them are counted."""
 _FILTERS: Final = (
@@ -59,6 +64,10 @@ class Examination:
     calls_total: int
     gates_total: int
     """Gates that wait for a decision."""
+    is_copy: bool = False
+    """Whether nothing is done in the database until somebody adopts it."""
+    was_taken_over: bool = False
+    """Whether another server took over since the database was adopted."""
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -66,6 +75,14 @@ class Examination:
         found = [
             (self.missing, f"the tables are not up to date: {', '.join(self.missing)} missing"),
             (self.newer, f"the tables are newer than this version: {', '.join(self.newer)}"),
+            (
+                self.is_copy,
+                "this database is a copy, in which nothing is done until oasflow db adopt",
+            ),
+            (
+                self.was_taken_over,
+                TAKEN_OVER,
+            ),
             (self.lacks, f"the role lacks {', '.join(self.lacks)}"),
             (
                 self.powers,
@@ -122,6 +139,8 @@ def _examine(connection: Rows, tenant: str | None) -> Examination:
     assert told is not None  # one row always
     ahead = (before + time.time()) / 2 - told["now"].timestamp()
     runs = _look_at_runs(connection, standing, tenant)
+    is_ready = standing.has_schema and standing.may_look and not standing.missing
+    home = read_home(connection) if is_ready else None
     return Examination(
         role=standing.role,
         database=standing.database,
@@ -137,6 +156,8 @@ def _examine(connection: Rows, tenant: str | None) -> Examination:
         calls=runs.calls,
         calls_total=runs.calls_total,
         gates_total=runs.gates_total,
+        is_copy=home is not None and home.is_copy,
+        was_taken_over=home is not None and home.was_taken_over,
     )
 
 

@@ -12,7 +12,7 @@ A surface makes one for each request: it lends the connections of `store`, and c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import timedelta
@@ -48,6 +48,7 @@ from cinatra_sdk.store.decisions.decision_entry import (
     make_role_rule,
 )
 from cinatra_sdk.store.decisions.decision_rows import open_gate
+from cinatra_sdk.store.evidence.reconciliation import Receipt, Reconciliation
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.pages import PAGE, GatePage, Page
 from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
@@ -345,6 +346,17 @@ class PersonStore(RunStore):
     def sweep(self, **_told: Unpack[SweepOptions]) -> SweptRuns:
         """Raises: `NotAllowed`: the host sweeps, and no person."""
         raise NotAllowed("a sweep is the work of the host", hint="sweep with the host's own store")
+
+    def reconcile(
+        self,
+        receipts: Iterable[Receipt] = (),  # noqa: ARG002 - nobody may
+        *,
+        tenant: str | None = None,  # noqa: ARG002 - nobody may
+    ) -> Reconciliation:
+        """Raises: `NotAllowed`: the host looks after its database, and no person."""
+        raise NotAllowed(
+            "to reconcile a database is the work of the host", hint="use the host's own store"
+        )
 
     def foretell_upgrades(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:  # noqa: ARG002 - see `upgrade`
         """Raises: `NotAllowed`, as `upgrade`."""

@@ -38,7 +38,7 @@ from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, read_actor
 from cinatra_sdk.store.async_twins import WORKERS, Threads, in_thread
-from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.database import Database, Durability
 from cinatra_sdk.store.decisions.decision_entry import (
     Decisions,
     Named,
@@ -96,6 +96,7 @@ class RunStore(RunUpgrader):
         lease: float = LEASE_SECONDS,
         retries: RetryPolicy | None = None,
         workers: int = WORKERS,
+        durability: Durability | None = None,
         **parts: Unpack[Parts],
     ) -> Self:
         """Open the store; creates its tables in the schema `oasflow`.
@@ -105,16 +106,21 @@ class RunStore(RunUpgrader):
         lease:   seconds after which others take over a run whose worker gives no sign of life.
         retries: which failed runs a sweep tries again, when and how often; None: `RetryPolicy()`.
         workers: runs that `awork` and its like work on at once, each in a thread; others wait.
+        durability: when a start, a decision or a stop is acknowledged: once it is on the disk of the
+                 server (`disk`), or of a synchronous standby, too (`standby`); None: OASFLOW_DURABILITY,
+                 else `disk`.
         parts:   the same as `host`, part by part: `platform`, `tools`, `env`, `settings`, `record`,
                  `allow`.
 
-        Raises: `StoreError` naming the database without its password; `PlaceholderRefused` for a
+        Raises: `StoreError` naming the database without its password, `NotReplicated` where a standby is
+        demanded and none is named; `PlaceholderRefused` for a
         name in `env` that the runtime reads itself; `TypeError` for a part that is given twice.
         """
         check_names(dsn=dsn)
         check_kinds(lease=lease, workers=workers)
         lent = join_parts(host, parts, "RunStore.open()")
-        return cls(Database.open(dsn), host=lent, lease=lease, retries=retries, workers=workers)
+        database = Database.open(dsn, durability=durability)
+        return cls(database, host=lent, lease=lease, retries=retries, workers=workers)
 
     @property
     def database(self) -> Database:

@@ -174,14 +174,15 @@ _COMMANDS: Final = {
     "show": "runs", "resume": "run", "stop": "stop", "draw": "flow_forms", "diff": "flow_reports",
     "explain": "flow_reports", "ir": "flow_forms", "deps": "agent_package", "emit": "flow_forms",
     "wire-context": "agent_package", "records": "governance", "replay": "governance", "doctor": "database",
-    "upgrade": "upgrade", "verify": "upgrade", "version": "",
+    "upgrade": "upgrade", "verify": "upgrade", "reconcile": "recovery", "erase": "recovery",
+    "version": "",
 }  # fmt: skip
 """Each command, and the module of `cli/commands/` with a function of its name; empty: this module."""
 _GROUPS: Final = {
     "db": (
         "database",
         "The local PostgreSQL server, and the tables of any database.",
-        ("start", "stop", "status", "url", "migrate", "archive"),
+        ("start", "stop", "status", "url", "migrate", "archive", "adopt", "disown"),
     ),
     "packs": ("governance", "Packs of governed runs, in the database.", ("publish", "list")),
     "memory": (

@@ -85,6 +85,7 @@ def test_the_matrix_has_every_method_that_names_a_run(methods: Any) -> None:
         "upgrade",
         "foretell_upgrades",
         "lend_signer",
+        "reconcile",
     }
     assert public - twins - others == set(methods) - {"parent"}
 

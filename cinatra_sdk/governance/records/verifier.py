@@ -41,6 +41,13 @@ MANIFEST = {
 OLD_MANIFEST = {"records", "heads", "lines_sha256"}
 UNREADABLE = "unreadable"
 """Of a manifest, where rows of the export are no records: their numbers, by run."""
+ERASED = "erased"
+"""Of a record, and of a transcript, whose content was erased with a person's values: its place, its hash and its
+signature stay.  Of a manifest: the numbers of such records, by run."""
+OF_ERASED = {
+    "record_id", "sequence", "status", "corrects", "previous_record_hash", "record_hash", "signature",
+    ERASED,
+}  # fmt: skip
 READ = ("record", "transcript")
 """Members of a line that are JSON objects, or the text of what cannot be read."""
 ENDS = ("DECIDED", "REJECTED", "ESCALATED", "CLOSED")
@@ -91,6 +98,8 @@ class Verified:
     ended: dict[str, bool] = field(default_factory=dict)
     unreadable: dict[str, list[Any]] = field(default_factory=dict)
     """Numbers of the rows of each run that are no records."""
+    erased: dict[str, list[Any]] = field(default_factory=dict)
+    """Numbers of the records of each run whose content, or whose transcript, was erased."""
     kids: dict[str, str] = field(default_factory=dict)
     """With which something is signed, and how."""
     said: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -174,17 +183,14 @@ def check_line(found: Verified, line: dict[str, Any], at: int) -> Iterator[str]:
         if name not in LINE and name != "transcript"
     )
     name = show(record.get("record_id"))
-    if record.get("record_hash") != hash_of(
-        {key: one for key, one in record.items() if key not in LEFT_OUT}
-    ):
-        yield f"record {name} is not what was hashed"
+    yield from check_content(found, line, record)
     named = re.fullmatch(r"dr_(.+)_([0-9]+)", str(record.get("record_id")), re.DOTALL)
     if named and named[1] != run:
         yield f"record {name} is of another run than {show(run)}"
     elif line.get("format") == FORMAT and (not named or named[2] != str(seq)):
         yield f"record {name} is not named by its run and its number {show(seq)}"
     yield from check_place(found, line, record)
-    if "corrects" in record:
+    if "corrects" in record and not is_erased(record):
         found.corrections.append(describe_correction(record))
     found.records += 1
     signature = record.get("signature")
@@ -210,6 +216,24 @@ def describe_correction(record: dict[str, Any]) -> str:
     return f"record {show(record.get('record_id'))} corrects {show(record['corrects'])}, a person's word: {word}"
 
 
+def check_content(found: Verified, line: dict[str, Any], record: dict[str, Any]) -> Iterator[str]:
+    """Whether a record is what was hashed.  Of an erased one the hash is left, and what follows it."""
+    name = show(record.get("record_id"))
+    if is_erased(record) or is_erased(line.get("transcript")):
+        found.erased.setdefault(line["run_id"], []).append(line.get("seq"))
+    if is_erased(record):
+        if set(record) - OF_ERASED:
+            yield f"record {name} counts as erased, and has content"
+    elif record.get("record_hash") != hash_of(
+        {key: one for key, one in record.items() if key not in LEFT_OUT}
+    ):
+        yield f"record {name} is not what was hashed"
+
+
+def is_erased(value: Any) -> bool:
+    return isinstance(value, dict) and value.get(ERASED) is True
+
+
 def check_place(found: Verified, line: dict[str, Any], record: dict[str, Any]) -> Iterator[str]:
     """Whether a record follows the one before it, and was made from what stands beside it."""
     run, seq, name = line["run_id"], line.get("seq"), show(record.get("record_id"))
@@ -230,7 +254,7 @@ def check_place(found: Verified, line: dict[str, Any], record: dict[str, Any]) -
         found.transcripts += 1
         refs = record.get("inputs_refs")
         named = refs.get("transcript") if isinstance(refs, dict) else None
-        if named != hash_of(line["transcript"]):
+        if not is_erased(line["transcript"]) and named != hash_of(line["transcript"]):
             yield f"the transcript of record {name} is not the one that it was made from"
 
 
@@ -291,7 +315,7 @@ def check_end(
     is_new = "format" in manifest
     if is_new and manifest["format"] != FORMAT:
         yield f"the export is of the format {show(manifest['format'])}, and not of {FORMAT}"
-    odd = sorted((set(manifest) - {UNREADABLE}) ^ (MANIFEST if is_new else OLD_MANIFEST))
+    odd = sorted((set(manifest) - {UNREADABLE, ERASED}) ^ (MANIFEST if is_new else OLD_MANIFEST))
     if odd:
         yield f"the manifest lacks, or has too much: {show(', '.join(odd))}"
     if manifest.get("format") == FORMAT:
@@ -317,6 +341,8 @@ def check_manifest(found: Verified, manifest: dict[str, Any], digest: str) -> It
         "without_end": (found.without_end, "the manifest names other runs without an end"),
         UNREADABLE: (found.unreadable, "the manifest names other rows that cannot be read"),
     }
+    if write_canonical(manifest.get(ERASED, {})) != write_canonical(found.erased):
+        yield "the manifest names other records that were erased"
     for name, (value, problem) in made.items():
         if name in manifest and write_canonical(manifest[name]) != write_canonical(value):
             yield problem
@@ -374,6 +400,11 @@ def describe(found: Verified) -> list[str]:
         about += f", written {show(manifest['made_at'])}"
     told = [f"run {show(run)} has no record of its end" for run in found.without_end]
     told += found.corrections
+    told += [
+        f"of run {show(run)}, the content of record {', '.join(map(show, numbers))} was erased: its place, its "
+        "hash and its signature are all that is left to check"
+        for run, numbers in found.erased.items()
+    ]
     if found.problems:
         return [f"{about}: {count(len(found.problems), 'problem')}", *told]
     open_ = list(list_unproved(found))

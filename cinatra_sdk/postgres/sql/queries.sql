@@ -943,6 +943,121 @@ order by r.updated_at, r.run_id limit %(limit)s;
 select checkpoints, blobs, writes, results
 from oasflow_archive_run(%(run_id)s, %(tenant)s, %(by)s, %(dead_letters)s);
 
+-- name: list_disagreements
+-- Rows of a run that do not agree with each other: calls that a person approved and that no decision in their
+-- run precedes, decided gates without a decision, decisions that nobody carried out and nobody works on, and
+-- calls of which nobody knows.
+with found as (
+    select 'effect without decision' as kind, e.run_id, e.key as name, e.tenant,
+           concat_ws(' ', nullif(e.capability, ''), e.path) as what, e.begun_at as at
+    from effects e
+    where e.shown_sha256 <> '' and not exists (
+        select from decisions d
+        where d.run_id = e.run_id and d.kind = 'approved'
+          and d.decided_at <= coalesce(e.ended_at, clock_timestamp()))
+    union all
+    select 'gate without decision', g.run_id, g.gate_id, g.tenant, '', g.settled_at
+    from gates g
+    where g.state = 'decided' and not exists (
+        select from decisions d
+        where (d.run_id, d.gate_id, d.payload_sha256) = (g.run_id, g.gate_id, g.payload_sha256))
+    union all
+    select 'decision not carried out', g.run_id, g.gate_id, g.tenant, d.decided_by, d.decided_at
+    from gates g join runs r using (run_id) join work w using (run_id)
+    join decisions d using (run_id, gate_id, payload_sha256)
+    where g.state = 'decided' and g.fence > 0 and r.status = 'waiting'
+      and (w.lease_until is null or w.lease_until < clock_timestamp())
+    union all
+    select 'effect unknown', e.run_id, e.key, e.tenant,
+           concat_ws(' ', nullif(e.capability, ''), e.path), e.begun_at
+    from effects e join runs r using (run_id)
+    where e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
+      and r.archived_at is null
+)
+select kind, run_id, name, what, at from found
+where %(tenant)s::text is null or tenant = %(tenant)s
+order by kind, at, run_id, name limit %(limit)s;
+
+-- name: list_unknown_receipts
+-- Of what others know, that of which nothing is here; a call may be named by its key alone.
+with asked as materialized (
+    select * from rows from (
+        unnest(%(kinds)s::text[]), unnest(%(run_ids)s::text[]), unnest(%(names)s::text[]))
+    with ordinality as asked (kind, run_id, name, place)
+),
+keys as materialized (
+    select e.key from effects e
+    where e.key = any (select a.name from asked a where a.kind = 'effect' and a.run_id = '')
+      and (%(tenant)s::text is null or e.tenant = %(tenant)s)
+)
+select a.place from asked a
+left join runs r on r.run_id = a.run_id and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+where not case a.kind
+    when 'start' then r.run_id is not null
+    when 'decision' then r.run_id is not null and exists (
+        select from decisions d
+        where (d.run_id, d.gate_id) = (r.run_id, a.name) and d.kind <> 'auto_skipped')
+    when 'settlement' then r.run_id is not null and exists (
+        select from settlements s where (s.run_id, s.key) = (r.run_id, a.name))
+    when 'effect' then case when a.run_id = '' then exists (select from keys k where k.key = a.name)
+        else r.run_id is not null and exists (
+            select from effects e where (e.run_id, e.key) = (r.run_id, a.name)) end
+    end
+order by a.place;
+
+-- name: list_receipts
+-- What this database knows to have happened, for another one that is to know it, too.
+with since as (select clock_timestamp() - %(newer_than)s::interval as at)
+select 'start' as kind, r.run_id, '' as name, r.started_by as by, r.created_at as at
+from runs r, since
+where (%(tenant)s::text is null or r.tenant = %(tenant)s) and (since.at is null or r.created_at > since.at)
+union all
+select 'decision', d.run_id, d.gate_id, d.decided_by, d.decided_at from decisions d, since
+where d.kind <> 'auto_skipped' and (%(tenant)s::text is null or d.tenant = %(tenant)s)
+  and (since.at is null or d.decided_at > since.at)
+union all
+select 'settlement', s.run_id, s.key, s.settled_by, s.settled_at from settlements s, since
+where (%(tenant)s::text is null or s.tenant = %(tenant)s) and (since.at is null or s.settled_at > since.at)
+union all
+select 'effect', e.run_id, e.key, e.capability, e.begun_at from effects e, since
+where (%(tenant)s::text is null or e.tenant = %(tenant)s) and (since.at is null or e.begun_at > since.at);
+
+-- name: list_unended
+-- Of these runs, those that have not ended, or that somebody has at this moment.
+select r.run_id from runs r join work w using (run_id)
+where r.run_id = any(%(run_ids)s::text[])
+  and (r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
+       or w.lease_until > clock_timestamp())
+order by r.run_id;
+
+-- name: list_columns
+-- The columns of the store's tables; a key is one that others refer to, or by which a row is told from others.
+select c.relname as tab, a.attname as name, format_type(a.atttypid, a.atttypmod) as kind,
+       a.atttypid in ('text'::regtype, 'varchar'::regtype, 'json'::regtype, 'jsonb'::regtype,
+                      'bytea'::regtype, 'text[]'::regtype) as holds_text,
+       a.attidentity <> '' or a.attgenerated <> ''
+       or (c.relname, a.attname) = ('flows', 'source')
+       or exists (select from pg_index i where i.indrelid = c.oid and i.indisunique
+                  and a.attnum = any(i.indkey))
+       or exists (select from pg_constraint k where k.contype = 'f'
+                  and (k.conrelid = c.oid and a.attnum = any(k.conkey)
+                       or k.confrelid = c.oid and a.attnum = any(k.confkey))) as is_key
+from pg_class c join pg_attribute a on a.attrelid = c.oid
+where c.relnamespace = 'oasflow'::regnamespace and c.relkind in ('r', 'p')
+  and a.attnum > 0 and not a.attisdropped
+order by c.relname, a.attnum;
+
+-- name: list_triggers
+-- Those of the store's tables that are on, and how.
+select c.relname as tab, t.tgname as trigger, t.tgenabled as enabled
+from pg_trigger t join pg_class c on c.oid = t.tgrelid
+where c.relnamespace = 'oasflow'::regnamespace and not t.tgisinternal and t.tgenabled <> 'D'
+order by c.relname, t.tgname;
+
+-- name: insert_erasure
+insert into erasures (token, erased_by, reason, runs, changed)
+values (%(token)s, %(by)s, %(reason)s, %(runs)s, %(changed)s);
+
 -- name: release_claim
 -- The run is nobody's again, and stands as it did.
 update work set worker = '', backend_pid = null, lease_until = null
@@ -991,6 +1106,29 @@ select case when coalesce(current_setting('transaction_timeout', true), '0') <> 
             then set_config('transaction_timeout', '0', false) end as time,
        case when current_setting('synchronous_commit') in ('off', 'local')
             then set_config('synchronous_commit', 'on', false) end as commits;
+
+-- name: load_home
+-- Where the database lives, and where it is.
+select oasflow_is_copy() as is_copy, current_database()::text as database, h.why, h.by_whom, h.at,
+       h.timeline, here.timeline as timeline_now
+from oasflow_here() as here
+left join lateral (select * from homes order by number desc limit 1) as h on true;
+
+-- name: adopt_home
+insert into homes (system_identifier, database_oid, timeline, why, by_whom)
+select h.system_identifier, h.database_oid, coalesce(h.timeline, 0), 'adopted', %(by)s
+from oasflow_here() as h;
+
+-- name: disown_home
+insert into homes (system_identifier, database_oid, timeline, why, by_whom)
+select null, 0, coalesce(h.timeline, 0), 'disowned', %(by)s from oasflow_here() as h;
+
+-- name: load_durability
+-- What the session demands of a commit, and what the server can do.
+select coalesce(current_setting('oasflow.durability', true), '') as demanded,
+       current_setting('synchronous_commit') as commits, pg_is_in_recovery() as in_recovery,
+       current_setting('synchronous_standby_names') <> '' as standbys,
+       current_database()::text as database;
 
 -- name: look_around
 -- What is there, and what the role of this connection may do about it; changes nothing.

@@ -103,3 +103,7 @@ grant insert (run_id, seq, tenant, record_id, status, run_status, record, record
     on oasflow.decision_records to {role};
 grant insert (proposal_id, run_id, tenant, proposal) on oasflow.memory_proposals to {role};
 grant insert (proposal_id, verdict, reviewed_by, reason) on oasflow.memory_reviews to {role};
+
+-- Where the database lives, and what was erased, the owner of the tables says.
+grant select on oasflow.homes to {role};
+grant select on oasflow.erasures to {role};

@@ -1,7 +1,9 @@
-"""Decision records, packs and proposals of memory in the database.
+"""Decision records, packs and proposals of memory in the database; what was lost, and what is erased.
 
 record_writer.py       decision records, written in the transaction of the change that they record
 decision_records.py    `DecisionRecords`: pages, corrections, exports, for auditors
 governance_sources.py  `StoredPacks`: published packs; attached files and pinned artifacts as evidence
 memory_proposals.py    `MemoryProposals`: what runs propose to remember
+reconciliation.py      what a failover lost: rows compared with what others know
+erasure.py             a person's values erased, with all chains still valid
 """

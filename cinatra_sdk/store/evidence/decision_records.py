@@ -31,7 +31,15 @@ from cinatra_sdk.governance.records.record_maker import (
     seal_record,
 )
 from cinatra_sdk.governance.records.story import NAMED, join_calls, list_ledger_calls, read_story
-from cinatra_sdk.governance.records.verifier import ENDS, FORMAT, READ, SIGNED_AS, is_end
+from cinatra_sdk.governance.records.verifier import (
+    ENDS,
+    ERASED,
+    FORMAT,
+    READ,
+    SIGNED_AS,
+    is_end,
+    is_erased,
+)
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
@@ -79,6 +87,8 @@ class ExportTally:
     ended: dict[str, bool] = field(default_factory=dict)
     unreadable: dict[str, list[int]] = field(default_factory=dict)
     """Numbers of the rows of each run that no reader can make into a record."""
+    erased: dict[str, list[int]] = field(default_factory=dict)
+    """Numbers of the records of each run whose content, or whose transcript, was erased."""
     _digest: Any = field(default_factory=hashlib.sha256, repr=False)
 
     @property
@@ -102,6 +112,8 @@ class ExportTally:
             made["transcript"] = _read_json(row["transcript"])
         if not all(isinstance(made.get(name, {}), dict) for name in READ):
             self.unreadable.setdefault(run, []).append(row["seq"])
+        if is_erased(made["record"]) or is_erased(made.get("transcript")):
+            self.erased.setdefault(run, []).append(row["seq"])
         line = _write_line(made)
         self._digest.update(line.encode())
         self.records += 1
@@ -129,6 +141,8 @@ class ExportTally:
         }
         if self.unreadable:
             manifest["unreadable"] = self.unreadable
+        if self.erased:
+            manifest[ERASED] = self.erased
         last: dict[str, Any] = {"manifest": manifest}
         if signer is not None:
             last["signature"] = signer.sign(SIGNED_AS + hash_of(manifest)).to_json()

@@ -1,9 +1,9 @@
-"""Settling a call, stopping a run, and archiving a run that has ended."""
+"""Settling a call, stopping a run, archiving a run that has ended, and comparing rows after a failover."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final, TypedDict
@@ -23,6 +23,7 @@ from cinatra_sdk.runs import Run
 from cinatra_sdk.store.arguments import check_arguments, check_names, check_reason, read_actor
 from cinatra_sdk.store.async_twins import in_thread
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.evidence.reconciliation import Receipt, Reconciliation, reconcile
 from cinatra_sdk.store.evidence.record_writer import follow_record
 from cinatra_sdk.store.runs.lists import RunReader
 from cinatra_sdk.store.runs.run_rows import load_row, refuse_ended, run_of
@@ -270,9 +271,22 @@ class RunKeeper(RunReader):
         """Of many at once: the host itself archives what it likes."""
         return True
 
+    def reconcile(
+        self, receipts: Iterable[Receipt] = (), *, tenant: str | None = None
+    ) -> Reconciliation:
+        """Compare what the rows say with each other, and with what others know (`receipts`), after a
+        failover or a restore.  Changes nothing.
+
+        receipts: from `cinatra_sdk.store`: `list_receipts` (the database before),
+        `read_receipts` (a file).  Raises: `StoreError`.
+        """
+        check_names(tenant=tenant)
+        return reconcile(self._database, receipts=receipts, tenant=tenant)
+
     asettle = in_thread(settle)
     astop = in_thread(stop)
     aarchive = in_thread(archive)
+    areconcile = in_thread(reconcile)
 
 
 def _read_outputs(happened: bool, value: Mapping[str, Any] | None) -> Mapping[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 from rich.text import Text
@@ -187,6 +187,75 @@ def archive(
     if left:
         terminal.show(f"{left} left, because their rows are damaged")
     return Exit.OK
+
+
+def adopt(
+    by: Annotated[
+        str,
+        typer.Option("--as", metavar="NAME", help="Who says so; default: your user name."),
+    ] = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Say that a restored or cloned database takes the place of the original: its runs go on here.
+
+    Until then a copy can be read, and nothing is done in it.  As the role that owns the tables.
+    Make sure that the original runs no more: both would send.  Also after a failover that was looked into,
+    so that the next one is noticed.
+    """
+    return _settle_home("adopt", by, db, as_json)
+
+
+def disown(
+    by: Annotated[
+        str,
+        typer.Option("--as", metavar="NAME", help="Who says so; default: your user name."),
+    ] = "",
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Say that a database is a copy: nothing is done in it until somebody adopts it.
+
+    For a copy of a server's files (a base backup, a snapshot), which cannot be told from the original, before
+    anything opens it.  As the role that owns the tables.
+    """
+    return _settle_home("disown", by, db, as_json)
+
+
+def _settle_home(act: Literal["adopt", "disown"], by: str, db: str, as_json: bool) -> Exit:
+    from cinatra_sdk.postgres import home
+    from oas_compiler.cli.host import resources
+
+    terminal, who = Terminal.open(as_json=as_json), resources.person(by)
+    address = find_owner(db)
+    found = home.adopt(address, by=who) if act == "adopt" else home.disown(address, by=who)
+    terminal.data(
+        {
+            "database": found.database,
+            "is_copy": found.is_copy,
+            "by": found.by,
+            "timeline": found.timeline,
+        },
+        of_run=True,
+    )
+    name = clean(found.database)
+    terminal.show(
+        f"the database {name} is a copy, in which nothing is done until oasflow db adopt"
+        if found.is_copy
+        else f"the database {name} lives here, and its runs go on here"
+    )
+    return Exit.OK
+
+
+def find_owner(db: str) -> str:
+    """The address of the role that owns the tables: `--db`, DATABASE_URL, else of the local server, which is
+    started.  Raises: `Halt`.
+    """
+    address = db or os.environ.get("DATABASE_URL", "")
+    if address:
+        return address
+    _call_local_server(lambda server: server.start())
+    return _find_owner_address()
 
 
 def _print_sql(terminal: Terminal, role: str) -> Exit:
@@ -433,6 +502,7 @@ def _record(found: Examination, whole: Mapping[str, GivenOptions]) -> dict[str, 
             "lacks": list(found.lacks),
             "could_rewrite": list(found.powers),
         },
+        "home": {"is_copy": found.is_copy, "was_taken_over": found.was_taken_over},
         "due": dict(found.due),
         "dead_letters": {
             "total": found.dead_letters_total,

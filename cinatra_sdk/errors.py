@@ -26,6 +26,7 @@ Error tree
         StoreError                  the database, named without its password
             RunNotFound
             RunExists               another run has the id that a new run was to have
+            GateNotFound            the run has not asked this at a gate
             GateUnreadable          a stored gate was damaged, or made by another version
             NotConfigured                   the run needs a setting that this process lacks
             RunBusy                 another process is working on the run right now
@@ -58,6 +59,7 @@ __all__ = [
     "ForkRefused",
     "GateChanged",
     "GateClosed",
+    "GateNotFound",
     "GateUnreadable",
     "HostRefused",
     "InputInvalid",
@@ -298,6 +300,12 @@ class RunExists(StoreError):
     """Another run has the id that a new run was to have; nothing was stored."""
 
     code = "run_exists"
+
+
+class GateNotFound(StoreError):
+    """The run has not asked this at a gate: it has no such gate, or the gate has shown something else."""
+
+    code = "gate_not_found"
 
 
 class GateUnreadable(StoreError, ValueError):

@@ -33,7 +33,7 @@ PUBLIC = {
     "cinatra_sdk": """
         AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch Decision EffectDiffers
         EffectRefused EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged
-        FlowError ForkRefused Gate GateChanged GateClosed GateUnreadable GovernedState
+        FlowError ForkRefused Gate GateChanged GateClosed GateNotFound GateUnreadable GovernedState
         HostContext HostParts HostRefused HttpPlatform InputInvalid KindRefused LimitExceeded
         NodeFailed NotAllowed NotConfigured PlaceholderRefused Platform PlatformError PolicyInvalid ProcessEnding Run
         RunBusy RunEnded RunExists RunNotCompleted RunNotEnded RunNotFound RunStore ShownDiffers
@@ -41,11 +41,11 @@ PUBLIC = {
         host_context
     """,
     "cinatra_sdk.api": """
-        ACTIONS API_VERSION Action ActionSubject CallJson ChosenJson DecisionJson
+        ACTIONS API_VERSION Action ActionSubject AskedGateJson CallJson ChosenJson DecisionJson
         DecisionPageJson ErrorJson EventJson EventListJson GateJson HTTP_ERRORS HttpError
         MayPolicy MayRule ModelUsageJson NeedJson NeedPageJson OpenGateJson PageEndJson
         Person Proof RunJson RunPageJson RunSummaryJson SHAPES SettlementJson WaitJson
-        WholeRunJson make_call make_chosen make_decision make_decision_page make_error
+        WholeRunJson make_asked_gate make_call make_chosen make_decision make_decision_page make_error
         make_event make_event_list make_gate make_need make_need_page make_open_gate
         make_page_end make_run make_run_page make_run_summary make_settlement make_usage
         make_wait make_whole_run may schema_of status_of
@@ -83,7 +83,7 @@ PUBLIC = {
     "cinatra_sdk.errors": """
         AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch EffectDiffers EffectRefused
         EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged FlowError
-        ForkRefused GateChanged GateClosed GateUnreadable HostRefused InputInvalid KindRefused
+        ForkRefused GateChanged GateClosed GateNotFound GateUnreadable HostRefused InputInvalid KindRefused
         LimitExceeded NodeFailed NotAllowed NotConfigured PlaceholderRefused PolicyInvalid ProcessEnding RunBusy RunEnded RunExists
         RunNotCompleted RunNotEnded RunNotFound ShownDiffers StoreError StoreUnreachable
         ValueRefused
@@ -131,7 +131,7 @@ PUBLIC = {
         platform_from
     """,
     "cinatra_sdk.store": """
-        Archived ArtifactStore AttachmentStore Database DecisionRecords EffectRecord
+        Archived ArtifactStore AskedGate AttachmentStore Database DecisionRecords EffectRecord
         GateDecision MemoryProposals OpenGate Page PersonStore RetryPolicy RunStore StoredPacks StoredParent
         SweptRun migrate stored_evidence
     """,

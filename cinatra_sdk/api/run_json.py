@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.outside.models.totals import ModelUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.artifacts.selections import ChosenContext
+    from cinatra_sdk.store.decisions.asked_gates import AskedGate
     from cinatra_sdk.store.decisions.decision_rows import GateDecision
     from cinatra_sdk.store.pages import Page
     from cinatra_sdk.store.runs.needs import NeedPage
@@ -165,6 +166,24 @@ class DecisionJson(TypedDict):
     """Of the approval policy in force."""
     unreadable: NotRequired[list[str]]
     """What is wrong with an answer that cannot be read; only where there is something."""
+
+
+@with_config(DESCRIBED)
+class AskedGateJson(GateJson):
+    """A visit of a gate with what it showed, open or decided, and what became of it."""
+
+    run: str
+    flow: str
+    tenant: str
+    started_by: str
+    state: Literal["open", "decided", "closed"]
+    """`closed`: it takes no decision any more, because its run ended or went another way."""
+    opened_at: str | None
+    settled_at: str | None
+    """When it was decided or closed."""
+    decision: DecisionJson | None
+    others: list[str]
+    """Hashes of what else it showed at the same visit, the oldest first."""
 
 
 @with_config(DESCRIBED)
@@ -385,6 +404,21 @@ def make_decision(row: GateDecision) -> DecisionJson:
     if row.unreadable:
         made["unreadable"] = list(row.unreadable)
     return made
+
+
+def make_asked_gate(asked: AskedGate) -> AskedGateJson:
+    return {
+        **make_gate(asked.gate),
+        "run": asked.run_id,
+        "flow": asked.flow,
+        "tenant": asked.tenant,
+        "started_by": asked.started_by,
+        "state": asked.state,
+        "opened_at": format_time(asked.opened_at),
+        "settled_at": format_time(asked.settled_at),
+        "decision": None if asked.decision is None else make_decision(asked.decision),
+        "others": list(asked.others),
+    }
 
 
 def make_chosen(one: ChosenContext) -> ChosenJson:

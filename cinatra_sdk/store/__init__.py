@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
     from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore, StoredParent
     from cinatra_sdk.store.database import Database
+    from cinatra_sdk.store.decisions.asked_gates import AskedGate
     from cinatra_sdk.store.decisions.decision_rows import GateDecision
     from cinatra_sdk.store.evidence.decision_records import DecisionRecords
     from cinatra_sdk.store.evidence.governance_sources import StoredPacks, stored_evidence
@@ -46,6 +47,7 @@ _LATER: Final = {
     "RetryPolicy": "store.runs.retries",
     "SweptRun": "store.runs.retries",
     "Archived": "store.runs.upkeep",
+    "AskedGate": "store.decisions.asked_gates",
     "GateDecision": "store.decisions.decision_rows",
     "EffectRecord": "store.runs.run_events",
     "OpenGate": "store.pages",
@@ -67,6 +69,7 @@ __all__ = [
     "RetryPolicy",
     "SweptRun",
     "Archived",
+    "AskedGate",
     "GateDecision",
     "EffectRecord",
     "OpenGate",

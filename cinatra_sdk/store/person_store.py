@@ -411,6 +411,7 @@ class PersonStore(RunStore):
     # ------------------------------------------------------------------ seeing
 
     get = _after_seeing(RunStore.get)
+    gate = _after_seeing(RunStore.gate)
     decisions = _after_seeing(RunStore.decisions)
     decisions_page = _after_seeing(RunStore.decisions_page)
     effects = _after_seeing(RunStore.effects)

@@ -23,7 +23,9 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
     """Each method that names a run, called for the run of one tenant in the name of another."""
     return {
         "get": lambda store, run, tenant: store.get(run, tenant=tenant),
+        "gate": lambda store, run, tenant: store.gate(run, "a", tenant=tenant),
         "find": lambda store, run, tenant: store.find(run, tenant=tenant),
+        "verify": lambda store, run, tenant: store.verify(run, tenant=tenant),
         "questions": lambda store, run, tenant: store.questions(run, tenant=tenant),
         "decisions": lambda store, run, tenant: store.decisions(run, tenant=tenant),
         "decisions_page": lambda store, run, tenant: store.decisions_page(run, tenant=tenant),
@@ -81,6 +83,8 @@ def test_the_matrix_has_every_method_that_names_a_run(methods: Any) -> None:
         "needs",
         "flow_names",
         "sweep",
+        "upgrade",
+        "foretell_upgrades",
         "lend_signer",
     }
     assert public - twins - others == set(methods) - {"parent"}

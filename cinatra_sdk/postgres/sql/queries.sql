@@ -793,6 +793,19 @@ left join lateral (select gate_id, kind, decided_by, decided_at from decided
 select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s
 order by decided_at desc limit 1;
 
+-- name: load_asked_gates
+-- Whatever a gate showed at one visit, the oldest first; what waits is the last.
+select gate_id, payload_sha256, interrupt, payload, response_schema, state, opened_at, settled_at
+from gates where run_id = %(run_id)s and gate_id = %(gate_id)s
+order by state = 'open', opened_at, payload_sha256;
+
+-- name: list_asked_gates
+select distinct gate_id from gates where run_id = %(run_id)s order by gate_id;
+
+-- name: load_decisions_of_gate
+select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s
+order by decided_at, payload_sha256;
+
 -- name: list_decisions
 -- In their order, after a place in it; limit null: all.
 select * from decisions

@@ -24,6 +24,7 @@ from cinatra_sdk.runs import Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, check_word
 from cinatra_sdk.store.async_twins import Threads, in_thread
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.decisions.asked_gates import AskedGate, load_asked_gate
 from cinatra_sdk.store.decisions.decision_rows import GateDecision, describe_decision
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_answer_rules
 from cinatra_sdk.store.pages import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
@@ -231,6 +232,17 @@ class RunReader:
             unreadable=[problem for _, problems in found for problem in problems],
             next=following,
         )
+
+    def gate(
+        self, run_id: str, gate_id: str, shown: str | None = None, *, tenant: str | None = None
+    ) -> AskedGate:
+        """One gate as it was asked, open or decided, also of a run that has ended or is archived.
+
+        shown: the hash of what it showed, or its first letters; None: what it showed last.
+
+        Raises: `RunNotFound`; `GateNotFound` where the run has not asked this; `GateUnreadable`.
+        """
+        return load_asked_gate(self._database, run_id, gate_id, shown, tenant=tenant)
 
     def needs(self, **wanted: Unpack[NeedFilter]) -> NeedPage:
         """What needs a person: gates to decide, calls to settle, failed runs to resume.
@@ -497,6 +509,7 @@ class RunReader:
     aget = in_thread(get)
     apage = in_thread(page)
     agates = in_thread(gates)
+    agate = in_thread(gate)
     aneeds = in_thread(needs)
     alist = in_thread(list)  # noqa: A003 - the method above
     aflow_names = in_thread(flow_names)

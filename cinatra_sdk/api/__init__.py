@@ -49,8 +49,6 @@ if TYPE_CHECKING:
         ActionSubject,
         MayPolicy,
         MayRule,
-        Person,
-        Proof,
         may,
     )
     from cinatra_sdk.api.run_json import (
@@ -64,6 +62,7 @@ if TYPE_CHECKING:
         ModelUsageJson,
         NeedPageJson,
         PageEndJson,
+        PersonJson,
         RunJson,
         RunPageJson,
         RunSummaryJson,
@@ -85,6 +84,7 @@ if TYPE_CHECKING:
         make_usage,
         make_whole_run,
     )
+    from cinatra_sdk.governed.person import Person, PersonRecord, Proof
 
 _LATER: Final = {
     "ACTIONS": "api.permission",
@@ -108,8 +108,10 @@ _LATER: Final = {
     "NeedPageJson": "api.run_json",
     "OpenGateJson": "api.gate_json",
     "PageEndJson": "api.run_json",
-    "Person": "api.permission",
-    "Proof": "api.permission",
+    "Person": "governed.person",
+    "PersonJson": "api.run_json",
+    "PersonRecord": "governed.person",
+    "Proof": "governed.person",
     "RunJson": "api.run_json",
     "RunPageJson": "api.run_json",
     "RunSummaryJson": "api.run_json",
@@ -166,6 +168,8 @@ __all__ = [
     "OpenGateJson",
     "PageEndJson",
     "Person",
+    "PersonJson",
+    "PersonRecord",
     "Proof",
     "RunJson",
     "RunPageJson",

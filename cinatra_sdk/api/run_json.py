@@ -31,6 +31,7 @@ from cinatra_sdk.data.text.person_texts import recorded_name
 
 if TYPE_CHECKING:
     from cinatra_sdk.events import RunEvent
+    from cinatra_sdk.governed.person import PersonRecord
     from cinatra_sdk.outside.models.totals import ModelUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.artifacts.selections import ChosenContext
@@ -42,11 +43,28 @@ if TYPE_CHECKING:
 
 
 @with_config(DESCRIBED)
+class PersonJson(TypedDict):
+    """Who did something, what was proved of them, and by which way they came."""
+
+    name: str
+    """Empty where no name was given."""
+    sub: str
+    """The id that the issuer gives them; empty, as all below, where a name alone was given."""
+    issuer: str
+    kind: Literal["", "person", "service"]
+    proof: str
+    """`host`, `terminal`, `loopback`, `session`, `token` or `header`."""
+    channel: str
+    """Such as `inbox` or `command-line`; empty where nobody said."""
+
+
+@with_config(DESCRIBED)
 class StopJson(TypedDict):
     """Who stopped a run, when and why."""
 
     by: str
     """The person; empty where no name was given."""
+    person: PersonJson
     at: str | None
     reason: str
 
@@ -66,6 +84,7 @@ class RunJson(TypedDict):
     tenant: str
     started_by: str
     """The person; empty where no name was given."""
+    starter: PersonJson
     owner: str
     """The person or agent whose run it is; empty where nobody said."""
     session: str
@@ -156,6 +175,7 @@ class DecisionJson(TypedDict):
     decision: Literal["approved", "rejected", "denied", "auto_skipped"]
     by: str
     """The person; `policy` where no person was asked."""
+    person: PersonJson
     at: str | None
     reason: str
     answer: dict[str, JsonValue]
@@ -235,6 +255,7 @@ class SettlementJson(TypedDict):
     path: str
     happened: bool
     by: str
+    person: PersonJson
     reason: str
     at: str
     value: dict[str, JsonValue] | None
@@ -290,6 +311,7 @@ def make_run(run: Run) -> RunJson:
         "digest": run.digest,
         "tenant": run.tenant,
         "started_by": run.started_by,
+        "starter": make_person(run.starter),
         "owner": run.owner,
         "session": run.session,
         "parent": run.parent or None,
@@ -361,12 +383,24 @@ def list_needs(run: Run, unknown: Sequence[str] = ()) -> list[tuple[NeedKindJson
     return needs
 
 
+def make_person(person: PersonRecord) -> PersonJson:
+    return {
+        "name": person.name,
+        "sub": person.sub,
+        "issuer": person.issuer,
+        "kind": person.kind,
+        "proof": person.proof,
+        "channel": person.channel,
+    }
+
+
 def make_stop(run: Run) -> StopJson | None:
     """None for a run that was not stopped."""
     if run.status != "stopped":
         return None
     return {
         "by": recorded_name(run.stopped_by),
+        "person": make_person(run.stopper),
         "at": format_time(run.updated_at),
         "reason": run.stop_reason,
     }
@@ -395,6 +429,7 @@ def make_decision(row: GateDecision) -> DecisionJson:
         "step": row.step,
         "decision": row.kind,
         "by": recorded_name(row.decided_by),
+        "person": make_person(row.person),
         "at": format_time(row.decided_at),
         "reason": row.reason,
         "answer": dict(row.answer),
@@ -460,6 +495,7 @@ def make_settlement(word: Settlement) -> SettlementJson:
         "path": word.path,
         "happened": word.happened,
         "by": word.by,
+        "person": make_person(word.person),
         "reason": word.reason,
         "at": word.at.isoformat(timespec="milliseconds"),
         "value": None if word.value is None else dict(word.value),

@@ -9,6 +9,7 @@ work/           one worker at a time on a run: lock, lease, fence, checkpoints
 artifacts/      artifacts, attached files, saved objects, selections
 evidence/       decision records, packs, proposals of memory
 database.py     the database: its address, tables and pools of connections
+subjects.py     what `may` is asked about: runs, gates, calls
 arguments.py    checks of the arguments of all methods: names, ids, tenants, limits
 pages.py        pages of a list, with cursors
 async_twins.py  the methods for `await`

@@ -28,9 +28,9 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
-from cinatra_sdk.api.permission import Person
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.governed.person import Person
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.postgres.connection import Row
@@ -296,7 +296,7 @@ class RunStore(RunUpgrader):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
-        by: str = "",
+        by: str | Person = "",
     ) -> Run:
         """As `work`, for a person: continue a run whose process died, or retry a failed run from the
         node that failed; it may fail as often again.  An event says who resumed it: `by`.

@@ -16,12 +16,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from cinatra_sdk.api.permission import Action, ActionSubject, MayRule, Person, may
+from cinatra_sdk.api.permission import Action, ActionSubject, MayRule, may
 from cinatra_sdk.errors import AnswerInvalid, InputInvalid
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, changed
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.governed.person import Person, PersonRecord
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
@@ -49,6 +50,7 @@ from cinatra_sdk.store.flows.context_owner import bound_context, refuse_stranger
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, read_gates
+from cinatra_sdk.store.subjects import make_gate_subject
 from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
 
 Named: TypeAlias = str | Gate
@@ -247,25 +249,10 @@ def refuse_approver(
 
     Raises: `AnswerInvalid` where the rule refuses them, and what the rule raises.
     """
-    asked = person or Person(id=decision.by, tenant=None, proof="host")
+    asked = person or decision.person or Person(id=decision.by, tenant=None, proof="host")
     said = may(asked, "answer", make_gate_subject(row, gate, decision), rules=(rule,))
     if not said.allowed:
         raise AnswerInvalid(said.reason, hint=said.hint)
-
-
-def make_gate_subject(row: Row, gate: Gate, decision: Decision | None) -> ActionSubject:
-    """decision: None: not known yet."""
-    return ActionSubject(
-        kind="gate",
-        tenant=row["tenant"],
-        flow=row["flow_name"],
-        run_id=row["run_id"],
-        started_by=row["started_by"] or "",
-        owner=row["owner"] or "",
-        name=gate.id,
-        risk=gate.risk,
-        decision="" if decision is None else decision.kind,
-    )
 
 
 def make_role_rule(flow: Any, row: Row, gate: Gate) -> MayRule:
@@ -320,6 +307,9 @@ def make_requester_rule(connection: Rows, row: Row, gate: Gate) -> MayRule:
             return None
         run = RunContext.read(transcript["admitted"]["run"])
         problem = find_requester_problem(list_requesters(run, row["started_by"] or ""), person.id)
+        starter = PersonRecord.read(row, "started", "started_by")
+        if not problem and starter.sub and starter.is_same_person(PersonRecord.of(person)):
+            problem = "is not for whoever asked for the call, under whichever name"
         if not problem:
             return None
         return Verdict.refuse(

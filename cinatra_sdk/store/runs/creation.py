@@ -14,16 +14,18 @@ from typing import Any, TypedDict
 import psycopg
 from psycopg.types.json import Json
 
+from cinatra_sdk.api.permission import ActionSubject
 from cinatra_sdk.data.text.person_texts import MAX_NAME, describe_fault, person_name
 from cinatra_sdk.errors import InputInvalid, RunEnded, RunExists
 from cinatra_sdk.flow.plan.caller_inputs import refuse_unknown
 from cinatra_sdk.flow.plan.plan import walk_plan
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
+from cinatra_sdk.governed.person import Person, PersonRecord
 from cinatra_sdk.host_parts.host_parts import RunIdentity
 from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
-from cinatra_sdk.store.arguments import check_names, read_actor
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.decisions.decision_rows import (
     refuse_credentials_in_inputs,
@@ -34,6 +36,7 @@ from cinatra_sdk.store.flows.context_owner import bound_context, refuse_stranger
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import file_label, load_row, name_run, refuse_ended
+from cinatra_sdk.store.subjects import refuse_other_tenant
 
 log = logging.getLogger("oasflow.store")
 
@@ -42,8 +45,11 @@ class NewRun(TypedDict, total=False):
     """What the host says about a new run."""
 
     tenant: str
-    by: str
-    """The person who starts the run, shown to people who are asked to continue it."""
+    by: str | Person
+    """The person who starts the run, shown to people who are asked to continue it: a name, or the person
+    where that is proved."""
+    channel: str
+    """By which way they came, such as `inbox` or `slack`."""
     owner: str
     """The person or agent whose run it is."""
     session: str
@@ -82,9 +88,13 @@ def create_run(
     told = _describe_run(about)
     host, name = _bind_context(flows, flow, run_id, about)
     refuse_strangers(flow, host)
+    refuse_other_tenant(
+        about.get("by", ""), "start", ActionSubject(kind="flow", tenant=host.tenant, flow=flow.name)
+    )
     refuse_credentials_in_inputs(given, host)
     refuse_credentials_in_names(
         host, run_id=name, tenant=host.tenant, by=told["started_by"], owner=told["owner"],
+        sub=told["started_sub"], issuer=told["started_issuer"],
         session=told["session_id"], parent_path=told["parent_path"],
     )  # fmt: skip
     policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
@@ -186,8 +196,10 @@ def _describe_run(about: NewRun) -> Row:
     deadline = about.get("deadline")
     if deadline is not None and deadline.tzinfo is None:
         raise InputInvalid("the deadline has no time zone", hint="give one: datetime.now(UTC) + …")
+    starter = PersonRecord.of(about.get("by", ""), about.get("channel", ""))
     return {
-        "started_by": read_actor(about.get("by", "")),
+        "started_by": starter.name,
+        **starter.list_columns("started"),
         "owner": person_name(about.get("owner", "")),
         "session_id": about.get("session") or "",
         "parent_run_id": about.get("parent") or None,
@@ -209,7 +221,7 @@ def _bind_context(
         tenant=whose,
         flow=flow.name,
         digest=flow.digest,
-        started_by=person_name(about.get("by", "")),
+        started_by=PersonRecord.of(about.get("by", "")).name,
     )
     lent = flows.lend(context, run, flow)
     return bound_context(lent, run_id=name, tenant=whose, named=tenant or None), name

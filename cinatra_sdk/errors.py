@@ -168,6 +168,13 @@ class GateClosed(FlowError):
 
     code = "gate_closed"
 
+    def __init__(
+        self, message: str, *, hint: str = "", in_python: str = "", decision: Any = None
+    ) -> None:
+        super().__init__(message, hint=hint, in_python=in_python)
+        self.decision = decision
+        """The decision that the gate of a stored run has, a `GateDecision`; None where it has none."""
+
 
 class GateChanged(GateClosed):
     """The gate is open and shows something else than what the decision is about."""
@@ -300,6 +307,11 @@ class RunExists(StoreError):
     """Another run has the id that a new run was to have; nothing was stored."""
 
     code = "run_exists"
+
+    def __init__(self, message: str, *, hint: str = "", run: Any = None) -> None:
+        super().__init__(message, hint=hint)
+        self.run = run
+        """The `Run` that has the id; None where it is another tenant's, or hidden from who asks."""
 
 
 class GateNotFound(StoreError):

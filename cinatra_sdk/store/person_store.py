@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
@@ -29,7 +29,14 @@ from cinatra_sdk.api.permission import (
     may,
 )
 from cinatra_sdk.data.text.person_texts import person_name
-from cinatra_sdk.errors import InputInvalid, NotAllowed, NotConfigured, RunNotFound
+from cinatra_sdk.errors import (
+    GateClosed,
+    InputInvalid,
+    NotAllowed,
+    NotConfigured,
+    RunExists,
+    RunNotFound,
+)
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.person import Person, PersonRecord, read_channel
@@ -47,6 +54,7 @@ from cinatra_sdk.store.decisions.decision_entry import (
     make_role_rule,
 )
 from cinatra_sdk.store.decisions.decision_rows import open_gate
+from cinatra_sdk.store.decisions.repeated_answers import find_repeat
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.pages import PAGE, GatePage, Page
 from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
@@ -237,7 +245,8 @@ class PersonStore(RunStore):
         **about: Unpack[NewRun],
     ) -> Run:
         """As the store's; `by` is the person.  Raises: `NotAllowed`, too."""
-        return super().create(flow, params, run_id, **self._begin(flow, about))
+        with self._hide_taken():
+            return super().create(flow, params, run_id, **self._begin(flow, about))
 
     def start(
         self,
@@ -250,7 +259,22 @@ class PersonStore(RunStore):
     ) -> Run:
         """As the store's; `by` is the person.  Raises: `NotAllowed`, too."""
         told = self._begin(flow, about)
-        return self._cover(super().start(flow, params, run_id, on_event=on_event, **told))
+        with self._hide_taken():
+            return self._cover(super().start(flow, params, run_id, on_event=on_event, **told))
+
+    @contextmanager
+    def _hide_taken(self) -> Iterator[None]:
+        """That an id is taken is told without a run that the person may not see."""
+        try:
+            yield
+        except RunExists as exists:
+            if exists.run is not None:
+                try:
+                    self._look(exists.run.id)
+                    exists.run = self._cover(exists.run)
+                except (NotConfigured, RunNotFound):
+                    exists.run = None
+            raise
 
     def _begin(self, flow: DurableFlow, about: NewRun) -> NewRun:
         """What is said of the new run, where the person may start it."""
@@ -317,7 +341,13 @@ class PersonStore(RunStore):
         own = self._name(said.person or said.by)
         signed = replace(said, by=own.id, person=own, channel=said.channel or self._channel)
         with self._database.connection() as connection:
-            gate = open_gate(connection, row, gate_id)
+            try:
+                gate = open_gate(connection, row, gate_id)
+            except GateClosed:
+                repeat = find_repeat(connection, row, {gate_id: signed})
+                if repeat is None:
+                    raise
+                gate = repeat[gate_id]
         self._require("answer", make_gate_subject(row, gate, signed))
         return signed
 

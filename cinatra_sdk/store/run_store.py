@@ -25,10 +25,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
-from cinatra_sdk.errors import FlowError
+from cinatra_sdk.errors import FlowError, RunEnded
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.person import Person
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
@@ -155,15 +156,18 @@ class RunStore(RunUpgrader):
     ) -> Run:
         """Store a run that somebody is to work on (`work`); nothing of it is carried out here.
 
+        The same again by the same person (`run_id`, `by`, tenant, flow and inputs) gives the run that is
+        there, so that a client may send it twice; without a name nobody is the same person.
+
         Raises: `InputInvalid`, `PolicyInvalid`, `KindRefused`, `ContextMismatch` (the context is another
         run's or tenant's) before anything is stored; `RunExists` when the run id is taken.
         """
         refuse_other_names(about, NewRun, "RunStore.create()")
         flow = self._flows.govern(flow)
-        name, _host = create_run(
+        made = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about
         )
-        return self._get(name)
+        return self._get(made.run_id)
 
     def decide(
         self,
@@ -178,6 +182,9 @@ class RunStore(RunUpgrader):
         """Record a decision, or several (`{gate_id: decision}`): all of them or none.
 
         gate_id: the id, or the `Gate` itself; then the decision is about the payload that this `Gate` shows.
+
+        The same answer again by the same person gives the run, and writes nothing; another one is
+        `GateClosed`, with the `decision` that counts.
 
         Only the gates have to be open; a worker may have the run meanwhile.  `work` carries the decisions out, or
         the worker that has the run.
@@ -244,15 +251,22 @@ class RunStore(RunUpgrader):
     ) -> Run:
         """`create`, then `work`: begin a run and drive it to its end or its first gate.
 
+        After a repeat it goes on with the run where that has not ended.
+
         Raises: as `create` and `work`.
         """
         refuse_other_names(about, NewRun, "RunStore.start()")
         flow = self._flows.govern(flow)
-        name, host = create_run(
+        made = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about,
             lasts=False,
         )  # fmt: skip
-        return self._activate(name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
+        if made.is_repeat:
+            return self._go_on(
+                made.run_id, flow=flow, tenant=made.host.tenant, context=about.get("context"),
+                on_event=on_event, wait=WAIT_SECONDS,
+            )  # fmt: skip
+        return self._activate(made.run_id, flow, made.host, on_event=on_event, wait=WAIT_SECONDS)
 
     def answer(
         self,
@@ -279,13 +293,23 @@ class RunStore(RunUpgrader):
         when another process holds the run for longer than `wait` seconds (the decision is kept, and
         counts).
         """
-        made, host = decide_gates(
+        decided = decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
             seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
         )  # fmt: skip
-        if made is None:
+        if decided.is_repeat:
+            return self._go_on(
+                run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
+            )
+        if decided.flow is None or decided.host is None:
             return self._get(run_id)
-        return self._activate(run_id, made, host, on_event=on_event, wait=wait)
+        return self._activate(run_id, decided.flow, decided.host, on_event=on_event, wait=wait)
+
+    def _go_on(self, run_id: str, **given: Any) -> Run:
+        """As `work`, after a repeat: whoever did it first may have brought the run to its end."""
+        with suppress(RunEnded):
+            return self._work(run_id, **given)
+        return self._get(run_id)
 
     def resume(
         self,

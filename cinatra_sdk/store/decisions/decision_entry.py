@@ -1,7 +1,7 @@
 """Decisions of people, recorded: one short transaction, all of them or none.
 
 In: a run, and a decision for each of some of its open gates.  Out: the flow that carries out the
-decisions, and the context bound to the run.
+decisions, and the context bound to the run; or that the same was recorded before.
 
 The gates have to be open, and nothing else: a decision waits neither for the lock of the run nor for a
 worker.
@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from cinatra_sdk.api.permission import Action, ActionSubject, MayRule, may
-from cinatra_sdk.errors import AnswerInvalid, InputInvalid
+from cinatra_sdk.errors import AnswerInvalid, GateClosed, InputInvalid
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, changed
@@ -40,6 +40,7 @@ from cinatra_sdk.store.decisions.decision_rows import (
     refuse_other_question,
     refuse_withdrawn,
 )
+from cinatra_sdk.store.decisions.repeated_answers import find_repeat
 from cinatra_sdk.store.evidence.record_writer import (
     describe_run,
     find_recorder,
@@ -56,6 +57,17 @@ from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
 Named: TypeAlias = str | Gate
 """A gate by its id, or as somebody saw it."""
 Decisions: TypeAlias = Mapping[str, Decision]
+
+
+class Decided(NamedTuple):
+    """What recording decisions came to."""
+
+    flow: DurableFlow | None
+    """That carries them out; None where the run was rejected without one, and so has ended."""
+    host: HostContext | None = None
+    """The context bound to the run."""
+    is_repeat: bool = False
+    """The same was recorded before, and nothing was written now."""
 
 
 def list_decisions(gate: Named | Decisions, decision: Decision | None) -> Decisions:
@@ -111,15 +123,40 @@ def decide_gates(
     tenant: str | None,
     context: HostContext | None,
     person: Person | None = None,
-) -> tuple[DurableFlow | None, HostContext]:
+) -> Decided:
     """Check and record the decisions; seen: the gates that their author gave in place of ids.
 
     person: who decides, where a surface has proved it.
 
-    The flow is None where the run was rejected without one: then it has ended.
-
     Raises: as `RunStore.decide`, before anything is written.
     """
+    try:
+        return _decide(
+            database, flows, run_id, decisions, seen=seen, flow=flow, tenant=tenant,
+            context=context, person=person,
+        )  # fmt: skip
+    except GateClosed as closed:
+        if closed.decision is None:
+            raise
+        with database.connection() as connection:
+            row = load_row(connection, run_id, tenant)
+            if find_repeat(connection, row, decisions) is None:
+                raise
+        return Decided(flow=None, is_repeat=True)
+
+
+def _decide(
+    database: Database,
+    flows: KnownFlows,
+    run_id: str,
+    decisions: Decisions,
+    *,
+    seen: Iterable[Gate],
+    flow: DurableFlow | None,
+    tenant: str | None,
+    context: HostContext | None,
+    person: Person | None,
+) -> Decided:
     rejects = _rejects(decisions)
     check_names(run_id=run_id, tenant=tenant)
     with database.connection() as connection:
@@ -149,7 +186,7 @@ def decide_gates(
         if not _record_approval(connection, row, answers, decisions, made):
             with connection.transaction():
                 _record(connection, row, answers, decisions, made=made, signer=flows.signer)
-    return made, host
+    return Decided(flow=made, host=host)
 
 
 def _check(

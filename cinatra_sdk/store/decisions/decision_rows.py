@@ -311,6 +311,7 @@ def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
     return GateClosed(
         describe_decision(f"{gate_id}' of run '{run_id}", kept),
         hint=f"the run is {status}: {look}" if status in ENDED else f"what waits now: {look}",
+        decision=GateDecision.of(kept),
     )
 
 

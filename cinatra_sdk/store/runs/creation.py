@@ -1,15 +1,16 @@
 """A new run: checked, then stored with its flow; no node runs yet.
 
 In: a flow, its parameters, and the host's words about the run.  Out: the run's id, and the context bound
-to it.
+to it; a start that the same person repeats gives the run that is there.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, Final, NamedTuple, TypedDict
 
 import psycopg
 from psycopg.types.json import Json
@@ -35,10 +36,20 @@ from cinatra_sdk.store.evidence.record_writer import begin_record
 from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
-from cinatra_sdk.store.runs.run_rows import file_label, load_row, name_run, refuse_ended
+from cinatra_sdk.store.runs.run_rows import file_label, load_row, name_run, refuse_ended, run_of
 from cinatra_sdk.store.subjects import refuse_other_tenant
 
 log = logging.getLogger("oasflow.store")
+
+
+class CreatedRun(NamedTuple):
+    """A run that is stored."""
+
+    run_id: str
+    host: HostContext
+    """Bound to the run."""
+    is_repeat: bool = False
+    """It was there, by the same start of the same person."""
 
 
 class NewRun(TypedDict, total=False):
@@ -72,7 +83,7 @@ def create_run(
     run_id: str | None,
     about: NewRun,
     lasts: bool = True,
-) -> tuple[str, HostContext]:
+) -> CreatedRun:
     """lasts: whether the run is on the disk when this returns; else with the next that is.
 
     Raises: as `RunStore.create`.
@@ -117,11 +128,44 @@ def create_run(
     record = begin_record(flow, dict(params or {}), row)
     row["governed"] = record is not None
     together = row["parent_run_id"] is not None or record is not None
-    if together or not _insert_of_stored_flow(database, flows, row):
-        _insert(database, flow, row, record)
-        flows.stored.keep(flow.digest, True)
+    try:
+        if together or not _insert_of_stored_flow(database, flows, row):
+            _insert(database, flow, row, record)
+            flows.stored.keep(flow.digest, True)
+    except RunExists as exists:
+        _require_repeat(database, row, exists)
+        flows.remember(name, flow)
+        return CreatedRun(name, host, is_repeat=True)
     flows.remember(name, flow)
-    return name, host
+    return CreatedRun(name, host)
+
+
+def _require_repeat(database: Database, row: Row, exists: RunExists) -> None:
+    """Raises: `RunExists`, with the run, where it is not the same again by the same person."""
+    with database.connection() as connection:
+        kept = load_row(connection, row["run_id"])
+    if kept["tenant"] != row["tenant"]:
+        raise exists
+    if _describe_start(kept) != _describe_start(row) or not (
+        PersonRecord.read(kept, "started", "started_by").is_same_person(
+            PersonRecord.read(row, "started", "started_by")
+        )
+    ):
+        exists.run = run_of(kept)
+        raise exists
+
+
+_SAME: Final = (
+    "digest", "input", "env_names", "policy", "started_by", "owner", "session_id", "parent_run_id",
+    "parent_path",
+)  # fmt: skip
+"""Columns that make a start the same as another; a deadline is reckoned anew by whoever tries again."""
+
+
+def _describe_start(row: Row) -> str:
+    """As text, because 1 and true are equal to Python."""
+    said = {name: row[name].obj if isinstance(row[name], Json) else row[name] for name in _SAME}
+    return json.dumps(said, sort_keys=True)
 
 
 def _refuse_unknown_inputs(

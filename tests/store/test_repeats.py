@@ -173,13 +173,15 @@ def test_another_answer_is_refused_with_the_decision_that_counts(
 
 
 def test_a_value_makes_the_answer_another(store: RunStore) -> None:
-    store.start(asking(), {}, "r1")
+    edges = [("start", "x", "end", "x")]
+    asks = flow_of(start(port("x"), required=["x"]), end(port("x")), edges=edges)
+    (setup,) = store.start(compile_flow(asks), {}, "r1").waiting
     filled = Decision.approve(by="ann", value="bees")
-    store.answer("r1", "start", filled)
-    assert store.answer("r1", "start", filled).status == "waiting"
-    assert store.answer("r1", "start", replace(filled, value={"x": "bees"})).status == "waiting"
+    assert store.answer("r1", setup.id, filled).status == "completed"
+    for same in (filled, replace(filled, value={"x": "bees"})):
+        assert store.answer("r1", setup.id, same).status == "completed"
     with pytest.raises(GateClosed):
-        store.answer("r1", "start", replace(filled, value="wasps"))
+        store.answer("r1", setup.id, replace(filled, value="wasps"))
 
 
 def test_several_are_a_repeat_only_where_all_of_them_are(store: RunStore) -> None:

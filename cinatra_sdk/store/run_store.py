@@ -186,14 +186,20 @@ class RunStore(RunUpgrader):
         The same answer again by the same person gives the run, and writes nothing; another one is
         `GateClosed`, with the `decision` that counts.
 
+        Nothing of the flow is needed here, neither its tools nor its code: the gate's row has the form of the
+        answer.  What a process that lacks them cannot look up is left to the run: artifacts that were
+        withdrawn since, which the gate then asks for again.
+
         Only the gates have to be open; a worker may have the run meanwhile.  `work` carries the decisions out, or
         the worker that has the run.
 
-        Raises: as `answer`, without `RunBusy`.
+        Raises: as `answer`, without `RunBusy`; `NotConfigured` only where a rule of packs asks for a role
+        that nobody here knows, and where a function of the host fails.
         """
         decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
             seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
+            goes_on=False,
         )  # fmt: skip
         return self._get(run_id)
 

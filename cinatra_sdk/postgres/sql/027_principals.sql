@@ -43,3 +43,7 @@ alter table runs
         check (status = 'stopped'
                or (stopped_sub, stopped_issuer, stopped_kind, stopped_proof, stopped_channel)
                   = ('', '', '', '', '')) not valid;
+
+-- Of the policy in force when the gate was asked: whoever decides may not be able to make the flow, which
+-- derives it.  Empty for gates of before.
+alter table gates add column policy_sha256 text not null default '';

@@ -330,9 +330,9 @@ carried_out as (
 ),
 parked as (
     insert into gates as g (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt,
-                            payload, response_schema, fence, state, settled_at)
+                            payload, response_schema, policy_sha256, fence, state, settled_at)
     select %(run_id)s, p.gate_id, p.sha256, %(tenant)s, p.node, p.visit, p.step, p.interrupt,
-           p.payload::json, p.response_schema::json,
+           p.payload::json, p.response_schema::json, %(policy_sha256)s,
            case when h.gate_id is not null then -1 else %(fence)s end,
            case when d.run_id is not null then 'decided' when run.is_rejected then 'closed'
                 else 'open' end,
@@ -543,9 +543,9 @@ skipped as (
 -- include: checkpoint_rows
 parked as (
     insert into gates as g (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt,
-                            payload, response_schema, fence, state, settled_at)
+                            payload, response_schema, policy_sha256, fence, state, settled_at)
     select %(run_id)s, p.gate_id, p.sha256, %(tenant)s, p.node, p.visit, p.step, p.interrupt,
-           p.payload::json, p.response_schema::json, %(fence)s,
+           p.payload::json, p.response_schema::json, %(policy_sha256)s, %(fence)s,
            case when d.run_id is not null then 'decided' when run.takes_answers then 'open'
                 else 'closed' end,
            case when d.run_id is not null then d.decided_at
@@ -734,12 +734,13 @@ select clock_timestamp() as now;
 
 -- name: insert_decision
 -- The first decision of a gate's visit, with what it tells; no row comes back where the gate is not
--- open: decided already, closed, or its run takes no decision any more.
+-- open: decided already, closed, or its run takes no decision any more.  Whoever decides without the flow
+-- does not know its policy, and the gate does.
 with held as materialized (
     select run_id from work where run_id = %(run_id)s for update
 ),
 asked as materialized (
-    select g.gate_id from held
+    select g.gate_id, g.policy_sha256 from held
     cross join lateral oasflow_standing(held.run_id) as now
     join gates g on g.run_id = held.run_id
     where g.gate_id = %(gate_id)s and g.payload_sha256 = %(payload_sha256)s and g.state = 'open'
@@ -752,7 +753,8 @@ made as (
                            policy_sha256)
     select %(run_id)s, gate_id, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(kind)s,
            %(answer)s, %(decided_by)s, %(by_sub)s, %(by_issuer)s, %(by_kind)s, %(by_proof)s,
-           %(by_channel)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s
+           %(by_channel)s, %(reason)s, %(payload_sha256)s,
+           coalesce(nullif(%(policy_sha256)s, ''), policy_sha256)
     from asked
     on conflict (run_id, gate_id, payload_sha256) do nothing
     returning run_id, gate_id

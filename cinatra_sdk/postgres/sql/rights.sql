@@ -78,6 +78,7 @@ grant insert (by_sub, by_issuer, by_kind, by_proof, by_channel)
     on oasflow.decisions to {role};
 grant insert (by_sub, by_issuer, by_kind, by_proof, by_channel)
     on oasflow.settlements to {role};
+grant insert (policy_sha256) on oasflow.gates to {role};
 grant insert (started_sub, started_issuer, started_kind, started_proof, started_channel)
     on oasflow.runs to {role};
 grant update (stopped_sub, stopped_issuer, stopped_kind, stopped_proof, stopped_channel)

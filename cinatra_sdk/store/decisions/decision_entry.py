@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from cinatra_sdk.api.permission import Action, ActionSubject, MayRule, may
-from cinatra_sdk.errors import AnswerInvalid, GateClosed, InputInvalid
+from cinatra_sdk.errors import AnswerInvalid, GateClosed, InputInvalid, NotConfigured
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, changed
@@ -63,7 +63,9 @@ class Decided(NamedTuple):
     """What recording decisions came to."""
 
     flow: DurableFlow | None
-    """That carries them out; None where the run was rejected without one, and so has ended."""
+    """That carries them out; None where it cannot be made here: whoever has its parts goes on, and a run
+    that was rejected has ended.
+    """
     host: HostContext | None = None
     """The context bound to the run."""
     is_repeat: bool = False
@@ -123,17 +125,20 @@ def decide_gates(
     tenant: str | None,
     context: HostContext | None,
     person: Person | None = None,
+    goes_on: bool = True,
 ) -> Decided:
     """Check and record the decisions; seen: the gates that their author gave in place of ids.
 
     person: who decides, where a surface has proved it.
+    goes_on: whether the caller goes on with the run, and so needs its flow; else what is known of it here
+    is enough, for the gate's row has the form of the answer.
 
     Raises: as `RunStore.decide`, before anything is written.
     """
     try:
         return _decide(
             database, flows, run_id, decisions, seen=seen, flow=flow, tenant=tenant,
-            context=context, person=person,
+            context=context, person=person, goes_on=goes_on,
         )  # fmt: skip
     except GateClosed as closed:
         if closed.decision is None:
@@ -156,6 +161,7 @@ def _decide(
     tenant: str | None,
     context: HostContext | None,
     person: Person | None,
+    goes_on: bool,
 ) -> Decided:
     rejects = _rejects(decisions)
     check_names(run_id=run_id, tenant=tenant)
@@ -170,18 +176,16 @@ def _decide(
             _check(connection, row, gate_id, decision, host=host, person=person)
             for gate_id, decision in decisions.items()
         ]
-        made = (
-            flows.flow_to_reject(connection, row, flow)
-            if rejects
-            else flows.flow_of(connection, row, flow)
-        )
-        if made is not None and not rejects:
+        if rejects or not goes_on:
+            made = flows.flow_to_decide(connection, row, flow, rejects=rejects)
+        else:
+            made = flows.flow_of(connection, row, flow)
             refuse_strangers(made, host)
-    if made is not None:
-        for gate, answer in answers:
+    for gate, answer in answers:
+        if made is not None:
             refuse_withdrawn(made.platform, run_id, gate, answer)
-            decision = decisions[gate.id]
-            refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
+        decision = decisions[gate.id]
+        refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
     with database.connection() as connection:
         if not _record_approval(connection, row, answers, decisions, made):
             with connection.transaction():
@@ -263,7 +267,7 @@ def _record(
     for kept, told in zip(rows, events, strict=True):
         if one(connection, "insert_decision", {**kept, **list_event_columns(told)}) is None:
             raise gate_closed(connection, row["run_id"], kept["gate_id"])
-    if made is None:
+    if made is None and _rejects(decisions):
         said = next(iter(decisions.values()))
         why = f"GATE_REJECTED: {said.by} rejected it: {said.reason}".rstrip(": ")
         follow_record(connection, row, "rejected", reason=why, signer=signer)
@@ -295,16 +299,24 @@ def refuse_approver(
 def make_role_rule(flow: Any, row: Row, gate: Gate) -> MayRule:
     """Refuses to approve where a gate of a pack asks for a role that the person does not have.
 
-    The rule raises `NotConfigured` where the host's `roles_of` or `word_for` gives something else than it
-    has to.
+    flow: None where it cannot be made here.
+
+    The rule raises `NotConfigured` where nobody here knows who has a role, and where the host's `roles_of`
+    or `word_for` gives something else than it has to.
     """
     values = gate.payload.get("values")
     role = values.get("approver_role") if isinstance(values, Mapping) else None
 
     def refuse_role(person: Person, _action: Action, subject: ActionSubject) -> Verdict | None:
-        recorder = find_recorder(flow) if row["governed"] else None
-        if recorder is None or not isinstance(role, str) or subject.decision != "approved":
+        if not row["governed"] or not isinstance(role, str) or subject.decision != "approved":
             return None
+        recorder = None if flow is None else find_recorder(flow)
+        if recorder is None:
+            raise NotConfigured(
+                f"gate '{gate.id}' is for somebody with the role '{role}', and this process cannot "
+                "tell who has it",
+                hint="lend the governance of the run's host: --host",
+            )
         ports = recorder.governance.ports
         tenant = recorder.governance.read_word(describe_run(row)).tenant
         if role in ports.list_roles(tenant, person.id):

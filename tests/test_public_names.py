@@ -44,10 +44,10 @@ PUBLIC = {
         ACTIONS API_VERSION Action ActionSubject AskedGateJson CallJson ChosenJson DecisionJson
         DecisionPageJson ErrorJson EventJson EventListJson GateJson HTTP_ERRORS HttpError
         MayPolicy MayRule ModelUsageJson NeedJson NeedPageJson OpenGateJson PageEndJson
-        Person PersonJson PersonRecord Proof RunJson RunPageJson RunSummaryJson SHAPES SettlementJson WaitJson
+        Person PersonJson PersonRecord Proof RunJson RunPageJson RunSummaryJson SHAPES SettlementJson StretchJson WaitJson
         WholeRunJson make_asked_gate make_call make_chosen make_decision make_decision_page make_error
         make_event make_event_list make_gate make_need make_need_page make_open_gate
-        make_page_end make_run make_run_page make_run_summary make_settlement make_usage
+        make_page_end make_run make_run_page make_run_summary make_settlement make_stretch make_usage
         make_wait make_whole_run may schema_of status_of
     """,
     "cinatra_sdk.attachments": """
@@ -133,7 +133,7 @@ PUBLIC = {
     "cinatra_sdk.store": """
         Archived ArtifactStore AskedGate AttachmentStore Database DecisionRecords EffectRecord
         GateDecision MemoryProposals OpenGate Page PersonStore RetryPolicy RunStore StoredPacks StoredParent
-        SweptRun migrate stored_evidence
+        Stretch SweptRun migrate stored_evidence
     """,
     "cinatra_sdk.testing": """
         AnswerLike Answers DrivableFlow RememberedUploads Result adrive drive sampled_inputs

@@ -29,6 +29,7 @@ from cinatra_sdk.api.run_json import (
     RunPageJson,
     RunSummaryJson,
     SettlementJson,
+    StretchJson,
     WholeRunJson,
 )
 
@@ -45,6 +46,7 @@ SHAPES: Final[dict[str, Any]] = {
         NeedJson,
         DecisionJson,
         EventJson,
+        StretchJson,
         CallJson,
         SettlementJson,
         ChosenJson,

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.decisions.decision_rows import GateDecision
     from cinatra_sdk.store.pages import Page
     from cinatra_sdk.store.runs.needs import NeedPage
+    from cinatra_sdk.store.runs.run_events import Stretch
     from cinatra_sdk.store.runs.settlement import Settlement, UnknownEffect
 
 
@@ -161,6 +162,22 @@ class EventJson(TypedDict):
     visit: int
     """Of the node, from 1; 0 where the event is no node's."""
     data: dict[str, JsonValue]
+
+
+@with_config(DESCRIBED)
+class StretchJson(TypedDict):
+    """The events of a run from one rest to the next."""
+
+    number: int
+    """From 1, without a gap; never changes."""
+    first: int
+    """`seq` of its first event."""
+    last: int
+    """`seq` of its last event so far."""
+    began_at: str | None
+    told_at: str | None
+    status: Status | None
+    """At which the run came to rest; null: it has not."""
 
 
 @with_config(DESCRIBED)
@@ -418,6 +435,17 @@ def make_event(event: RunEvent) -> EventJson:
         "path": event.path,
         "visit": event.visit,
         "data": dict(event.data),
+    }
+
+
+def make_stretch(stretch: Stretch) -> StretchJson:
+    return {
+        "number": stretch.number,
+        "first": stretch.first,
+        "last": stretch.last,
+        "began_at": format_time(stretch.began_at),
+        "told_at": format_time(stretch.told_at),
+        "status": stretch.status,
     }
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
     from cinatra_sdk.store.runs.retries import RetryPolicy, SweptRun
-    from cinatra_sdk.store.runs.run_events import EffectRecord
+    from cinatra_sdk.store.runs.run_events import EffectRecord, Stretch
     from cinatra_sdk.store.runs.upkeep import Archived
 
 _LATER: Final = {
@@ -51,6 +51,7 @@ _LATER: Final = {
     "AskedGate": "store.decisions.asked_gates",
     "GateDecision": "store.decisions.decision_rows",
     "EffectRecord": "store.runs.run_events",
+    "Stretch": "store.runs.run_events",
     "OpenGate": "store.pages",
     "Page": "store.pages",
     "PersonStore": "store.person_store",
@@ -73,6 +74,7 @@ __all__ = [
     "AskedGate",
     "GateDecision",
     "EffectRecord",
+    "Stretch",
     "OpenGate",
     "Page",
     "PersonStore",

@@ -479,6 +479,7 @@ class PersonStore(RunStore):
     source = _after_seeing(RunStore.source)
     answer_rules = _after_seeing(RunStore.answer_rules)
     told = _after_seeing(RunStore.told)
+    stretches = _after_seeing(RunStore.stretches)
     unknown = _after_seeing(RunStore.unknown)
     settlements = _after_seeing(RunStore.settlements)
     verify = _after_seeing(RunStore.verify)

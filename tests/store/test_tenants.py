@@ -39,6 +39,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "answer": lambda store, run, tenant: store.answer(run, "a", ANN, tenant=tenant),
         "resume": lambda store, run, tenant: store.resume(run, tenant=tenant),
         "told": lambda store, run, tenant: store.told(run, tenant=tenant),
+        "stretches": lambda store, run, tenant: store.stretches(run, tenant=tenant),
         "events": lambda store, run, tenant: list(store.events(run, tenant=tenant)),
         "unknown_keys": lambda store, run, tenant: store.unknown_keys(
             [store.get(run, tenant=tenant)], tenant=tenant

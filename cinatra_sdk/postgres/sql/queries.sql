@@ -643,6 +643,22 @@ from ours;
 select seq, at, kind, name, path, visit, data from run_events
 where run_id = %(run_id)s and seq > %(after)s order by seq limit %(limit)s;
 
+-- name: list_stretches
+-- A run from rest to rest, by the numbers of its events; without a status: it has not come to rest.
+with numbered as (
+    select seq, at, kind, name,
+           1 + count(*) filter (
+               where kind = 'run'
+                 and name in ('waiting', 'completed', 'rejected', 'failed', 'stopped'))
+               over (order by seq rows between unbounded preceding and 1 preceding) as number
+    from run_events where run_id = %(run_id)s and (kind, name) <> ('run', 'archived')
+)
+select number, min(seq) as first_seq, max(seq) as last_seq, min(at) as began_at, max(at) as told_at,
+       max(name) filter (
+           where kind = 'run'
+             and name in ('waiting', 'completed', 'rejected', 'failed', 'stopped')) as status
+from numbered group by number order by number;
+
 -- name: load_progress
 -- Whether somebody works on the run right now.
 select r.status, w.worker <> '' and coalesce(w.lease_until > clock_timestamp(), false) as is_held

@@ -41,6 +41,8 @@ from cinatra_sdk.store.runs.run_events import (
     EFFECT_STATUSES,
     EffectRecord,
     EffectStatus,
+    Stretch,
+    list_stretches,
     make_follower,
 )
 from cinatra_sdk.store.runs.run_rows import load_row, read_open_gates, run_of
@@ -106,6 +108,7 @@ Runs: TypeAlias = list[Run]
 Names: TypeAlias = list[str]
 GateDecisions: TypeAlias = list[GateDecision]
 Events: TypeAlias = list[RunEvent]
+Stretches: TypeAlias = list[Stretch]
 UnknownEffects: TypeAlias = list[UnknownEffect]
 Settlements: TypeAlias = list[Settlement]
 
@@ -473,6 +476,13 @@ class RunReader:
         follower = make_follower(self._database, run_id, after=after, to_end=False, tenant=tenant)
         return [event for page in iter(follower.read, []) for event in page]
 
+    def stretches(self, run_id: str, *, tenant: str | None = None) -> Stretches:
+        """The run from rest to rest, the oldest first: numbers of its events, and how each ended.
+
+        Raises: `RunNotFound`.
+        """
+        return list_stretches(self._database, run_id, tenant)
+
     def unknown(self, run_id: str, *, tenant: str | None = None) -> UnknownEffects:
         """Calls for which the run waits until a person says whether they happened (`settle`)."""
         return list_unknown(self._database, run_id, tenant)
@@ -504,6 +514,7 @@ class RunReader:
 
     asettlements = in_thread(settlements)
     atold = in_thread(told)
+    astretches = in_thread(stretches)
     aunknown = in_thread(unknown)
     aunknown_keys = in_thread(unknown_keys)
     aget = in_thread(get)

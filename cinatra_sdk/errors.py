@@ -28,6 +28,7 @@ Error tree
             NotReplicated           no standby confirms what was to be kept, which was demanded
             RunNotFound
             RunExists               another run has the id that a new run was to have
+            GateNotFound            the run has not asked this at a gate
             GateUnreadable          a stored gate was damaged, or made by another version
             NotConfigured                   the run needs a setting that this process lacks
             RunBusy                 another process is working on the run right now
@@ -60,6 +61,7 @@ __all__ = [
     "ForkRefused",
     "GateChanged",
     "GateClosed",
+    "GateNotFound",
     "GateUnreadable",
     "HostRefused",
     "InputInvalid",
@@ -169,6 +171,13 @@ class GateClosed(FlowError):
     """The gate has its decision already, or was never open."""
 
     code = "gate_closed"
+
+    def __init__(
+        self, message: str, *, hint: str = "", in_python: str = "", decision: Any = None
+    ) -> None:
+        super().__init__(message, hint=hint, in_python=in_python)
+        self.decision = decision
+        """The decision that the gate of a stored run has, a `GateDecision`; None where it has none."""
 
 
 class GateChanged(GateClosed):
@@ -318,6 +327,17 @@ class RunExists(StoreError):
     """Another run has the id that a new run was to have; nothing was stored."""
 
     code = "run_exists"
+
+    def __init__(self, message: str, *, hint: str = "", run: Any = None) -> None:
+        super().__init__(message, hint=hint)
+        self.run = run
+        """The `Run` that has the id; None where it is another tenant's, or hidden from who asks."""
+
+
+class GateNotFound(StoreError):
+    """The run has not asked this at a gate: it has no such gate, or the gate has shown something else."""
+
+    code = "gate_not_found"
 
 
 class GateUnreadable(StoreError, ValueError):

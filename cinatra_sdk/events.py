@@ -10,7 +10,7 @@
 | `gate` | `opened`, `closed` | `gate` |
 | `decision` | `approved`, `rejected`, `denied`, `auto_skipped` | `gate`, `by`, `reason` |
 | `effect` | `begun`, `done`, `replayed`, `failed`, `refused`, `unknown`, `settled` | `kind`, `capability`, `key`; `code`, `error` |
-| `message` | `said` | `role`, `content` |
+| `message` | `said` | `id` as in `Run.messages`, `role`, `content` |
 | `usage` | `spent` | what it counts |
 | `token` | `said`; `dropped`: the model is asked again | `text`; live only, never stored |
 """

@@ -19,6 +19,7 @@ from cinatra_sdk.contract import Status
 from cinatra_sdk.errors import RunNotCompleted
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.governed.person import NOBODY, PersonRecord
 from cinatra_sdk.light_imports.records import dataclass
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ class Run:
     """The person who stopped the run; empty where no name was given.  `updated_at` is the time of
     the stop.
     """
+    stopper: PersonRecord = NOBODY
+    """The same person, with what was proved of them and by which channel they came."""
     stop_reason: str = ""
     unreadable: tuple[str, ...] = ()
     """The unreadable parts of the stored run, as `waiting[0]: it has no "payload"`; empty without
@@ -85,6 +88,8 @@ class Run:
     """
     started_by: str = ""
     """The person who started the run; empty where no name was given."""
+    starter: PersonRecord = NOBODY
+    """As `stopper`, of the person who started the run."""
     variables: tuple[str, ...] = ()
     """Names of the flow's placeholders; a process that continues the run supplies their values."""
     platform: Mapping[str, JsonValue] = field(default_factory=dict)

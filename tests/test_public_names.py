@@ -33,7 +33,7 @@ PUBLIC = {
     "cinatra_sdk": """
         AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch Decision EffectDiffers
         EffectRefused EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged
-        FlowError ForkRefused Gate GateChanged GateClosed GateUnreadable GovernedState
+        FlowError ForkRefused Gate GateChanged GateClosed GateNotFound GateUnreadable GovernedState
         HostContext HostParts HostRefused HttpPlatform InputInvalid KindRefused LimitExceeded
         NodeFailed NotAdopted NotAllowed NotConfigured NotReplicated PlaceholderRefused Platform PlatformError PolicyInvalid ProcessEnding Run
         RunBusy RunEnded RunExists RunNotCompleted RunNotEnded RunNotFound RunStore ShownDiffers
@@ -41,13 +41,13 @@ PUBLIC = {
         host_context
     """,
     "cinatra_sdk.api": """
-        ACTIONS API_VERSION Action ActionSubject CallJson ChosenJson DecisionJson
+        ACTIONS API_VERSION Action ActionSubject AskedGateJson CallJson ChosenJson DecisionJson
         DecisionPageJson ErrorJson EventJson EventListJson GateJson HTTP_ERRORS HttpError
         MayPolicy MayRule ModelUsageJson NeedJson NeedPageJson OpenGateJson PageEndJson
-        Person Proof RunJson RunPageJson RunSummaryJson SHAPES SettlementJson WaitJson
-        WholeRunJson make_call make_chosen make_decision make_decision_page make_error
+        Person PersonJson PersonRecord Proof RunJson RunPageJson RunSummaryJson SHAPES SettlementJson StretchJson WaitJson
+        WholeRunJson make_asked_gate make_call make_chosen make_decision make_decision_page make_error
         make_event make_event_list make_gate make_need make_need_page make_open_gate
-        make_page_end make_run make_run_page make_run_summary make_settlement make_usage
+        make_page_end make_run make_run_page make_run_summary make_settlement make_stretch make_usage
         make_wait make_whole_run may schema_of status_of
     """,
     "cinatra_sdk.attachments": """
@@ -83,8 +83,10 @@ PUBLIC = {
     "cinatra_sdk.errors": """
         AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch EffectDiffers EffectRefused
         EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged FlowError
-        ForkRefused GateChanged GateClosed GateUnreadable HostRefused InputInvalid KindRefused
-        LimitExceeded NodeFailed NotAdopted NotAllowed NotConfigured NotReplicated PlaceholderRefused PolicyInvalid ProcessEnding RunBusy RunEnded RunExists
+        ForkRefused GateChanged GateClosed GateNotFound GateUnreadable HostRefused
+        InputInvalid KindRefused LimitExceeded NodeFailed NotAdopted NotAllowed
+        NotConfigured NotReplicated PlaceholderRefused PolicyInvalid ProcessEnding RunBusy
+        RunEnded RunExists
         RunNotCompleted RunNotEnded RunNotFound ShownDiffers StoreError StoreUnreachable
         ValueRefused
     """,
@@ -131,9 +133,10 @@ PUBLIC = {
         platform_from
     """,
     "cinatra_sdk.store": """
-        Archived ArtifactStore AttachmentStore Database DecisionRecords Disagreement EffectRecord Erasure
-        GateDecision MemoryProposals OpenGate Page PersonStore Receipt Reconciliation RetryPolicy RunStore
-        StoredPacks StoredParent SweptRun erase_person list_receipts migrate read_receipts stored_evidence
+        Archived ArtifactStore AskedGate AttachmentStore Database DecisionRecords
+        Disagreement EffectRecord Erasure GateDecision MemoryProposals OpenGate Page
+        PersonStore Receipt Reconciliation RetryPolicy RunStore StoredPacks StoredParent
+        Stretch SweptRun erase_person list_receipts migrate read_receipts stored_evidence
     """,
     "cinatra_sdk.testing": """
         AnswerLike Answers DrivableFlow RememberedUploads Result adrive drive sampled_inputs

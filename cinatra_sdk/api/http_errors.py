@@ -62,6 +62,7 @@ HTTP_ERRORS: Final[Mapping[str, HttpError]] = MappingProxyType(
         "ContextError": HttpError(None, "flow_error"),
         # What is not there; a run of somebody else is not there either.
         "RunNotFound": HttpError(404, "run_not_found"),
+        "GateNotFound": HttpError(404, "gate_not_found"),
         "ImageNotFound": HttpError(404, "not_found"),
         "ProposalNotFound": HttpError(404, "not_found"),
         "AttachmentUnreadable": HttpError(404, "attachment_unreadable"),

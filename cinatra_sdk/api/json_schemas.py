@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from cinatra_sdk.api.gate_json import GateJson, NeedJson, OpenGateJson
 from cinatra_sdk.api.http_errors import ErrorJson
 from cinatra_sdk.api.run_json import (
+    AskedGateJson,
     CallJson,
     ChosenJson,
     DecisionJson,
@@ -28,6 +29,7 @@ from cinatra_sdk.api.run_json import (
     RunPageJson,
     RunSummaryJson,
     SettlementJson,
+    StretchJson,
     WholeRunJson,
 )
 
@@ -40,9 +42,11 @@ SHAPES: Final[dict[str, Any]] = {
         RunSummaryJson,
         GateJson,
         OpenGateJson,
+        AskedGateJson,
         NeedJson,
         DecisionJson,
         EventJson,
+        StretchJson,
         CallJson,
         SettlementJson,
         ChosenJson,

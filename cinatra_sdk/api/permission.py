@@ -16,63 +16,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
-from cinatra_sdk.data.text.person_texts import person_name
 from cinatra_sdk.errors import InputInvalid
+from cinatra_sdk.governed.person import Person
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Verdict
 
 Action: TypeAlias = Literal["see", "start", "answer", "settle", "stop", "archive"]
 """`start` is also going on with a run that failed."""
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
-Proof: TypeAlias = Literal["host", "terminal", "loopback", "session", "token", "header"]
-"""How it is known who the person is: `host`: the program around us says so; `terminal`: the account of
-the operating system, or `--as`; `loopback`: a link that was printed there; `session`: a login; `token`: a
-bearer token; `header`: a proxy that we trust.
-"""
-
-
-PROOFS: Final[tuple[Proof, ...]] = get_args(Proof)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
-    """Who asks, and how that was proved; never taken from the body of a request.
-
-    Raises: `AnswerInvalid` for an id that a gate would refuse as a name; `InputInvalid` for all else that
-    is nobody's: no id, a tenant or a group that is no text, a proof that is none.
-    """
-
-    id: str
-    """The name that decisions and events keep, in the form in which they keep it."""
-    tenant: str | None
-    """Whose runs the person deals with; empty: those without a tenant; None: those of every tenant, for
-    whoever has the database anyway.
-    """
-    groups: frozenset[str] = frozenset()
-    """As whoever proved the person says it."""
-    proof: Proof
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "id", person_name(self.id))
-        if not self.id:
-            raise InputInvalid("a person has no id", hint="give the name that decisions keep")
-        tenant, groups, proof = (getattr(self, name) for name in ("tenant", "groups", "proof"))
-        if tenant is not None and not isinstance(tenant, str):
-            raise InputInvalid(
-                f"the tenant of a person is a {type(tenant).__name__}, not a text",
-                hint="None is every tenant",
-            )
-        if not isinstance(groups, (set, frozenset)) or not all(
-            isinstance(group, str) for group in groups
-        ):
-            raise InputInvalid(
-                "the groups of a person are no set of texts", hint='frozenset({"mail"})'
-            )
-        object.__setattr__(self, "groups", frozenset(groups))
-        if proof not in PROOFS:
-            raise InputInvalid(
-                "the proof of a person is none that is known", hint=f"one of {', '.join(PROOFS)}"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +38,9 @@ class ActionSubject:
     run_id: str = ""
     started_by: str = ""
     """The person who started the run."""
+    started_sub: str = ""
+    """As `Person.sub` of that person; empty where a name alone was given."""
+    started_issuer: str = ""
     owner: str = ""
     name: str = ""
     """Id of the gate, or key of the call."""

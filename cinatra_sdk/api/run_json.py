@@ -31,13 +31,32 @@ from cinatra_sdk.data.text.person_texts import recorded_name
 
 if TYPE_CHECKING:
     from cinatra_sdk.events import RunEvent
+    from cinatra_sdk.governed.person import PersonRecord
     from cinatra_sdk.outside.models.totals import ModelUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.artifacts.selections import ChosenContext
+    from cinatra_sdk.store.decisions.asked_gates import AskedGate
     from cinatra_sdk.store.decisions.decision_rows import GateDecision
     from cinatra_sdk.store.pages import Page
     from cinatra_sdk.store.runs.needs import NeedPage
+    from cinatra_sdk.store.runs.run_events import Stretch
     from cinatra_sdk.store.runs.settlement import Settlement, UnknownEffect
+
+
+@with_config(DESCRIBED)
+class PersonJson(TypedDict):
+    """Who did something, what was proved of them, and by which way they came."""
+
+    name: str
+    """Empty where no name was given."""
+    sub: str
+    """The id that the issuer gives them; empty, as all below, where a name alone was given."""
+    issuer: str
+    kind: Literal["", "person", "service"]
+    proof: str
+    """`host`, `terminal`, `loopback`, `session`, `token` or `header`."""
+    channel: str
+    """Such as `inbox` or `command-line`; empty where nobody said."""
 
 
 @with_config(DESCRIBED)
@@ -46,6 +65,7 @@ class StopJson(TypedDict):
 
     by: str
     """The person; empty where no name was given."""
+    person: PersonJson
     at: str | None
     reason: str
 
@@ -65,6 +85,7 @@ class RunJson(TypedDict):
     tenant: str
     started_by: str
     """The person; empty where no name was given."""
+    starter: PersonJson
     owner: str
     """The person or agent whose run it is; empty where nobody said."""
     session: str
@@ -144,6 +165,22 @@ class EventJson(TypedDict):
 
 
 @with_config(DESCRIBED)
+class StretchJson(TypedDict):
+    """The events of a run from one rest to the next."""
+
+    number: int
+    """From 1, without a gap; never changes."""
+    first: int
+    """`seq` of its first event."""
+    last: int
+    """`seq` of its last event so far."""
+    began_at: str | None
+    told_at: str | None
+    status: Status | None
+    """At which the run came to rest; null: it has not."""
+
+
+@with_config(DESCRIBED)
 class DecisionJson(TypedDict):
     """Who decided what at one visit of a gate, when and why."""
 
@@ -155,6 +192,7 @@ class DecisionJson(TypedDict):
     decision: Literal["approved", "rejected", "denied", "auto_skipped"]
     by: str
     """The person; `policy` where no person was asked."""
+    person: PersonJson
     at: str | None
     reason: str
     answer: dict[str, JsonValue]
@@ -165,6 +203,24 @@ class DecisionJson(TypedDict):
     """Of the approval policy in force."""
     unreadable: NotRequired[list[str]]
     """What is wrong with an answer that cannot be read; only where there is something."""
+
+
+@with_config(DESCRIBED)
+class AskedGateJson(GateJson):
+    """A visit of a gate with what it showed, open or decided, and what became of it."""
+
+    run: str
+    flow: str
+    tenant: str
+    started_by: str
+    state: Literal["open", "decided", "closed"]
+    """`closed`: it takes no decision any more, because its run ended or went another way."""
+    opened_at: str | None
+    settled_at: str | None
+    """When it was decided or closed."""
+    decision: DecisionJson | None
+    others: list[str]
+    """Hashes of what else it showed at the same visit, the oldest first."""
 
 
 @with_config(DESCRIBED)
@@ -216,6 +272,7 @@ class SettlementJson(TypedDict):
     path: str
     happened: bool
     by: str
+    person: PersonJson
     reason: str
     at: str
     value: dict[str, JsonValue] | None
@@ -271,6 +328,7 @@ def make_run(run: Run) -> RunJson:
         "digest": run.digest,
         "tenant": run.tenant,
         "started_by": run.started_by,
+        "starter": make_person(run.starter),
         "owner": run.owner,
         "session": run.session,
         "parent": run.parent or None,
@@ -342,12 +400,24 @@ def list_needs(run: Run, unknown: Sequence[str] = ()) -> list[tuple[NeedKindJson
     return needs
 
 
+def make_person(person: PersonRecord) -> PersonJson:
+    return {
+        "name": person.name,
+        "sub": person.sub,
+        "issuer": person.issuer,
+        "kind": person.kind,
+        "proof": person.proof,
+        "channel": person.channel,
+    }
+
+
 def make_stop(run: Run) -> StopJson | None:
     """None for a run that was not stopped."""
     if run.status != "stopped":
         return None
     return {
         "by": recorded_name(run.stopped_by),
+        "person": make_person(run.stopper),
         "at": format_time(run.updated_at),
         "reason": run.stop_reason,
     }
@@ -368,6 +438,17 @@ def make_event(event: RunEvent) -> EventJson:
     }
 
 
+def make_stretch(stretch: Stretch) -> StretchJson:
+    return {
+        "number": stretch.number,
+        "first": stretch.first,
+        "last": stretch.last,
+        "began_at": format_time(stretch.began_at),
+        "told_at": format_time(stretch.told_at),
+        "status": stretch.status,
+    }
+
+
 def make_decision(row: GateDecision) -> DecisionJson:
     made: DecisionJson = {
         "gate": row.gate_id,
@@ -376,6 +457,7 @@ def make_decision(row: GateDecision) -> DecisionJson:
         "step": row.step,
         "decision": row.kind,
         "by": recorded_name(row.decided_by),
+        "person": make_person(row.person),
         "at": format_time(row.decided_at),
         "reason": row.reason,
         "answer": dict(row.answer),
@@ -385,6 +467,21 @@ def make_decision(row: GateDecision) -> DecisionJson:
     if row.unreadable:
         made["unreadable"] = list(row.unreadable)
     return made
+
+
+def make_asked_gate(asked: AskedGate) -> AskedGateJson:
+    return {
+        **make_gate(asked.gate),
+        "run": asked.run_id,
+        "flow": asked.flow,
+        "tenant": asked.tenant,
+        "started_by": asked.started_by,
+        "state": asked.state,
+        "opened_at": format_time(asked.opened_at),
+        "settled_at": format_time(asked.settled_at),
+        "decision": None if asked.decision is None else make_decision(asked.decision),
+        "others": list(asked.others),
+    }
 
 
 def make_chosen(one: ChosenContext) -> ChosenJson:
@@ -426,6 +523,7 @@ def make_settlement(word: Settlement) -> SettlementJson:
         "path": word.path,
         "happened": word.happened,
         "by": word.by,
+        "person": make_person(word.person),
         "reason": word.reason,
         "at": word.at.isoformat(timespec="milliseconds"),
         "value": None if word.value is None else dict(word.value),

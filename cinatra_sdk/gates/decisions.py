@@ -15,12 +15,13 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypedDict
 
 from pydantic import JsonValue
 
 from cinatra_sdk.data.text.person_texts import person_name, reason_text
 from cinatra_sdk.errors import AnswerInvalid, GateChanged
+from cinatra_sdk.governed.person import Person, PersonRecord, read_channel
 from cinatra_sdk.light_imports.records import dataclass
 
 # ----------------------------------------------------------------------------
@@ -138,10 +139,15 @@ class Decision:
     decision only while it shows that.  Empty: not said, which is taken where the gate has only ever
     shown one thing.
     """
+    person: Person | None = None
+    """Who decided, where that is proved: then `by` is their name.  No answer of a flow holds it."""
+    channel: str = ""
+    """By which way the decision came, such as `inbox` or `slack`; empty where nobody said."""
 
     def __post_init__(self) -> None:
-        """Raises: `AnswerInvalid` for a name with misleading or invisible characters, for a reason
-        that cannot be kept, and for what is no hash of what a gate showed.
+        """Raises: `AnswerInvalid` for a name with misleading or invisible characters, or another than
+        that of the person; for a reason that cannot be kept, for what is no channel, and for what is no
+        hash of what a gate showed.
         """
         for name, said in (("approved", self.approved), ("denied", self.denied)):
             if not isinstance(said, bool):
@@ -149,8 +155,18 @@ class Decision:
         if self.approved and self.denied:
             raise ValueError("a decision approves or denies, not both")
         object.__setattr__(self, "by", person_name(self.by))
+        if self.person is not None and self.by != self.person.id:
+            raise AnswerInvalid(
+                "'by' is another name than that of the person", hint="give the person"
+            )
+        object.__setattr__(self, "channel", read_channel(self.channel))
         object.__setattr__(self, "reason", reason_text(self.reason))
         object.__setattr__(self, "shown", read_shown(self.shown))
+
+    @property
+    def author(self) -> PersonRecord:
+        """Who decided, as the row of the decision keeps it."""
+        return PersonRecord.of(self.by if self.person is None else self.person, self.channel)
 
     @property
     def kind(self) -> Literal["approved", "rejected", "denied"]:
@@ -161,23 +177,50 @@ class Decision:
     def approve(
         cls,
         *,
-        by: str = "",
+        by: str | Person = "",
         reason: str = "",
         value: JsonValue | Unset = UNSET,
         shown: str | Unset = UNSET,
+        channel: str = "",
     ) -> Decision:
-        """Raises: `AnswerInvalid`, also for an empty `shown`, which is left out where it is not said."""
-        return cls(approved=True, by=by, reason=reason, value=value, shown=_read_said(shown))
+        """by: a name, or the person where that is proved.
+
+        Raises: `AnswerInvalid`, also for an empty `shown`, which is left out where it is not said.
+        """
+        return cls(
+            approved=True, reason=reason, value=value, shown=_read_said(shown), channel=channel,
+            **_name_author(by),
+        )  # fmt: skip
 
     @classmethod
-    def reject(cls, *, by: str = "", reason: str = "", shown: str | Unset = UNSET) -> Decision:
+    def reject(
+        cls,
+        *,
+        by: str | Person = "",
+        reason: str = "",
+        shown: str | Unset = UNSET,
+        channel: str = "",
+    ) -> Decision:
         """As `approve`."""
-        return cls(approved=False, by=by, reason=reason, shown=_read_said(shown))
+        return cls(
+            approved=False, reason=reason, shown=_read_said(shown), channel=channel,
+            **_name_author(by),
+        )  # fmt: skip
 
     @classmethod
-    def deny(cls, *, by: str = "", reason: str = "", shown: str | Unset = UNSET) -> Decision:
+    def deny(
+        cls,
+        *,
+        by: str | Person = "",
+        reason: str = "",
+        shown: str | Unset = UNSET,
+        channel: str = "",
+    ) -> Decision:
         """As `approve`."""
-        return cls(approved=False, denied=True, by=by, reason=reason, shown=_read_said(shown))
+        return cls(
+            approved=False, denied=True, reason=reason, shown=_read_said(shown), channel=channel,
+            **_name_author(by),
+        )  # fmt: skip
 
     @classmethod
     def of(cls, answer: object, *, by: str = "") -> Decision:
@@ -231,3 +274,12 @@ class Decision:
         if self.shown:
             message["shown"] = self.shown
         return message
+
+
+class _Author(TypedDict):
+    by: str
+    person: Person | None
+
+
+def _name_author(by: str | Person) -> _Author:
+    return {"by": by.id, "person": by} if isinstance(by, Person) else {"by": by, "person": None}

@@ -9,6 +9,7 @@ work/           one worker at a time on a run: lock, lease, fence, checkpoints
 artifacts/      artifacts, attached files, saved objects, selections
 evidence/       decision records, packs, proposals of memory
 database.py     the database: its address, tables and pools of connections
+subjects.py     what `may` is asked about: runs, gates, calls
 arguments.py    checks of the arguments of all methods: names, ids, tenants, limits
 pages.py        pages of a list, with cursors
 async_twins.py  the methods for `await`
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.artifacts.artifacts import ArtifactStore
     from cinatra_sdk.store.artifacts.attachment_store import AttachmentStore, StoredParent
     from cinatra_sdk.store.database import Database
+    from cinatra_sdk.store.decisions.asked_gates import AskedGate
     from cinatra_sdk.store.decisions.decision_rows import GateDecision
     from cinatra_sdk.store.evidence.decision_records import DecisionRecords
     from cinatra_sdk.store.evidence.erasure import Erasure, erase_person
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
     from cinatra_sdk.store.runs.retries import RetryPolicy, SweptRun
-    from cinatra_sdk.store.runs.run_events import EffectRecord
+    from cinatra_sdk.store.runs.run_events import EffectRecord, Stretch
     from cinatra_sdk.store.runs.upkeep import Archived
 
 _LATER: Final = {
@@ -54,8 +56,10 @@ _LATER: Final = {
     "RetryPolicy": "store.runs.retries",
     "SweptRun": "store.runs.retries",
     "Archived": "store.runs.upkeep",
+    "AskedGate": "store.decisions.asked_gates",
     "GateDecision": "store.decisions.decision_rows",
     "EffectRecord": "store.runs.run_events",
+    "Stretch": "store.runs.run_events",
     "OpenGate": "store.pages",
     "Page": "store.pages",
     "PersonStore": "store.person_store",
@@ -82,8 +86,10 @@ __all__ = [
     "RetryPolicy",
     "SweptRun",
     "Archived",
+    "AskedGate",
     "GateDecision",
     "EffectRecord",
+    "Stretch",
     "OpenGate",
     "Page",
     "PersonStore",

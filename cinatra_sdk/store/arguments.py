@@ -13,22 +13,19 @@ from cinatra_sdk.data.text.message_words import did_you_mean
 from cinatra_sdk.data.text.person_texts import (
     UNKEEPABLE,
     escape_hidden,
-    person_name,
     reason_text,
 )
 from cinatra_sdk.errors import AnswerInvalid, InputInvalid
+from cinatra_sdk.governed.person import Person, PersonRecord
 from cinatra_sdk.governed.secret_values import find_secret, redact
 
 
-def read_actor(by: str) -> str:
+def read_actor(by: str | Person) -> str:
     """The name as it is kept; may be empty.
 
     Raises: `AnswerInvalid` for a name that a gate would refuse, and for one that holds a credential.
     """
-    name = person_name(by)
-    if find_secret(name):
-        raise AnswerInvalid("'by' holds a credential", hint="give a name")
-    return name
+    return PersonRecord.of(by).name
 
 
 def check_reason(reason: str) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
@@ -25,14 +25,21 @@ from cinatra_sdk.api.permission import (
     ActionSubject,
     AskedVerdict,
     MayPolicy,
-    Person,
     ask,
     may,
 )
 from cinatra_sdk.data.text.person_texts import person_name
-from cinatra_sdk.errors import InputInvalid, NotAllowed, NotConfigured, RunNotFound
+from cinatra_sdk.errors import (
+    GateClosed,
+    InputInvalid,
+    NotAllowed,
+    NotConfigured,
+    RunExists,
+    RunNotFound,
+)
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.governed.person import Person, PersonRecord, read_channel
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.postgres.connection import Row, every
@@ -43,11 +50,11 @@ from cinatra_sdk.store.decisions.decision_entry import (
     Decisions,
     Named,
     list_decisions,
-    make_gate_subject,
     make_requester_rule,
     make_role_rule,
 )
 from cinatra_sdk.store.decisions.decision_rows import open_gate
+from cinatra_sdk.store.decisions.repeated_answers import find_repeat
 from cinatra_sdk.store.evidence.reconciliation import Receipt, Reconciliation
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.pages import PAGE, GatePage, Page
@@ -67,6 +74,7 @@ from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.retries import SweepOptions
 from cinatra_sdk.store.runs.run_rows import load_row, name_run
 from cinatra_sdk.store.runs.upkeep import Archived
+from cinatra_sdk.store.subjects import make_gate_subject, make_run_subject
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -88,9 +96,20 @@ def _after_seeing(method: _Method) -> _Method:
 class PersonStore(RunStore):
     """As the store that it is made of, for one person; each method asks before it does something."""
 
-    def __init__(self, store: RunStore, person: Person, *, policy: MayPolicy | None = None) -> None:
-        """policy: in place of `HostParts.may` of the store's host."""
+    def __init__(
+        self,
+        store: RunStore,
+        person: Person,
+        *,
+        policy: MayPolicy | None = None,
+        channel: str = "",
+    ) -> None:
+        """policy: in place of `HostParts.may` of the store's host.
+
+        channel: by which way the person came, for every act that does not say it itself.
+        """
         self.__dict__.update(vars(store))
+        self._channel = read_channel(channel)
         self._person = person
         self._policy = self._flows.may if policy is None else policy
 
@@ -131,7 +150,7 @@ class PersonStore(RunStore):
                 )
         row = self._look(run_id)
         if not gate_id:
-            return self._ask(action, _make_run_subject(row, key)).verdict
+            return self._ask(action, make_run_subject(row, key)).verdict
         with self._database.connection() as connection:
             gate = open_gate(connection, row, gate_id)
             flow = self._flows.flow_of(connection, row) if row["governed"] else None
@@ -156,7 +175,7 @@ class PersonStore(RunStore):
         """The run's row, where the person may do this to it."""
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
-        self._require(action, _make_run_subject(row))
+        self._require(action, make_run_subject(row))
         return row
 
     def _see(self, run_id: str, tenant: str | None = None) -> None:
@@ -176,11 +195,15 @@ class PersonStore(RunStore):
                 raise RunNotFound(f"there is no run '{subject.run_id}'", hint="see oasflow runs")
         raise NotAllowed(said.reason, hint=said.hint, code=said.code)
 
-    def _name(self, by: str) -> str:
+    def _name(self, by: str | Person) -> Person:
         """Nobody acts in the name of somebody else."""
-        own = person_name(self.person.id)
-        if by and person_name(by) != own:
-            raise NotAllowed(f"{own} acts in no other name", hint="leave the name out")
+        own = self.person
+        if isinstance(by, Person):
+            is_own = PersonRecord.of(by).is_same_person(PersonRecord.of(own)) and by.id == own.id
+        else:
+            is_own = not by or person_name(by) == own.id
+        if not is_own:
+            raise NotAllowed(f"{own.id} acts in no other name", hint="leave the name out")
         return own
 
     def _tenant(self, asked: str | None) -> str | None:
@@ -195,7 +218,7 @@ class PersonStore(RunStore):
         if self._policy is None and self.person.tenant is None:
             return True
         try:
-            self._require("see", _make_run_subject(row))
+            self._require("see", make_run_subject(row))
         except RunNotFound:
             return False
         return True
@@ -223,7 +246,8 @@ class PersonStore(RunStore):
         **about: Unpack[NewRun],
     ) -> Run:
         """As the store's; `by` is the person.  Raises: `NotAllowed`, too."""
-        return super().create(flow, params, run_id, **self._begin(flow, about))
+        with self._hide_taken():
+            return super().create(flow, params, run_id, **self._begin(flow, about))
 
     def start(
         self,
@@ -236,7 +260,22 @@ class PersonStore(RunStore):
     ) -> Run:
         """As the store's; `by` is the person.  Raises: `NotAllowed`, too."""
         told = self._begin(flow, about)
-        return self._cover(super().start(flow, params, run_id, on_event=on_event, **told))
+        with self._hide_taken():
+            return self._cover(super().start(flow, params, run_id, on_event=on_event, **told))
+
+    @contextmanager
+    def _hide_taken(self) -> Iterator[None]:
+        """That an id is taken is told without a run that the person may not see."""
+        try:
+            yield
+        except RunExists as exists:
+            if exists.run is not None:
+                try:
+                    self._look(exists.run.id)
+                    exists.run = self._cover(exists.run)
+                except (NotConfigured, RunNotFound):
+                    exists.run = None
+            raise
 
     def _begin(self, flow: DurableFlow, about: NewRun) -> NewRun:
         """What is said of the new run, where the person may start it."""
@@ -246,12 +285,14 @@ class PersonStore(RunStore):
         _, whose = name_run(about.get("context"), None, tenant)
         owner = about.get("owner", "")
         subject = ActionSubject(
-            kind="flow", tenant=whose, flow=flow.name, started_by=by, owner=owner
-        )
+            kind="flow", tenant=whose, flow=flow.name, started_by=by.id, started_sub=by.sub,
+            started_issuer=by.issuer, owner=owner,
+        )  # fmt: skip
         self._require("start", subject)
         if about.get("parent"):
             self._look(about["parent"], whose)
-        told: NewRun = {**about, "by": by, "tenant": tenant}
+        channel = about.get("channel") or self._channel
+        told: NewRun = {**about, "by": by, "tenant": tenant, "channel": channel}
         return told
 
     def decide(
@@ -298,9 +339,16 @@ class PersonStore(RunStore):
         """The decision with the person's name, where they may answer the gate so."""
         ((gate_id, said),) = list_decisions(named, decision).items()
         row = self._look(run_id, tenant)
-        signed = replace(said, by=self._name(said.by))
+        own = self._name(said.person or said.by)
+        signed = replace(said, by=own.id, person=own, channel=said.channel or self._channel)
         with self._database.connection() as connection:
-            gate = open_gate(connection, row, gate_id)
+            try:
+                gate = open_gate(connection, row, gate_id)
+            except GateClosed:
+                repeat = find_repeat(connection, row, {gate_id: signed})
+                if repeat is None:
+                    raise
+                gate = repeat[gate_id]
         self._require("answer", make_gate_subject(row, gate, signed))
         return signed
 
@@ -334,7 +382,7 @@ class PersonStore(RunStore):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
-        by: str = "",
+        by: str | Person = "",
     ) -> Run:
         """As the store's, for whoever may `start`.  Raises: `NotAllowed`, too."""
         self._look(run_id, tenant, "start")
@@ -373,23 +421,34 @@ class PersonStore(RunStore):
         *,
         happened: bool,
         value: Mapping[str, Any] | None = None,
-        by: str = "",
+        by: str | Person = "",
         reason: str = "",
+        channel: str = "",
         tenant: str | None = None,
     ) -> Run:
         """As the store's; the word is the person's.  Raises: `NotAllowed`, too."""
-        self._require("settle", _make_run_subject(self._look(run_id, tenant), key))
+        self._require("settle", make_run_subject(self._look(run_id, tenant), key))
         return super().settle(
             run_id, key, happened=happened, value=value, by=self._name(by), reason=reason,
-            tenant=tenant,
+            channel=channel or self._channel, tenant=tenant,
         )  # fmt: skip
 
     def stop(
-        self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
+        self,
+        run_id: str,
+        *,
+        by: str | Person = "",
+        reason: str = "",
+        channel: str = "",
+        tenant: str | None = None,
     ) -> Run:
         """As the store's; the person stops it.  Raises: `NotAllowed`, too."""
         self._look(run_id, tenant, "stop")
-        return self._cover(super().stop(run_id, by=self._name(by), reason=reason, tenant=tenant))
+        stopped = super().stop(
+            run_id, by=self._name(by), reason=reason, channel=channel or self._channel,
+            tenant=tenant,
+        )  # fmt: skip
+        return self._cover(stopped)
 
     def archive(
         self,
@@ -397,7 +456,7 @@ class PersonStore(RunStore):
         *,
         older_than: timedelta | None = None,
         tenant: str | None = None,
-        by: str = "",
+        by: str | Person = "",
         dead_letters: bool = False,
         limit: int | None = None,
         dry_run: bool = False,
@@ -423,6 +482,7 @@ class PersonStore(RunStore):
     # ------------------------------------------------------------------ seeing
 
     get = _after_seeing(RunStore.get)
+    gate = _after_seeing(RunStore.gate)
     decisions = _after_seeing(RunStore.decisions)
     decisions_page = _after_seeing(RunStore.decisions_page)
     effects = _after_seeing(RunStore.effects)
@@ -431,6 +491,7 @@ class PersonStore(RunStore):
     source = _after_seeing(RunStore.source)
     answer_rules = _after_seeing(RunStore.answer_rules)
     told = _after_seeing(RunStore.told)
+    stretches = _after_seeing(RunStore.stretches)
     unknown = _after_seeing(RunStore.unknown)
     settlements = _after_seeing(RunStore.settlements)
     verify = _after_seeing(RunStore.verify)
@@ -544,16 +605,3 @@ _OF_MANY_RUNS: Final[Mapping[str, Callable[[Row], Row]]] = {
     },
 }  # fmt: skip
 """The lists of what several runs have, and the place behind a row of each."""
-
-
-def _make_run_subject(row: Row, key: str = "") -> ActionSubject:
-    """key: of a call of the run, where it is asked about that."""
-    return ActionSubject(
-        kind="call" if key else "run",
-        tenant=row["tenant"],
-        flow=row["flow_name"],
-        run_id=row["run_id"],
-        started_by=row["started_by"] or "",
-        owner=row["owner"] or "",
-        name=key,
-    )

@@ -25,12 +25,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
-from cinatra_sdk.api.permission import Person
-from cinatra_sdk.errors import FlowError
+from cinatra_sdk.errors import FlowError, RunEnded
 from cinatra_sdk.gates.decisions import Decision
+from cinatra_sdk.governed.person import Person
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.postgres.connection import Row
@@ -161,15 +162,18 @@ class RunStore(RunUpgrader):
     ) -> Run:
         """Store a run that somebody is to work on (`work`); nothing of it is carried out here.
 
+        The same again by the same person (`run_id`, `by`, tenant, flow and inputs) gives the run that is
+        there, so that a client may send it twice; without a name nobody is the same person.
+
         Raises: `InputInvalid`, `PolicyInvalid`, `KindRefused`, `ContextMismatch` (the context is another
         run's or tenant's) before anything is stored; `RunExists` when the run id is taken.
         """
         refuse_other_names(about, NewRun, "RunStore.create()")
         flow = self._flows.govern(flow)
-        name, _host = create_run(
+        made = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about
         )
-        return self._get(name)
+        return self._get(made.run_id)
 
     def decide(
         self,
@@ -185,14 +189,23 @@ class RunStore(RunUpgrader):
 
         gate_id: the id, or the `Gate` itself; then the decision is about the payload that this `Gate` shows.
 
+        The same answer again by the same person gives the run, and writes nothing; another one is
+        `GateClosed`, with the `decision` that counts.
+
+        Nothing of the flow is needed here, neither its tools nor its code: the gate's row has the form of the
+        answer.  What a process that lacks them cannot look up is left to the run: artifacts that were
+        withdrawn since, which the gate then asks for again.
+
         Only the gates have to be open; a worker may have the run meanwhile.  `work` carries the decisions out, or
         the worker that has the run.
 
-        Raises: as `answer`, without `RunBusy`.
+        Raises: as `answer`, without `RunBusy`; `NotConfigured` only where a rule of packs asks for a role
+        that nobody here knows, and where a function of the host fails.
         """
         decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
             seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
+            goes_on=False,
         )  # fmt: skip
         return self._get(run_id)
 
@@ -250,15 +263,22 @@ class RunStore(RunUpgrader):
     ) -> Run:
         """`create`, then `work`: begin a run and drive it to its end or its first gate.
 
+        After a repeat it goes on with the run where that has not ended.
+
         Raises: as `create` and `work`.
         """
         refuse_other_names(about, NewRun, "RunStore.start()")
         flow = self._flows.govern(flow)
-        name, host = create_run(
+        made = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about,
             lasts=False,
         )  # fmt: skip
-        return self._activate(name, flow, host, on_event=on_event, wait=WAIT_SECONDS)
+        if made.is_repeat:
+            return self._go_on(
+                made.run_id, flow=flow, tenant=made.host.tenant, context=about.get("context"),
+                on_event=on_event, wait=WAIT_SECONDS,
+            )  # fmt: skip
+        return self._activate(made.run_id, flow, made.host, on_event=on_event, wait=WAIT_SECONDS)
 
     def answer(
         self,
@@ -285,13 +305,23 @@ class RunStore(RunUpgrader):
         when another process holds the run for longer than `wait` seconds (the decision is kept, and
         counts).
         """
-        made, host = decide_gates(
+        decided = decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
             seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
         )  # fmt: skip
-        if made is None:
+        if decided.is_repeat:
+            return self._go_on(
+                run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
+            )
+        if decided.flow is None or decided.host is None:
             return self._get(run_id)
-        return self._activate(run_id, made, host, on_event=on_event, wait=wait)
+        return self._activate(run_id, decided.flow, decided.host, on_event=on_event, wait=wait)
+
+    def _go_on(self, run_id: str, **given: Any) -> Run:
+        """As `work`, after a repeat: whoever did it first may have brought the run to its end."""
+        with suppress(RunEnded):
+            return self._work(run_id, **given)
+        return self._get(run_id)
 
     def resume(
         self,
@@ -302,7 +332,7 @@ class RunStore(RunUpgrader):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
-        by: str = "",
+        by: str | Person = "",
     ) -> Run:
         """As `work`, for a person: continue a run whose process died, or retry a failed run from the
         node that failed; it may fail as often again.  An event says who resumed it: `by`.

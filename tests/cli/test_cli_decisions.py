@@ -572,3 +572,48 @@ def test_a_database_that_does_not_answer_is_named_without_its_password(offline: 
         assert "none at 127.0.0.1:1 failed" in refused.stderr
         assert "with --db or in DATABASE_URL" in refused.stderr
         assert "hidden-word" not in refused.output
+
+
+def test_one_gate_is_shown_as_it_was_asked_before_and_after_its_decision(
+    waiting: Any, fresh_database: str
+) -> None:
+    open_ = waiting("gates", "r1/review", "--json")
+    assert open_.exit_code == 0
+    assert (json.loads(open_.stdout)["state"], json.loads(open_.stdout)["decision"]) == (
+        "open",
+        None,
+    )
+    with RunStore.open(fresh_database) as store:
+        store.answer("r1", "review", Decision.approve(by="ann", reason="fine"))
+    after = waiting("gates", "r1/review", "--shown", json.loads(open_.stdout)["shown"], "--json")
+    assert json.loads(after.stdout)["state"] == "decided"
+    assert (
+        json.loads(after.stdout)["decision"]["by"],
+        json.loads(after.stdout)["decision"]["reason"],
+    ) == ("ann", "fine")
+    assert (
+        json.loads(after.stdout)["values"]
+        == json.loads(open_.stdout)["values"]
+        == {"topic": "topic 1"}
+    )
+    told = waiting("gates", "r1/review").stdout
+    assert "topic 1" in told
+    assert "ann" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("r1/nowhere",), "asked nothing at a gate 'nowhere'"),
+        (("r1/review", "--shown", ""), "--shown is empty"),
+        (("r1/review", "--risk", "read_only"), "leave out what filters gates"),
+        (("r1", "--shown", "0" * 16), "--shown goes with RUN/GATE"),
+        (("/review",), "RUN/GATE"),
+    ],
+)
+def test_a_gate_that_cannot_be_shown_is_refused_by_name(
+    waiting: Any, words: tuple[str, ...], told: str
+) -> None:
+    refused = waiting("gates", *words)
+    assert refused.exit_code != 0
+    assert told in refused.stderr

@@ -46,7 +46,12 @@ def test_a_stop_is_told_kept_and_made_once(parked: Any) -> None:
     assert again.exit_code == 0
     assert "note: the run was stopped already, and stays as it was" in again.stderr
     record = json.loads(again.stdout)
-    assert record["stopped"] == {"by": "ann", "at": record["updated_at"], "reason": "wrong list"}
+    person = {
+        "name": "ann", "sub": "", "issuer": "", "kind": "person", "proof": "terminal",
+        "channel": "command-line",
+    }  # fmt: skip
+    told = {"by": "ann", "person": person, "at": record["updated_at"], "reason": "wrong list"}
+    assert record["stopped"] == told
     assert "stopped by ann: wrong list" in parked("show", "r1").stdout
     assert parked("approve", "r1").exit_code == 4
     assert parked("resume", "r1").exit_code == 4

@@ -215,7 +215,9 @@ def test_a_database_of_004_keeps_its_rows_and_gets_the_clock_and_the_triggers_of
     rows = "select json_agg(to_jsonb({0}) - '{1}'::text[] order by run_id) from {0}"
     since_then = (
         "{stopped_by,stop_reason,started_by,file,owner,session_id,parent_run_id,parent_path,usage,"
-        "deadline,retry_at,failures,archived_at,governed}"
+        "deadline,retry_at,failures,archived_at,governed,started_sub,started_issuer,started_kind,"
+        "started_proof,started_channel,stopped_sub,stopped_issuer,stopped_kind,stopped_proof,"
+        "stopped_channel,by_sub,by_issuer,by_kind,by_proof,by_channel}"
     )
     before = [execute(empty, rows.format(table, since_then)) for table in ("runs", "decisions")]
     with pytest.raises(StoreError, match=rf"missing: 005.*--app-role {mine}"):

@@ -20,6 +20,7 @@ from cinatra_sdk import (
     RunNotFound,
     RunStore,
 )
+from cinatra_sdk.governed.approval_policy import policy_hash
 from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres.connection import clock
 from oas_compiler import CompileError, compile_flow
@@ -178,8 +179,9 @@ def test_a_run_is_rejected_though_its_flow_cannot_be_made_again(
         assert "run 'r1' is rejected without its flow: " in caplog.text
         (kept,) = other.decisions("r1")
         assert (kept["kind"], kept["decided_by"], kept["reason"]) == ("rejected", "bob", "wrong list")  # fmt: skip
-        # Which policy such a flow implies is not known.
-        assert (len(kept["payload_sha256"]), kept["policy_sha256"]) == (64, "")
+        # Which policy such a flow implies the gate's row knows.
+        implied = policy_hash(compile_flow(FLOW).approval_policy)
+        assert (len(kept["payload_sha256"]), kept["policy_sha256"]) == (64, implied)
         with pytest.raises(RunEnded):
             other.resume("r1")
     assert platform.calls == []

@@ -44,7 +44,7 @@ def test_a_record_cannot_be_changed_and_has_no_other_names(fresh_database: str) 
         record.decided_by = "bob"  # type: ignore[misc]
     with pytest.raises(KeyError):
         record["of"]
-    assert len(record) == len(list(record)) == 13
+    assert len(record) == len(list(record)) == 18
 
 
 def test_a_record_is_written_as_json(fresh_database: str) -> None:

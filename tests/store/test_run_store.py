@@ -387,7 +387,11 @@ def test_two_deciders_at_once_have_one_winner(store: RunStore) -> None:
         barrier = threading.Barrier(4)
 
         def decide(number: int, run_id: str = run_id, outcomes: Any = outcomes, barrier: Any = barrier) -> None:  # fmt: skip
-            decision = ann() if number % 2 else Decision.reject(by=f"d{number}")
+            decision = (
+                Decision.approve(by=f"a{number}")
+                if number % 2
+                else Decision.reject(by=f"d{number}")
+            )
             barrier.wait()
             try:
                 store.answer(run_id, "first", decision)

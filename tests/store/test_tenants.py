@@ -23,7 +23,9 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
     """Each method that names a run, called for the run of one tenant in the name of another."""
     return {
         "get": lambda store, run, tenant: store.get(run, tenant=tenant),
+        "gate": lambda store, run, tenant: store.gate(run, "a", tenant=tenant),
         "find": lambda store, run, tenant: store.find(run, tenant=tenant),
+        "verify": lambda store, run, tenant: store.verify(run, tenant=tenant),
         "questions": lambda store, run, tenant: store.questions(run, tenant=tenant),
         "decisions": lambda store, run, tenant: store.decisions(run, tenant=tenant),
         "decisions_page": lambda store, run, tenant: store.decisions_page(run, tenant=tenant),
@@ -37,6 +39,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "answer": lambda store, run, tenant: store.answer(run, "a", ANN, tenant=tenant),
         "resume": lambda store, run, tenant: store.resume(run, tenant=tenant),
         "told": lambda store, run, tenant: store.told(run, tenant=tenant),
+        "stretches": lambda store, run, tenant: store.stretches(run, tenant=tenant),
         "events": lambda store, run, tenant: list(store.events(run, tenant=tenant)),
         "unknown_keys": lambda store, run, tenant: store.unknown_keys(
             [store.get(run, tenant=tenant)], tenant=tenant

@@ -86,7 +86,7 @@ class NodeTelling:
         tell_event(self._tell, event)
 
     def _tell_message(self, message: Mapping[str, Any]) -> None:
-        data = {key: message[key] for key in ("role", "content") if key in message}
+        data = {key: message[key] for key in ("id", "role", "content") if key in message}
         event = RunEvent(kind="message", name="said", path=self._path, visit=self._visit, data=data)
         tell_event(self._tell, event)
 

@@ -55,10 +55,12 @@ select name, file, source from flows where digest = %(digest)s;
 -- for the disk where the caller goes on with the run at once and answers for it later.
 with made as (
     insert into runs (run_id, tenant, digest, input, env_names, lowering, platform, policy,
-                      started_by, file, owner, session_id, parent_run_id, parent_path, deadline,
+                      started_by, started_sub, started_issuer, started_kind, started_proof,
+                      started_channel, file, owner, session_id, parent_run_id, parent_path, deadline,
                       governed)
     values (%(run_id)s, %(tenant)s, %(digest)s, %(input)s, %(env_names)s, %(lowering)s,
-            %(platform)s, %(policy)s, %(started_by)s, %(file)s, %(owner)s, %(session_id)s,
+            %(platform)s, %(policy)s, %(started_by)s, %(started_sub)s, %(started_issuer)s,
+            %(started_kind)s, %(started_proof)s, %(started_channel)s, %(file)s, %(owner)s, %(session_id)s,
             %(parent_run_id)s, %(parent_path)s, %(deadline)s, %(governed)s)
     on conflict (run_id) do nothing
     returning run_id
@@ -140,7 +142,7 @@ limit %(limit)s;
 -- name: list_gates
 -- The gates that wait for a decision, across all runs, the longest wait first.
 select g.gate_id, g.interrupt, g.payload, g.response_schema, g.opened_at, g.run_id, g.tenant,
-       f.name as flow_name, r.started_by, r.owner
+       f.name as flow_name, r.started_by, r.started_sub, r.started_issuer, r.owner
 from gates g join runs r using (run_id) join flows f using (digest)
 where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
   and (%(tenant)s::text is null or g.tenant = %(tenant)s)
@@ -189,7 +191,8 @@ with needs as (
     from runs r where r.status = 'failed' and r.retry_at is null and r.archived_at is null
 )
 select n.kind, n.run_id, n.name, n.since, n.name as gate_id, n.interrupt, n.payload,
-       n.response_schema, n.call, n.error, r.tenant, f.name as flow_name, r.started_by, r.owner
+       n.response_schema, n.call, n.error, r.tenant, f.name as flow_name, r.started_by,
+       r.started_sub, r.started_issuer, r.owner
 from needs n join runs r using (run_id) join flows f using (digest)
 where (%(kind)s::text is null or n.kind = %(kind)s)
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
@@ -236,7 +239,8 @@ order by f.name limit %(limit)s;
 -- name: find_runs
 -- The run with this id, and those whose ids begin so: people shorten ids.  Whoever names no tenant
 -- shortens the ids of nobody's runs only; the whole id comes first.
-select r.run_id, r.tenant, f.name as flow_name, r.started_by, r.owner
+select r.run_id, r.tenant, f.name as flow_name, r.started_by, r.started_sub, r.started_issuer,
+       r.owner
 from runs r join flows f using (digest)
 where ((r.run_id = %(prefix)s and (%(tenant)s::text is null or r.tenant = %(tenant)s))
        or (starts_with(r.run_id, %(prefix)s) and r.tenant = coalesce(%(tenant)s, '')))
@@ -326,9 +330,9 @@ carried_out as (
 ),
 parked as (
     insert into gates as g (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt,
-                            payload, response_schema, fence, state, settled_at)
+                            payload, response_schema, policy_sha256, fence, state, settled_at)
     select %(run_id)s, p.gate_id, p.sha256, %(tenant)s, p.node, p.visit, p.step, p.interrupt,
-           p.payload::json, p.response_schema::json,
+           p.payload::json, p.response_schema::json, %(policy_sha256)s,
            case when h.gate_id is not null then -1 else %(fence)s end,
            case when d.run_id is not null then 'decided' when run.is_rejected then 'closed'
                 else 'open' end,
@@ -424,7 +428,10 @@ with held as materialized (
     select run_id from work where run_id = %(run_id)s for update
 ),
 stopped as (
-    update runs r set status = 'stopped', stopped_by = %(by)s, stop_reason = %(reason)s
+    update runs r set status = 'stopped', stopped_by = %(by)s, stop_reason = %(reason)s,
+        stopped_sub = %(stopped_sub)s, stopped_issuer = %(stopped_issuer)s,
+        stopped_kind = %(stopped_kind)s, stopped_proof = %(stopped_proof)s,
+        stopped_channel = %(stopped_channel)s
     from held where r.run_id = held.run_id and (%(tenant)s::text is null or tenant = %(tenant)s)
       and status not in ('completed', 'rejected', 'stopped') and archived_at is null
     returning r.run_id
@@ -536,9 +543,9 @@ skipped as (
 -- include: checkpoint_rows
 parked as (
     insert into gates as g (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt,
-                            payload, response_schema, fence, state, settled_at)
+                            payload, response_schema, policy_sha256, fence, state, settled_at)
     select %(run_id)s, p.gate_id, p.sha256, %(tenant)s, p.node, p.visit, p.step, p.interrupt,
-           p.payload::json, p.response_schema::json, %(fence)s,
+           p.payload::json, p.response_schema::json, %(policy_sha256)s, %(fence)s,
            case when d.run_id is not null then 'decided' when run.takes_answers then 'open'
                 else 'closed' end,
            case when d.run_id is not null then d.decided_at
@@ -636,6 +643,22 @@ from ours;
 select seq, at, kind, name, path, visit, data from run_events
 where run_id = %(run_id)s and seq > %(after)s order by seq limit %(limit)s;
 
+-- name: list_stretches
+-- A run from rest to rest, by the numbers of its events; without a status: it has not come to rest.
+with numbered as (
+    select seq, at, kind, name,
+           1 + count(*) filter (
+               where kind = 'run'
+                 and name in ('waiting', 'completed', 'rejected', 'failed', 'stopped'))
+               over (order by seq rows between unbounded preceding and 1 preceding) as number
+    from run_events where run_id = %(run_id)s and (kind, name) <> ('run', 'archived')
+)
+select number, min(seq) as first_seq, max(seq) as last_seq, min(at) as began_at, max(at) as told_at,
+       max(name) filter (
+           where kind = 'run'
+             and name in ('waiting', 'completed', 'rejected', 'failed', 'stopped')) as status
+from numbered group by number order by number;
+
 -- name: load_progress
 -- Whether somebody works on the run right now.
 select r.status, w.worker <> '' and coalesce(w.lease_until > clock_timestamp(), false) as is_held
@@ -660,7 +683,8 @@ where run_id = %(run_id)s and status = 'unknown' order by begun_at, key;
 
 -- name: list_unknown_keys
 -- As `list_unknown_effects` and `list_needs`, of several runs, with whose they are.
-select e.key, r.run_id, r.tenant, f.name as flow_name, r.started_by, r.owner
+select e.key, r.run_id, r.tenant, f.name as flow_name, r.started_by, r.started_sub,
+       r.started_issuer, r.owner
 from runs r join effects e using (run_id) join flows f using (digest)
 where r.run_id = any(%(run_ids)s::text[]) and (%(tenant)s::text is null or r.tenant = %(tenant)s)
   and e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
@@ -686,8 +710,10 @@ settled as (
     returning e.run_id, e.key, e.attempts, e.tenant, e.path, e.visit, e.kind, e.capability
 ),
 kept as (
-    insert into settlements (run_id, key, attempts, tenant, happened, result, settled_by, reason)
-    select run_id, key, attempts, tenant, %(happened)s, %(result)s::json, %(by)s, %(reason)s
+    insert into settlements (run_id, key, attempts, tenant, happened, result, settled_by, by_sub,
+                             by_issuer, by_kind, by_proof, by_channel, reason)
+    select run_id, key, attempts, tenant, %(happened)s, %(result)s::json, %(by)s, %(by_sub)s,
+           %(by_issuer)s, %(by_kind)s, %(by_proof)s, %(by_channel)s, %(reason)s
     from settled
 ),
 counted as (
@@ -724,12 +750,13 @@ select clock_timestamp() as now;
 
 -- name: insert_decision
 -- The first decision of a gate's visit, with what it tells; no row comes back where the gate is not
--- open: decided already, closed, or its run takes no decision any more.
+-- open: decided already, closed, or its run takes no decision any more.  Whoever decides without the flow
+-- does not know its policy, and the gate does.
 with held as materialized (
     select run_id from work where run_id = %(run_id)s for update
 ),
 asked as materialized (
-    select g.gate_id from held
+    select g.gate_id, g.policy_sha256 from held
     cross join lateral oasflow_standing(held.run_id) as now
     join gates g on g.run_id = held.run_id
     where g.gate_id = %(gate_id)s and g.payload_sha256 = %(payload_sha256)s and g.state = 'open'
@@ -738,9 +765,12 @@ asked as materialized (
 ),
 made as (
     insert into decisions (run_id, gate_id, tenant, node, visit, step, kind, answer, decided_by,
-                           reason, payload_sha256, policy_sha256)
+                           by_sub, by_issuer, by_kind, by_proof, by_channel, reason, payload_sha256,
+                           policy_sha256)
     select %(run_id)s, gate_id, %(tenant)s, %(node)s, %(visit)s, %(step)s, %(kind)s,
-           %(answer)s, %(decided_by)s, %(reason)s, %(payload_sha256)s, %(policy_sha256)s
+           %(answer)s, %(decided_by)s, %(by_sub)s, %(by_issuer)s, %(by_kind)s, %(by_proof)s,
+           %(by_channel)s, %(reason)s, %(payload_sha256)s,
+           coalesce(nullif(%(policy_sha256)s, ''), policy_sha256)
     from asked
     on conflict (run_id, gate_id, payload_sha256) do nothing
     returning run_id, gate_id
@@ -766,7 +796,8 @@ with recursive family as (
     select run_id from runs where run_id = %(run_id)s
     union select r.run_id from runs r join family f on r.parent_run_id = f.run_id
 )
-select r.run_id, r.tenant, f.name as flow_name, r.started_by, r.owner, r.parent_run_id
+select r.run_id, r.tenant, f.name as flow_name, r.started_by, r.started_sub, r.started_issuer,
+       r.owner, r.parent_run_id
 from family join runs r using (run_id) join flows f using (digest);
 
 -- name: count_questions
@@ -792,6 +823,19 @@ left join lateral (select gate_id, kind, decided_by, decided_at from decided
 -- What was decided on this visit of a gate, whatever it showed.
 select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s
 order by decided_at desc limit 1;
+
+-- name: load_asked_gates
+-- Whatever a gate showed at one visit, the oldest first; what waits is the last.
+select gate_id, payload_sha256, interrupt, payload, response_schema, state, opened_at, settled_at
+from gates where run_id = %(run_id)s and gate_id = %(gate_id)s
+order by state = 'open', opened_at, payload_sha256;
+
+-- name: list_asked_gates
+select distinct gate_id from gates where run_id = %(run_id)s order by gate_id;
+
+-- name: load_decisions_of_gate
+select * from decisions where run_id = %(run_id)s and gate_id = %(gate_id)s
+order by decided_at, payload_sha256;
 
 -- name: list_decisions
 -- In their order, after a place in it; limit null: all.

@@ -73,6 +73,17 @@ grant update (capability, request_sha256, shown_sha256, status, attempts, result
               ended_at, fence, governed)
     on oasflow.effects to {role};
 
+-- Who acts, beyond a name: as the rows of decisions and settlements, and with the start and the stop of a run.
+grant insert (by_sub, by_issuer, by_kind, by_proof, by_channel)
+    on oasflow.decisions to {role};
+grant insert (by_sub, by_issuer, by_kind, by_proof, by_channel)
+    on oasflow.settlements to {role};
+grant insert (policy_sha256) on oasflow.gates to {role};
+grant insert (started_sub, started_issuer, started_kind, started_proof, started_channel)
+    on oasflow.runs to {role};
+grant update (stopped_sub, stopped_issuer, stopped_kind, stopped_proof, stopped_channel)
+    on oasflow.runs to {role};
+
 -- What only going on needs of a run that has ended: the function looks whether it has.
 grant execute on function oasflow.oasflow_archive_run(text, text, text, boolean) to {role};
 -- Checkpoints that are made again: the function looks who works on the run.

@@ -1,7 +1,7 @@
 """Decisions of people, recorded: one short transaction, all of them or none.
 
 In: a run, and a decision for each of some of its open gates.  Out: the flow that carries out the
-decisions, and the context bound to the run.
+decisions, and the context bound to the run; or that the same was recorded before.
 
 The gates have to be open, and nothing else: a decision waits neither for the lock of the run nor for a
 worker.
@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from cinatra_sdk.api.permission import Action, ActionSubject, MayRule, Person, may
-from cinatra_sdk.errors import AnswerInvalid, InputInvalid
+from cinatra_sdk.api.permission import Action, ActionSubject, MayRule, may
+from cinatra_sdk.errors import AnswerInvalid, GateClosed, InputInvalid, NotConfigured
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.gates.answers import Answer
 from cinatra_sdk.gates.decisions import Decision, changed
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.governed.person import Person, PersonRecord
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
@@ -39,6 +40,7 @@ from cinatra_sdk.store.decisions.decision_rows import (
     refuse_other_question,
     refuse_withdrawn,
 )
+from cinatra_sdk.store.decisions.repeated_answers import find_repeat
 from cinatra_sdk.store.evidence.record_writer import (
     describe_run,
     find_recorder,
@@ -49,11 +51,25 @@ from cinatra_sdk.store.flows.context_owner import bound_context, refuse_stranger
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, read_gates
+from cinatra_sdk.store.subjects import make_gate_subject
 from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
 
 Named: TypeAlias = str | Gate
 """A gate by its id, or as somebody saw it."""
 Decisions: TypeAlias = Mapping[str, Decision]
+
+
+class Decided(NamedTuple):
+    """What recording decisions came to."""
+
+    flow: DurableFlow | None
+    """That carries them out; None where it cannot be made here: whoever has its parts goes on, and a run
+    that was rejected has ended.
+    """
+    host: HostContext | None = None
+    """The context bound to the run."""
+    is_repeat: bool = False
+    """The same was recorded before, and nothing was written now."""
 
 
 def list_decisions(gate: Named | Decisions, decision: Decision | None) -> Decisions:
@@ -109,15 +125,44 @@ def decide_gates(
     tenant: str | None,
     context: HostContext | None,
     person: Person | None = None,
-) -> tuple[DurableFlow | None, HostContext]:
+    goes_on: bool = True,
+) -> Decided:
     """Check and record the decisions; seen: the gates that their author gave in place of ids.
 
     person: who decides, where a surface has proved it.
-
-    The flow is None where the run was rejected without one: then it has ended.
+    goes_on: whether the caller goes on with the run, and so needs its flow; else what is known of it here
+    is enough, for the gate's row has the form of the answer.
 
     Raises: as `RunStore.decide`, before anything is written.
     """
+    try:
+        return _decide(
+            database, flows, run_id, decisions, seen=seen, flow=flow, tenant=tenant,
+            context=context, person=person, goes_on=goes_on,
+        )  # fmt: skip
+    except GateClosed as closed:
+        if closed.decision is None:
+            raise
+        with database.connection() as connection:
+            row = load_row(connection, run_id, tenant)
+            if find_repeat(connection, row, decisions) is None:
+                raise
+        return Decided(flow=None, is_repeat=True)
+
+
+def _decide(
+    database: Database,
+    flows: KnownFlows,
+    run_id: str,
+    decisions: Decisions,
+    *,
+    seen: Iterable[Gate],
+    flow: DurableFlow | None,
+    tenant: str | None,
+    context: HostContext | None,
+    person: Person | None,
+    goes_on: bool,
+) -> Decided:
     rejects = _rejects(decisions)
     check_names(run_id=run_id, tenant=tenant)
     with database.connection() as connection:
@@ -131,23 +176,21 @@ def decide_gates(
             _check(connection, row, gate_id, decision, host=host, person=person)
             for gate_id, decision in decisions.items()
         ]
-        made = (
-            flows.flow_to_reject(connection, row, flow)
-            if rejects
-            else flows.flow_of(connection, row, flow)
-        )
-        if made is not None and not rejects:
+        if rejects or not goes_on:
+            made = flows.flow_to_decide(connection, row, flow, rejects=rejects)
+        else:
+            made = flows.flow_of(connection, row, flow)
             refuse_strangers(made, host)
-    if made is not None:
-        for gate, answer in answers:
+    for gate, answer in answers:
+        if made is not None:
             refuse_withdrawn(made.platform, run_id, gate, answer)
-            decision = decisions[gate.id]
-            refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
+        decision = decisions[gate.id]
+        refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
     with database.connection() as connection:
         if not _record_approval(connection, row, answers, decisions, made):
             with connection.transaction():
                 _record(connection, row, answers, decisions, made=made, signer=flows.signer)
-    return made, host
+    return Decided(flow=made, host=host)
 
 
 def _check(
@@ -224,7 +267,7 @@ def _record(
     for kept, told in zip(rows, events, strict=True):
         if one(connection, "insert_decision", {**kept, **list_event_columns(told)}) is None:
             raise gate_closed(connection, row["run_id"], kept["gate_id"])
-    if made is None:
+    if made is None and _rejects(decisions):
         said = next(iter(decisions.values()))
         why = f"GATE_REJECTED: {said.by} rejected it: {said.reason}".rstrip(": ")
         follow_record(connection, row, "rejected", reason=why, signer=signer)
@@ -247,40 +290,33 @@ def refuse_approver(
 
     Raises: `AnswerInvalid` where the rule refuses them, and what the rule raises.
     """
-    asked = person or Person(id=decision.by, tenant=None, proof="host")
+    asked = person or decision.person or Person(id=decision.by, tenant=None, proof="host")
     said = may(asked, "answer", make_gate_subject(row, gate, decision), rules=(rule,))
     if not said.allowed:
         raise AnswerInvalid(said.reason, hint=said.hint)
 
 
-def make_gate_subject(row: Row, gate: Gate, decision: Decision | None) -> ActionSubject:
-    """decision: None: not known yet."""
-    return ActionSubject(
-        kind="gate",
-        tenant=row["tenant"],
-        flow=row["flow_name"],
-        run_id=row["run_id"],
-        started_by=row["started_by"] or "",
-        owner=row["owner"] or "",
-        name=gate.id,
-        risk=gate.risk,
-        decision="" if decision is None else decision.kind,
-    )
-
-
 def make_role_rule(flow: Any, row: Row, gate: Gate) -> MayRule:
     """Refuses to approve where a gate of a pack asks for a role that the person does not have.
 
-    The rule raises `NotConfigured` where the host's `roles_of` or `word_for` gives something else than it
-    has to.
+    flow: None where it cannot be made here.
+
+    The rule raises `NotConfigured` where nobody here knows who has a role, and where the host's `roles_of`
+    or `word_for` gives something else than it has to.
     """
     values = gate.payload.get("values")
     role = values.get("approver_role") if isinstance(values, Mapping) else None
 
     def refuse_role(person: Person, _action: Action, subject: ActionSubject) -> Verdict | None:
-        recorder = find_recorder(flow) if row["governed"] else None
-        if recorder is None or not isinstance(role, str) or subject.decision != "approved":
+        if not row["governed"] or not isinstance(role, str) or subject.decision != "approved":
             return None
+        recorder = None if flow is None else find_recorder(flow)
+        if recorder is None:
+            raise NotConfigured(
+                f"gate '{gate.id}' is for somebody with the role '{role}', and this process cannot "
+                "tell who has it",
+                hint="lend the governance of the run's host: --host",
+            )
         ports = recorder.governance.ports
         tenant = recorder.governance.read_word(describe_run(row)).tenant
         if role in ports.list_roles(tenant, person.id):
@@ -320,6 +356,9 @@ def make_requester_rule(connection: Rows, row: Row, gate: Gate) -> MayRule:
             return None
         run = RunContext.read(transcript["admitted"]["run"])
         problem = find_requester_problem(list_requesters(run, row["started_by"] or ""), person.id)
+        starter = PersonRecord.read(row, "started", "started_by")
+        if not problem and starter.sub and starter.is_same_person(PersonRecord.of(person)):
+            problem = "is not for whoever asked for the call, under whichever name"
         if not problem:
             return None
         return Verdict.refuse(

@@ -35,6 +35,7 @@ from cinatra_sdk.gates.forms.approval_forms import ConfirmationForm
 from cinatra_sdk.gates.forms.selection_form import SelectionForm
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.approval_policy import policy_hash
+from cinatra_sdk.governed.person import PersonRecord
 from cinatra_sdk.governed.secret_values import cut_out
 from cinatra_sdk.langgraph_threads.host_context import HostContext, host_context
 from cinatra_sdk.light_imports.records import dataclass
@@ -52,7 +53,8 @@ MOST_NAMED: Final = 3
 
 def refuse_credentials(decision: Decision, context: HostContext | None) -> None:
     """Refuse a decision that contains one of the host's own tokens, because decisions are kept."""
-    if _holds_credentials(decision.wire(), context):
+    author = decision.author
+    if _holds_credentials([decision.wire(), author.sub, author.issuer], context):
         raise AnswerInvalid("the answer holds a credential of this run", hint="leave it out")
 
 
@@ -132,6 +134,7 @@ def decision_row(
         "kind": decision.kind,
         "answer": Json(stamped.wire() | _describe_edit(gate, decision)),
         "decided_by": decision.by,
+        **decision.author.list_columns("by"),
         "reason": decision.reason,
         "payload_sha256": gate.payload_sha256,
         "policy_sha256": _policy_hash(row, flow),
@@ -308,6 +311,7 @@ def gate_closed(connection: Rows, run_id: str, gate_id: str) -> GateClosed:
     return GateClosed(
         describe_decision(f"{gate_id}' of run '{run_id}", kept),
         hint=f"the run is {status}: {look}" if status in ENDED else f"what waits now: {look}",
+        decision=GateDecision.of(kept),
     )
 
 
@@ -346,6 +350,14 @@ class GateDecision(Mapping[str, Any]):
     """The JSON that resumes the gate; for a setup gate `{input: value}` under `value`."""
     decided_by: str
     """The given name of the person; `policy` where no person was asked."""
+    by_sub: str
+    """The id that the person's issuer gives them; empty, as what follows, where a name alone was given."""
+    by_issuer: str
+    by_kind: Literal["", "person", "service"]
+    by_proof: str
+    """How it was known who they are: `Person.proof`."""
+    by_channel: str
+    """By which way the decision came; empty where nobody said."""
     decided_at: datetime
     """Time of the database's clock."""
     reason: str
@@ -360,6 +372,11 @@ class GateDecision(Mapping[str, Any]):
     def of(cls, row: Mapping[str, Any]) -> Self:
         objects, problems = read_objects(dict(row), "answer")
         return cls(**{name: row[name] for name in _NAMES} | objects, unreadable=problems)
+
+    @property
+    def person(self) -> PersonRecord:
+        """Who decided, in a form for showing."""
+        return PersonRecord.read(self, "by", "decided_by")
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON; the time in ISO 8601, with its zone."""

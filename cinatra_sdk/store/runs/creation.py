@@ -1,29 +1,32 @@
 """A new run: checked, then stored with its flow; no node runs yet.
 
 In: a flow, its parameters, and the host's words about the run.  Out: the run's id, and the context bound
-to it.
+to it; a start that the same person repeats gives the run that is there.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any, Final, NamedTuple, TypedDict
 
 import psycopg
 from psycopg.types.json import Json
 
+from cinatra_sdk.api.permission import ActionSubject
 from cinatra_sdk.data.text.person_texts import MAX_NAME, describe_fault, person_name
 from cinatra_sdk.errors import InputInvalid, RunEnded, RunExists
 from cinatra_sdk.flow.plan.caller_inputs import refuse_unknown
 from cinatra_sdk.flow.plan.plan import walk_plan
 from cinatra_sdk.governed.host_keys import refuse_runtime_names
+from cinatra_sdk.governed.person import Person, PersonRecord
 from cinatra_sdk.host_parts.host_parts import RunIdentity
 from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
-from cinatra_sdk.store.arguments import check_names, read_actor
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.decisions.decision_rows import (
     refuse_credentials_in_inputs,
@@ -33,17 +36,31 @@ from cinatra_sdk.store.evidence.record_writer import begin_record
 from cinatra_sdk.store.flows.context_owner import bound_context, refuse_strangers
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
-from cinatra_sdk.store.runs.run_rows import file_label, load_row, name_run, refuse_ended
+from cinatra_sdk.store.runs.run_rows import file_label, load_row, name_run, refuse_ended, run_of
+from cinatra_sdk.store.subjects import refuse_other_tenant
 
 log = logging.getLogger("oasflow.store")
+
+
+class CreatedRun(NamedTuple):
+    """A run that is stored."""
+
+    run_id: str
+    host: HostContext
+    """Bound to the run."""
+    is_repeat: bool = False
+    """It was there, by the same start of the same person."""
 
 
 class NewRun(TypedDict, total=False):
     """What the host says about a new run."""
 
     tenant: str
-    by: str
-    """The person who starts the run, shown to people who are asked to continue it."""
+    by: str | Person
+    """The person who starts the run, shown to people who are asked to continue it: a name, or the person
+    where that is proved."""
+    channel: str
+    """By which way they came, such as `inbox` or `slack`."""
     owner: str
     """The person or agent whose run it is."""
     session: str
@@ -66,7 +83,7 @@ def create_run(
     run_id: str | None,
     about: NewRun,
     lasts: bool = True,
-) -> tuple[str, HostContext]:
+) -> CreatedRun:
     """lasts: whether the run is on the disk when this returns; else with the next that is.
 
     Raises: as `RunStore.create`.
@@ -82,9 +99,13 @@ def create_run(
     told = _describe_run(about)
     host, name = _bind_context(flows, flow, run_id, about)
     refuse_strangers(flow, host)
+    refuse_other_tenant(
+        about.get("by", ""), "start", ActionSubject(kind="flow", tenant=host.tenant, flow=flow.name)
+    )
     refuse_credentials_in_inputs(given, host)
     refuse_credentials_in_names(
         host, run_id=name, tenant=host.tenant, by=told["started_by"], owner=told["owner"],
+        sub=told["started_sub"], issuer=told["started_issuer"],
         session=told["session_id"], parent_path=told["parent_path"],
     )  # fmt: skip
     policy = flow.approval_policy if host.approval_policy is DERIVED else host.approval_policy
@@ -107,11 +128,44 @@ def create_run(
     record = begin_record(flow, dict(params or {}), row)
     row["governed"] = record is not None
     together = row["parent_run_id"] is not None or record is not None
-    if together or not _insert_of_stored_flow(database, flows, row):
-        _insert(database, flow, row, record)
-        flows.stored.keep(flow.digest, True)
+    try:
+        if together or not _insert_of_stored_flow(database, flows, row):
+            _insert(database, flow, row, record)
+            flows.stored.keep(flow.digest, True)
+    except RunExists as exists:
+        _require_repeat(database, row, exists)
+        flows.remember(name, flow)
+        return CreatedRun(name, host, is_repeat=True)
     flows.remember(name, flow)
-    return name, host
+    return CreatedRun(name, host)
+
+
+def _require_repeat(database: Database, row: Row, exists: RunExists) -> None:
+    """Raises: `RunExists`, with the run, where it is not the same again by the same person."""
+    with database.connection() as connection:
+        kept = load_row(connection, row["run_id"])
+    if kept["tenant"] != row["tenant"]:
+        raise exists
+    if _describe_start(kept) != _describe_start(row) or not (
+        PersonRecord.read(kept, "started", "started_by").is_same_person(
+            PersonRecord.read(row, "started", "started_by")
+        )
+    ):
+        exists.run = run_of(kept)
+        raise exists
+
+
+_SAME: Final = (
+    "digest", "input", "env_names", "policy", "started_by", "owner", "session_id", "parent_run_id",
+    "parent_path",
+)  # fmt: skip
+"""Columns that make a start the same as another; a deadline is reckoned anew by whoever tries again."""
+
+
+def _describe_start(row: Row) -> str:
+    """As text, because 1 and true are equal to Python."""
+    said = {name: row[name].obj if isinstance(row[name], Json) else row[name] for name in _SAME}
+    return json.dumps(said, sort_keys=True)
 
 
 def _refuse_unknown_inputs(
@@ -186,8 +240,10 @@ def _describe_run(about: NewRun) -> Row:
     deadline = about.get("deadline")
     if deadline is not None and deadline.tzinfo is None:
         raise InputInvalid("the deadline has no time zone", hint="give one: datetime.now(UTC) + …")
+    starter = PersonRecord.of(about.get("by", ""), about.get("channel", ""))
     return {
-        "started_by": read_actor(about.get("by", "")),
+        "started_by": starter.name,
+        **starter.list_columns("started"),
         "owner": person_name(about.get("owner", "")),
         "session_id": about.get("session") or "",
         "parent_run_id": about.get("parent") or None,
@@ -209,7 +265,7 @@ def _bind_context(
         tenant=whose,
         flow=flow.name,
         digest=flow.digest,
-        started_by=person_name(about.get("by", "")),
+        started_by=PersonRecord.of(about.get("by", "")).name,
     )
     lent = flows.lend(context, run, flow)
     return bound_context(lent, run_id=name, tenant=whose, named=tenant or None), name

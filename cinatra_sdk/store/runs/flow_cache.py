@@ -362,17 +362,17 @@ class KnownFlows:
             return self.remember(row["run_id"], self._require_governed(row, flow))
         return flow
 
-    def flow_to_reject(
-        self, connection: Rows, row: Row, given: DurableFlow | None
+    def flow_to_decide(
+        self, connection: Rows, row: Row, given: DurableFlow | None, *, rejects: bool
     ) -> DurableFlow | None:
-        """The run's flow; None where it cannot be rebuilt: a broken file must not prevent a
-        rejection.
+        """The run's flow, as far as this process can make it; None where it cannot: neither a broken file
+        nor tools that are elsewhere prevent a decision.
 
         Raises: `FlowChanged` where `given` is another flow.
         """
         if given is not None:
             refuse_other_flow(row, given)
-        return self._find_flow(connection, row, given, doing="rejected")
+        return self._find_flow(connection, row, given, doing="rejected" if rejects else "decided")
 
     def flow_to_settle(self, connection: Rows, row: Row) -> DurableFlow | None:
         """The run's flow, as far as this process can read it; None where it cannot."""

@@ -24,6 +24,7 @@ from cinatra_sdk.runs import Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, check_word
 from cinatra_sdk.store.async_twins import Threads, in_thread
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.decisions.asked_gates import AskedGate, load_asked_gate
 from cinatra_sdk.store.decisions.decision_rows import GateDecision, describe_decision
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_answer_rules
 from cinatra_sdk.store.pages import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
@@ -40,6 +41,8 @@ from cinatra_sdk.store.runs.run_events import (
     EFFECT_STATUSES,
     EffectRecord,
     EffectStatus,
+    Stretch,
+    list_stretches,
     make_follower,
 )
 from cinatra_sdk.store.runs.run_rows import load_row, read_open_gates, run_of
@@ -105,6 +108,7 @@ Runs: TypeAlias = list[Run]
 Names: TypeAlias = list[str]
 GateDecisions: TypeAlias = list[GateDecision]
 Events: TypeAlias = list[RunEvent]
+Stretches: TypeAlias = list[Stretch]
 UnknownEffects: TypeAlias = list[UnknownEffect]
 Settlements: TypeAlias = list[Settlement]
 
@@ -231,6 +235,17 @@ class RunReader:
             unreadable=[problem for _, problems in found for problem in problems],
             next=following,
         )
+
+    def gate(
+        self, run_id: str, gate_id: str, shown: str | None = None, *, tenant: str | None = None
+    ) -> AskedGate:
+        """One gate as it was asked, open or decided, also of a run that has ended or is archived.
+
+        shown: the hash of what it showed, or its first letters; None: what it showed last.
+
+        Raises: `RunNotFound`; `GateNotFound` where the run has not asked this; `GateUnreadable`.
+        """
+        return load_asked_gate(self._database, run_id, gate_id, shown, tenant=tenant)
 
     def needs(self, **wanted: Unpack[NeedFilter]) -> NeedPage:
         """What needs a person: gates to decide, calls to settle, failed runs to resume.
@@ -461,6 +476,13 @@ class RunReader:
         follower = make_follower(self._database, run_id, after=after, to_end=False, tenant=tenant)
         return [event for page in iter(follower.read, []) for event in page]
 
+    def stretches(self, run_id: str, *, tenant: str | None = None) -> Stretches:
+        """The run from rest to rest, the oldest first: numbers of its events, and how each ended.
+
+        Raises: `RunNotFound`.
+        """
+        return list_stretches(self._database, run_id, tenant)
+
     def unknown(self, run_id: str, *, tenant: str | None = None) -> UnknownEffects:
         """Calls for which the run waits until a person says whether they happened (`settle`)."""
         return list_unknown(self._database, run_id, tenant)
@@ -492,11 +514,13 @@ class RunReader:
 
     asettlements = in_thread(settlements)
     atold = in_thread(told)
+    astretches = in_thread(stretches)
     aunknown = in_thread(unknown)
     aunknown_keys = in_thread(unknown_keys)
     aget = in_thread(get)
     apage = in_thread(page)
     agates = in_thread(gates)
+    agate = in_thread(gate)
     aneeds = in_thread(needs)
     alist = in_thread(list)  # noqa: A003 - the method above
     aflow_names = in_thread(flow_names)

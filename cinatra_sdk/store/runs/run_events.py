@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import ENDED
+from cinatra_sdk.contract import ENDED, Status
 from cinatra_sdk.errors import RunNotFound
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.light_imports.records import dataclass
@@ -26,6 +26,7 @@ from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.postgres.notifications import POLL
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.pages import read_objects
+from cinatra_sdk.store.runs.run_rows import load_row
 from cinatra_sdk.store.work.run_ledger import RAISED
 
 PAGE: Final = 500
@@ -114,6 +115,50 @@ def read_event(run_id: str, row: Row) -> RunEvent:
         seq=row["seq"],
         at=row["at"],
     )
+
+
+# ----------------------------------------------------------------------------
+# A run from rest to rest.
+#
+#     list_stretches(database, "r1", None)   ->  [Stretch(number=1, first=1, last=9, status="waiting", …), …]
+#
+# A rest is the event that the run waits, ended, failed or was stopped.  What comes after it, the decision
+# first, is of the next stretch, so a number never changes.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """The events of a run from one rest to the next."""
+
+    number: int
+    """From 1, without a gap."""
+    first: int
+    """`seq` of its first event."""
+    last: int
+    """`seq` of its last event so far."""
+    began_at: datetime
+    told_at: datetime
+    """When its last event was told."""
+    status: Status | None
+    """At which the run came to rest; None: it has not."""
+
+
+def list_stretches(database: Database, run_id: str, tenant: str | None) -> list[Stretch]:
+    """The oldest first.  Raises: `RunNotFound`."""
+    with database.connection() as connection:
+        load_row(connection, run_id, tenant)
+        rows = every(connection, "list_stretches", {"run_id": run_id})
+    return [
+        Stretch(
+            number=row["number"],
+            first=row["first_seq"],
+            last=row["last_seq"],
+            began_at=row["began_at"],
+            told_at=row["told_at"],
+            status=row["status"],
+        )
+        for row in rows
+    ]
 
 
 # ----------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from cinatra_sdk.errors import (
     RunNotFound,
 )
 from cinatra_sdk.gates.gate import Gate
+from cinatra_sdk.governed.person import PersonRecord
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.host_parts.host_parts import RunIdentity
 from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext, host_context
@@ -293,9 +294,11 @@ def run_of(row: Row) -> Run:
         error=row["error"] if sound["error"] else None,
         attempts=row["attempts"],
         stopped_by=row["stopped_by"] or "",
+        stopper=PersonRecord.read(row, "stopped", "stopped_by"),
         stop_reason=row["stop_reason"] or "",
         unreadable=problems + broken,
         started_by=row["started_by"],
+        starter=PersonRecord.read(row, "started", "started_by"),
         variables=tuple(row["env_names"]),
         platform=row["platform"] if sound["platform"] else {},
         owner=row["owner"],

@@ -24,15 +24,17 @@ from cinatra_sdk.data.text.person_texts import reason_text, recorded_name
 from cinatra_sdk.errors import AnswerInvalid, EffectSettled
 from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governed.host_keys import without_governed
+from cinatra_sdk.governed.person import Person, PersonRecord
 from cinatra_sdk.governed.secret_values import find_secret, redact
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import EffectResult, Usage
 from cinatra_sdk.postgres.connection import every, one
-from cinatra_sdk.store.arguments import check_names, read_actor
+from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.pages import read_objects
 from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import load_row
+from cinatra_sdk.store.subjects import make_run_subject, refuse_other_tenant
 from cinatra_sdk.store.work.run_ledger import list_result
 
 
@@ -81,6 +83,8 @@ class Settlement:
     path: str
     happened: bool
     by: str
+    person: PersonRecord
+    """The same person, with what was proved of them and by which channel they came."""
     reason: str
     at: datetime
     value: Mapping[str, JsonValue] | None
@@ -100,6 +104,7 @@ class Settlement:
             path=row["path"],
             happened=row["happened"],
             by=recorded_name(row["settled_by"]),
+            person=PersonRecord.read(row, "by", "settled_by"),
             reason=row["reason"],
             at=row["settled_at"],
             value=value,
@@ -133,8 +138,9 @@ def settle_effect(
     key: str,
     value: Mapping[str, JsonValue] | None,
     *,
-    by: str,
+    by: str | Person,
     reason: str,
+    channel: str,
     tenant: str | None,
 ) -> None:
     """Record a person's word.
@@ -144,9 +150,10 @@ def settle_effect(
     """
     check_names(run_id=run_id, key=key, tenant=tenant)
     reason = reason_text(reason)
-    who = _check(value, by, reason)
+    who = _check(value, by, reason, channel)
     with database.connection() as connection:
         row = load_row(connection, run_id, tenant)
+        refuse_other_tenant(by, "settle", make_run_subject(row, key))
         rows = every(connection, "list_unknown_effects", {"run_id": run_id})
         call = next((UnknownEffect.of(one) for one in rows if one["key"] == key), None)
         if call is None:
@@ -166,7 +173,8 @@ def settle_effect(
             "happened": result is not None,
             "result": None if result is None else list_result(result),
             "usage": None if result is None else Json(Usage().to_json()),
-            "by": who,
+            "by": who.name,
+            **who.list_columns("by"),
             "reason": reason,
         }
         with connection.transaction():
@@ -224,10 +232,12 @@ def _build_settled_error(run_id: str, key: str) -> EffectSettled:
     )
 
 
-def _check(value: Mapping[str, JsonValue] | None, by: str, reason: str) -> str:
-    """The name as it is kept.  Raises: `AnswerInvalid`."""
-    who = read_actor(by)
-    if not who:
+def _check(
+    value: Mapping[str, JsonValue] | None, by: str | Person, reason: str, channel: str
+) -> PersonRecord:
+    """Who it is, as the row keeps them.  Raises: `AnswerInvalid`."""
+    who = PersonRecord.of(by, channel)
+    if not who.name:
         raise AnswerInvalid(
             "the word on a call does not say whose it is",
             hint="name them: --as NAME",

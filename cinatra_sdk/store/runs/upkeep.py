@@ -17,6 +17,7 @@ from cinatra_sdk.errors import (
     StoreError,
     StoreUnreachable,
 )
+from cinatra_sdk.governed.person import Person, PersonRecord
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, every, one
 from cinatra_sdk.runs import Run
@@ -28,6 +29,7 @@ from cinatra_sdk.store.evidence.record_writer import follow_record
 from cinatra_sdk.store.runs.lists import RunReader
 from cinatra_sdk.store.runs.run_rows import load_row, refuse_ended, run_of
 from cinatra_sdk.store.runs.settlement import settle_effect
+from cinatra_sdk.store.subjects import make_run_subject, refuse_other_tenant
 
 # ----------------------------------------------------------------------------
 # Archiving ended runs: rows that only a continuation needs are removed, and the evidence stays.
@@ -188,8 +190,9 @@ class RunKeeper(RunReader):
         *,
         happened: bool,
         value: Mapping[str, Any] | None = None,
-        by: str,
+        by: str | Person,
         reason: str = "",
+        channel: str = "",
         tenant: str | None = None,
     ) -> Run:
         """A person's word on a call of which nobody knows whether it happened (`unknown`).
@@ -202,12 +205,19 @@ class RunKeeper(RunReader):
         """
         said = _read_outputs(happened, value)
         settle_effect(
-            self._database, self._flows, run_id, key, said, by=by, reason=reason, tenant=tenant
-        )
+            self._database, self._flows, run_id, key, said,
+            by=by, reason=reason, channel=channel, tenant=tenant,
+        )  # fmt: skip
         return self._get(run_id)
 
     def stop(
-        self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None
+        self,
+        run_id: str,
+        *,
+        by: str | Person = "",
+        reason: str = "",
+        channel: str = "",
+        tenant: str | None = None,
     ) -> Run:
         """End a run for good without a decision, in any status but completed or rejected.
 
@@ -219,12 +229,19 @@ class RunKeeper(RunReader):
         name or a reason that a gate would refuse too.
         """
         check_names(run_id=run_id, tenant=tenant)
-        said = {"run_id": run_id, "tenant": tenant, "by": read_actor(by)}
+        stopper = PersonRecord.of(by, channel)
+        said = {
+            "run_id": run_id, "tenant": tenant, "by": stopper.name,
+            **stopper.list_columns("stopped"),
+        }  # fmt: skip
         with self._database.connection() as connection:
             said["reason"] = check_reason(reason)
             with connection.transaction():
                 # First the lock: a statement that waits for it does not see which gates were opened.
                 one(connection, "lock_run_row", {"run_id": run_id})
+                if isinstance(by, Person):
+                    subject = make_run_subject(load_row(connection, run_id, tenant))
+                    refuse_other_tenant(by, "stop", subject)
                 stopped = one(connection, "stop_run", said)
                 if stopped is not None:
                     why = f"{said['by'] or 'somebody'} stopped it: {said['reason']}".strip(": ")
@@ -241,7 +258,7 @@ class RunKeeper(RunReader):
         *,
         older_than: timedelta | None = None,
         tenant: str | None = None,
-        by: str = "",
+        by: str | Person = "",
         dead_letters: bool = False,
         limit: int | None = None,
         dry_run: bool = False,

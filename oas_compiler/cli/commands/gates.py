@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.gates.decisions import Decision
     from cinatra_sdk.gates.gate import Gate
     from cinatra_sdk.runs import Run
+    from oas_compiler.cli.terminal.streams import Terminal
 
 
 # ----------------------------------------------------------------------------
@@ -151,7 +152,13 @@ def put_in(
 
 
 def gates(
-    run: Annotated[str, typer.Argument(metavar="[RUN]", help="Only what this run needs.")] = "",
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="[RUN[/GATE]]",
+            help="Only what this run needs; with a gate, how that was asked and what was decided.",
+        ),
+    ] = "",
     *,
     flow: options.FlowName = "",
     started_by: options.StartedBy = "",
@@ -168,11 +175,16 @@ def gates(
     newer_than: options.NewerThan = "",
     limit: Annotated[int, typer.Option(min=1, help="How many, the longest wait first.")] = 100,
     after: options.After = "",
+    shown: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="Of a gate that showed several things, the one meant."),
+    ] = None,
     where: StoreOptions,
 ) -> Exit:
     """List what needs a person: gates to decide, calls to settle, failed runs to resume.
 
     The longest wait first, each with the command that answers it.
+    RUN/GATE shows one gate as it was asked, and what became of it, also of a run that has ended.
     """
     from cinatra_sdk.api.run_json import make_page_end
     from oas_compiler.cli.view.needs_view import need_record, needs_table, waiting_record
@@ -180,6 +192,12 @@ def gates(
 
     terminal = where.open_terminal()
     wanted = options.filters(flow, started_by, older_than, newer_than)
+    if "/" in run:
+        if wanted or risk or text or after or step is not None:
+            raise Halt("RUN/GATE names one gate: leave out what filters gates")
+        return _show_asked(terminal, run, shown, where)
+    if shown is not None:
+        raise Halt("--shown goes with RUN/GATE")
     if run and wanted:
         raise Halt("RUN names one run: leave out what filters runs")
     given = where.given
@@ -217,6 +235,24 @@ def gates(
         for problem in tell_problems(gate.run_id, [gate.problem], given):
             terminal.note(f"run {gate.run_id}: {problem}")
     options.tell_more(terminal, page.next)
+    return Exit.OK
+
+
+def _show_asked(terminal: Terminal, target: str, shown: str | None, where: StoreOptions) -> Exit:
+    """One gate as it was asked."""
+    from cinatra_sdk.api.run_json import make_asked_gate
+    from oas_compiler.cli.ask.decision import refuse_empty_hash
+    from oas_compiler.cli.view.run_view import asked_gate_view, extent_of
+
+    prefix, _, gate_id = target.partition("/")
+    options.refuse_empty_run(prefix, "RUN/GATE")
+    refuse_empty_hash(shown)
+    with resources.store(terminal, where.db) as store:
+        run_id = store.find(prefix, tenant=where.owner)
+        asked = store.gate(run_id, gate_id, shown, tenant=where.owner)
+    if where.as_json:  # this makes up an example of the answer, which is slow
+        terminal.data(make_asked_gate(asked), of_run=True)
+    terminal.show(asked_gate_view(asked, extent_of(run_id, where.given, whole=True)))
     return Exit.OK
 
 

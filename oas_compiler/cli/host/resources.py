@@ -293,17 +293,21 @@ def store(terminal: Terminal, dsn: str, own: Own | None = None) -> RunStore:
     return opened
 
 
+CHANNEL: Final = "command-line"
+"""By which way whoever types a command acts on a run, as rows keep it."""
+
+
 def act_as(opened: RunStore, who: str, tenant: str, parts: HostParts | None = None) -> PersonStore:
     """The store for the person of this command, which asks whether they may do what they do.
 
     tenant: as `--tenant` says it; empty: of every tenant, for this person has the database.
     parts: of `--host`, for its policy.
     """
-    from cinatra_sdk.api.permission import Person
+    from cinatra_sdk.governed.person import Person
     from cinatra_sdk.store.person_store import PersonStore
 
     person = Person(id=who, tenant=tenant or None, proof="terminal")
-    return PersonStore(opened, person, policy=None if parts is None else parts.may)
+    return PersonStore(opened, person, policy=None if parts is None else parts.may, channel=CHANNEL)
 
 
 def refuse_unknown_flow(opened: RunStore, name: str) -> None:

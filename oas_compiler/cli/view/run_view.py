@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.outside.models.totals import ModelUsage
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.artifacts.selections import ChosenContext
+    from cinatra_sdk.store.decisions.asked_gates import AskedGate
     from cinatra_sdk.store.runs.settlement import Settlement, UnknownEffect
     from oas_compiler.cli.host.options import GivenOptions
     from oas_compiler.cli.host.run_requirements import Lacking
@@ -188,6 +189,30 @@ def gate_view(
     shown = [*parts, *_format_asked_fields(form)] if gate.step == 0 or not parts else parts
     shown = shown or [Text("no data to show", style="dim italic")]
     return Group(gate_heading(gate), *(below_heading(part) for part in shown))
+
+
+def asked_gate_view(asked: AskedGate, extent: Extent) -> RenderableType:
+    """A gate as it was asked, and what became of it."""
+    decision = asked.decision
+    about = {
+        "run": asked.run_id,
+        "asked": format_moment(asked.opened_at),
+        asked.state: format_moment(asked.settled_at),
+        "showed": asked.gate.shown[:SHORT],
+        "also showed": ", ".join(one[:SHORT] for one in asked.others),
+    }
+    told = {name: clean(text) for name, text in about.items() if text}
+    most = max(map(len, told))
+    parts: list[RenderableType] = [gate_view(asked.gate, extent=extent)]
+    parts += [
+        Indented(Member(name.ljust(most), Text(text), is_words=False, indent=0))
+        for name, text in told.items()
+    ]
+    if decision is not None:
+        parts.append(Indented(decisions_table([decision], extent)))
+    elif asked.state == "open":
+        parts.append(Indented(Text("it waits for a decision")))
+    return Group(*parts)
 
 
 def gate_heading(gate: Gate) -> Pieces:

@@ -49,7 +49,6 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "settle": lambda store, run, tenant: store.settle(
             run, "k", happened=False, by="ann", tenant=tenant
         ),
-        "verify": lambda store, run, tenant: store.verify(run, tenant=tenant),
         "stop": lambda store, run, tenant: store.stop(run, by="ann", tenant=tenant),
         "archive": lambda store, run, tenant: store.archive(run, by="ann", tenant=tenant),
         "parent": lambda store, run, tenant: store.create(

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.pages import OpenGate, Page
     from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
-    from cinatra_sdk.store.runs.retries import RetryPolicy, SweptRun
+    from cinatra_sdk.store.runs.retries import RetryPolicy
     from cinatra_sdk.store.runs.run_events import EffectRecord
+    from cinatra_sdk.store.runs.sweep import SweptRun
     from cinatra_sdk.store.runs.upkeep import Archived
 
 _LATER: Final = {
@@ -44,7 +45,7 @@ _LATER: Final = {
     "Database": "store.database",
     "migrate": "postgres.migration",
     "RetryPolicy": "store.runs.retries",
-    "SweptRun": "store.runs.retries",
+    "SweptRun": "store.runs.sweep",
     "Archived": "store.runs.upkeep",
     "GateDecision": "store.decisions.decision_rows",
     "EffectRecord": "store.runs.run_events",

@@ -25,11 +25,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
 from cinatra_sdk.api.permission import Person
-from cinatra_sdk.errors import FlowError
+from cinatra_sdk.errors import FlowError, RunBusy
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
 from cinatra_sdk.langgraph_threads.host_context import HostContext
@@ -50,10 +51,12 @@ from cinatra_sdk.store.flows.context_owner import bound_context, refuse_stranger
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.activation import activate
 from cinatra_sdk.store.runs.creation import NewRun, create_run
+from cinatra_sdk.store.runs.due_runs import DueRun, is_due
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
 from cinatra_sdk.store.runs.rebuilding import Forecast
-from cinatra_sdk.store.runs.retries import DueRun, RetryPolicy, SweepOptions, SweptRun, sweep_runs
+from cinatra_sdk.store.runs.retries import RetryPolicy
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, refuse_ended, run_of
+from cinatra_sdk.store.runs.sweep import SweepOptions, SweptRun, sweep_runs
 from cinatra_sdk.store.runs.upgrades import RunUpgrader
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 
@@ -199,8 +202,13 @@ class RunStore(RunUpgrader):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
+        due: bool = False,
     ) -> Run:
         """Drive the run to its next stop: a new one, one with a decision, one whose process died.
+
+        due: only if it is due: not a waiting run without a new decision, not a failed one before its
+             `retry_at`, nor one that another process has; nothing of these is written, and one that has
+             ended is given back as it is.
 
         A waiting run without a new decision stays as it is.  A node that fails does not raise: the
         run is `failed`, with its error, which the log also tells; `run.result()` raises it.
@@ -211,7 +219,7 @@ class RunStore(RunUpgrader):
         longer than `wait` seconds.
         """
         return self._work(
-            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait, due=due
         )
 
     def _work(
@@ -223,15 +231,24 @@ class RunStore(RunUpgrader):
         context: HostContext | None,
         on_event: OnEvent | None,
         wait: float,
+        due: bool = False,
     ) -> Run:
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
+            if due and not is_due(row):
+                return run_of(row)
             lent = self._flows.lend(context, identity_of(row), flow)
             host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
             refuse_ended(row)
             flow = self._flows.flow_of(connection, row, flow)
             refuse_strangers(flow, host)
-        return self._activate(run_id, flow, host, on_event=on_event, wait=wait)
+        if not due:
+            return self._activate(run_id, flow, host, on_event=on_event, wait=wait)
+        with suppress(RunBusy):
+            return self._activate(
+                run_id, flow, host, on_event=on_event, wait=0.0, attempts=row["attempts"]
+            )
+        return self._get(run_id)
 
     def start(
         self,
@@ -282,6 +299,7 @@ class RunStore(RunUpgrader):
         made, host = decide_gates(
             self._database, self._flows, run_id, list_decisions(gate_id, decision),
             seen=list_seen(gate_id), flow=flow, tenant=tenant, context=context, person=self._person,
+            is_carried_out=True,
         )  # fmt: skip
         if made is None:
             return self._get(run_id)
@@ -312,9 +330,12 @@ class RunStore(RunUpgrader):
         )
 
     def sweep(self, **told: Unpack[SweepOptions]) -> SweptRuns:
-        """Go on with the runs that nobody works on and that can go on; one pass, the oldest first.
+        """Go on with the runs that nobody works on and that can go on, the oldest first.
 
-        Several processes may do this at once, again and again.  Raises: `StoreError`.
+        Each of `workers` slots takes the next one as soon as it is free, until nothing is due any more; with
+        `watch`, until `stop` is set.  Several processes may do this at once, again and again.
+
+        Raises: `StoreError`; `ValueError` for a `watch` of 0 or less.
         """
         refuse_other_names(told, SweepOptions, "RunStore.sweep()")
         credentials_for = told.get("credentials_for")

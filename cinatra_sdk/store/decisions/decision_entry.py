@@ -109,10 +109,12 @@ def decide_gates(
     tenant: str | None,
     context: HostContext | None,
     person: Person | None = None,
+    is_carried_out: bool = False,
 ) -> tuple[DurableFlow | None, HostContext]:
     """Check and record the decisions; seen: the gates that their author gave in place of ids.
 
     person: who decides, where a surface has proved it.
+    is_carried_out: whether the caller goes on with the run; else sweeps are told that it is due.
 
     The flow is None where the run was rejected without one: then it has ended.
 
@@ -144,9 +146,12 @@ def decide_gates(
             decision = decisions[gate.id]
             refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
     with database.connection() as connection:
-        if not _record_approval(connection, row, answers, decisions, made):
+        due = not is_carried_out
+        if not _record_approval(connection, row, answers, decisions, made, due):
             with connection.transaction():
-                _record(connection, row, answers, decisions, made=made, signer=flows.signer)
+                _record(
+                    connection, row, answers, decisions, made=made, signer=flows.signer, due=due
+                )
     return made, host
 
 
@@ -180,6 +185,7 @@ def _record_approval(
     answers: list[tuple[Gate, Answer]],
     decisions: Decisions,
     made: DurableFlow | None,
+    due: bool,
 ) -> bool:
     """Record one decision that closes no other gate, by the one statement that needs; False where
     there are more, or where the gate has changed since it was looked at.
@@ -188,7 +194,7 @@ def _record_approval(
         return False
     gate, decision = answers[0][0], decisions[answers[0][0].id]
     kept = decision_row(row, gate, decision, made, row["now"])
-    told = list_event_columns([tell_decision(gate, decision)])
+    told = {**list_event_columns([tell_decision(gate, decision)]), "tells_due": due}
     return one(connection, "insert_decision", {**kept, **told}) is not None
 
 
@@ -200,6 +206,7 @@ def _record(
     *,
     made: DurableFlow | None,
     signer: Any,
+    due: bool,
 ) -> None:
     # Under the row's lock: nobody stops the run, or decides, between this look and the record.
     about = {"run_id": row["run_id"]}
@@ -222,7 +229,8 @@ def _record(
             if gate.id not in decisions
         ]
     for kept, told in zip(rows, events, strict=True):
-        if one(connection, "insert_decision", {**kept, **list_event_columns(told)}) is None:
+        about_it = {**kept, **list_event_columns(told), "tells_due": due and made is not None}
+        if one(connection, "insert_decision", about_it) is None:
             raise gate_closed(connection, row["run_id"], kept["gate_id"])
     if made is None:
         said = next(iter(decisions.values()))

@@ -335,7 +335,7 @@ class RunStore(RunUpgrader):
         Each of `workers` slots takes the next one as soon as it is free, until nothing is due any more; with
         `watch`, until `stop` is set.  Several processes may do this at once, again and again.
 
-        Raises: `StoreError`; `ValueError` for a `watch` of 0 or less.
+        Raises: `StoreError`.
         """
         refuse_other_names(told, SweepOptions, "RunStore.sweep()")
         credentials_for = told.get("credentials_for")

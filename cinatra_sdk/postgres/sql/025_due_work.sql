@@ -5,11 +5,11 @@
 
 -- A run that is worked on, or that somebody has to go on with: never begun, or left by a worker.
 create table running (
-    run_id  text primary key,
+    since   timestamptz not null,                -- `created_at` of the run, which never changes
+    run_id  text not null,
     tenant  text not null,
-    since   timestamptz not null default clock_timestamp()
+    primary key (since, run_id)                  -- the only index: a row comes and goes with each activation
 );
-create index running_by_time on running (since, run_id);
 
 -- How each run stood when it last came to rest, or was created: what lists are ordered and chosen by.
 create table rests (
@@ -30,10 +30,10 @@ create function oasflow_run_stands() returns trigger language plpgsql security d
 set search_path = pg_catalog, pg_temp as $$
 begin
     if new.status = 'running' then
-        insert into oasflow.running (run_id, tenant) values (new.run_id, new.tenant)
-        on conflict (run_id) do nothing;
+        insert into oasflow.running (since, run_id, tenant)
+        values (new.created_at, new.run_id, new.tenant) on conflict do nothing;
     else
-        delete from oasflow.running x where x.run_id = new.run_id;
+        delete from oasflow.running x where (x.since, x.run_id) = (new.created_at, new.run_id);
     end if;
     if tg_op = 'INSERT' then
         insert into oasflow.rests (run_id, tenant, digest, started_by, status, changed_at, archived)
@@ -65,8 +65,8 @@ create trigger runs_stand after update on runs for each row
 alter table runs enable always trigger runs_stand_at_first;
 alter table runs enable always trigger runs_stand;
 
-insert into running (run_id, tenant, since)
-select run_id, tenant, updated_at from runs where status = 'running' on conflict do nothing;
+insert into running (since, run_id, tenant)
+select created_at, run_id, tenant from runs where status = 'running' on conflict do nothing;
 insert into rests (run_id, tenant, digest, started_by, status, changed_at, archived)
 select run_id, tenant, digest, started_by, status, updated_at, archived_at is not null from runs
 on conflict do nothing;
@@ -76,9 +76,9 @@ from runs r where r.run_id = g.run_id and g.state = 'decided' and g.fence > 0
 
 create index rests_by_time on rests (changed_at);
 create index rests_by_status on rests (status, changed_at);
-create index rests_by_tenant on rests (tenant, changed_at);
+create index rests_by_tenant on rests (tenant, changed_at) where tenant <> '';
 create index rests_by_flow on rests (digest, changed_at);
-create index rests_by_starter on rests (started_by, changed_at);
+create index rests_by_starter on rests (started_by, changed_at) where started_by <> '';
 create index rests_to_archive on rests (changed_at, run_id)
     where not archived and status in ('completed', 'rejected', 'stopped', 'failed');
 

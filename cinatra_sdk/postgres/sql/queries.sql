@@ -49,7 +49,7 @@ held as materialized (
 ),
 left_alone as materialized (
     (select x.run_id, x.tenant, r.attempts, x.since,
-            case when r.attempts > 0 then 'died' else 'created' end as reason
+            case when r.attempts > 0 then 'died' else 'created' end as reason, w.fence
      from running x join runs r using (run_id) join work w using (run_id)
      where r.status = 'running' and (r.attempts > 0 or x.since < clock_timestamp() - %(grace)s * interval '1 second')
        and (x.since, x.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
@@ -60,7 +60,7 @@ left_alone as materialized (
        and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
      order by x.since, x.run_id limit %(limit)s)
     union all
-    (select r.run_id, r.tenant, r.attempts, r.retry_at, 'failed'
+    (select r.run_id, r.tenant, r.attempts, r.retry_at, 'failed', w.fence
      from runs r join work w using (run_id)
      where r.retry_at <= statement_timestamp() and r.status = 'failed'
        and (r.retry_at, r.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
@@ -71,7 +71,7 @@ left_alone as materialized (
        and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
      order by r.retry_at, r.run_id limit %(limit)s)
     union all
-    (select g.run_id, r.tenant, r.attempts, g.settled_at, 'decided'
+    (select g.run_id, r.tenant, r.attempts, g.settled_at, 'decided', w.fence
      from gates g join runs r using (run_id) join work w using (run_id)
      where g.state = 'decided' and g.fence > 0 and r.status = 'waiting'
        and (g.settled_at, g.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
@@ -304,11 +304,18 @@ order by f.name limit %(limit)s;
 -- name: find_runs
 -- The run with this id, and those whose ids begin so: people shorten ids.  Whoever names no tenant
 -- shortens the ids of nobody's runs only; the whole id comes first.
+with found as materialized (
+    select r.run_id from runs r
+    where r.run_id = %(prefix)s and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+      and (%(after)s::text = '' or r.run_id collate "C" > %(after)s::text)
+    union
+    (select r.run_id from runs r
+     where starts_with(r.run_id collate "C", %(prefix)s) and r.tenant = coalesce(%(tenant)s, '')
+       and r.run_id collate "C" > %(after)s::text
+     order by r.run_id collate "C" limit %(limit)s)
+)
 select r.run_id, r.tenant, f.name as flow_name, r.started_by, r.owner
-from runs r join flows f using (digest)
-where ((r.run_id = %(prefix)s and (%(tenant)s::text is null or r.tenant = %(tenant)s))
-       or (starts_with(r.run_id collate "C", %(prefix)s) and r.tenant = coalesce(%(tenant)s, '')))
-  and (%(after)s::text = '' or r.run_id collate "C" > %(after)s::text)
+from found join runs r using (run_id) join flows f using (digest)
 order by r.run_id collate "C" limit %(limit)s;
 
 -- name: end_activation
@@ -961,7 +968,7 @@ where r.run_id = %(run_id)s;
 -- `grace` seconds for that.  `offered`: those too that are offered to a sweep; `but`: without these.
 with
 -- include: due_runs
-select * from due order by since, run_id;
+select run_id, tenant, attempts, since, reason from due order by since, run_id;
 
 -- name: take_due_run
 -- Offers the next run that is due to whoever asks: other sweeps leave it alone for `seconds`, and whoever
@@ -972,7 +979,8 @@ with
 ,
 taken as materialized (
     select w.run_id from due join work w using (run_id)
-    where w.offered_until is null or w.offered_until < clock_timestamp()
+    where w.fence = due.fence  -- nobody has claimed it since
+      and (w.offered_until is null or w.offered_until < clock_timestamp())
     order by due.since, due.run_id limit 1 for update of w skip locked
 ),
 offered as (

@@ -147,7 +147,7 @@ def decide_gates(
             refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
     with database.connection() as connection:
         due = not is_carried_out
-        if not _record_approval(connection, row, answers, decisions, made, due):
+        if not _record_approval(connection, row, answers, decisions, made, due=due):
             with connection.transaction():
                 _record(
                     connection, row, answers, decisions, made=made, signer=flows.signer, due=due
@@ -185,6 +185,7 @@ def _record_approval(
     answers: list[tuple[Gate, Answer]],
     decisions: Decisions,
     made: DurableFlow | None,
+    *,
     due: bool,
 ) -> bool:
     """Record one decision that closes no other gate, by the one statement that needs; False where

@@ -22,7 +22,7 @@ from cinatra_sdk.postgres.connection import run as execute
 
 GRACE_SECONDS: Final = 30.0
 """How long a new run is left to whoever created it."""
-OFFER_SECONDS: Final = 10.0
+OFFER_SECONDS: Final = 30.0
 """How long other sweeps leave a run to the one that took it, unless it is claimed before."""
 CANDIDATES: Final = 16
 """Due runs that one look may choose from: as many sweeps may take one each at the same moment."""
@@ -38,7 +38,7 @@ class DueRun:
     tenant: str
     reason: DueReason
     since: datetime
-    """When it was created, claimed or decided last, or when it was to be tried again."""
+    """When it was created, decided, or to be tried again."""
     attempts: int
 
 

@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from operator import itemgetter
 from typing import Final, TypeAlias, TypedDict
 
-from cinatra_sdk.errors import FlowError, RunBusy, RunEnded
+from cinatra_sdk.errors import FlowError, InputInvalid, RunBusy, RunEnded
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.runs import Run
@@ -74,8 +75,8 @@ class SweepOptions(TypedDict, total=False):
     credentials_for: CredentialsFor | None
     """None: without credentials."""
     watch: float | None
-    """Go on until `stop` is set, woken by what becomes due; look at least every so many seconds, above 0.
-    None: end when nothing is due.
+    """Go on until `stop` is set, which has to be given; woken by what becomes due, and looking at least
+    every so many seconds, above 0.  None: end when nothing is due.
     """
     stop: threading.Event | None
     """Once it is set, no further run is gone on with; those that slots have are."""
@@ -90,8 +91,9 @@ Work: TypeAlias = Callable[[DueRun], Run]
 def sweep_runs(database: Database, work: Work, told: SweepOptions) -> list[SweptRun]:
     """Go on with runs that are due, the oldest first.
 
-    A run that this process cannot go on with takes no place from others.  Raises: `StoreError`;
-    `ValueError` for a `watch` of 0 or less.
+    A run that this process cannot go on with takes no place from others.
+
+    Raises: `StoreError`; `InputInvalid` for `watch` without `stop`.
     """
     return _Sweep(database, work, told).sweep()
 
@@ -104,9 +106,12 @@ class _Sweep:
         self._grace = told.get("grace", GRACE_SECONDS)
         self._slots = told.get("workers", WORKERS)
         self._watch = told.get("watch")
-        if self._watch is not None and self._watch <= 0:
-            raise ValueError("watch is a number of seconds above 0")
-        self._stop = told.get("stop") or threading.Event()
+        stop = told.get("stop")
+        if self._watch is not None and stop is None:
+            raise InputInvalid(
+                "a sweep that watches has no end", hint="give stop=threading.Event()"
+            )
+        self._stop = stop or threading.Event()
         self._on_swept = told.get("on_swept")
         self._room = None if self._watch is not None else told.get("limit", LIMIT)
         """Runs that may still be taken; None: any number."""
@@ -121,9 +126,9 @@ class _Sweep:
         self._round_ends = 0.0
         """When the runs that were left are looked at again."""
         self._left: set[str] = set()
-        self._seen: set[tuple[str, int]] = set()
-        """(run, attempts) of what was taken: none is taken again as it was."""
-        self._swept: list[SweptRun] = []
+        self._seen: dict[tuple[str, int], int] = {}
+        """(run, attempts) of what was taken, with its place: none is taken again as it was."""
+        self._swept: list[tuple[int, SweptRun]] = []
         self._telling = threading.Lock()
 
     def sweep(self) -> list[SweptRun]:
@@ -138,7 +143,7 @@ class _Sweep:
                     end.result()
             finally:
                 self._end()
-        return self._swept
+        return [swept for _, swept in sorted(self._swept, key=itemgetter(0))]
 
     def _hear(self) -> None:
         """Something may have become due."""
@@ -220,7 +225,7 @@ class _Sweep:
             if (found.run_id, found.attempts) in self._seen:
                 self._left.add(found.run_id)
                 return None
-            self._seen.add((found.run_id, found.attempts))
+            self._seen[found.run_id, found.attempts] = len(self._seen)
             self._busy += 1
             if self._room is not None:
                 self._room -= 1
@@ -247,7 +252,7 @@ class _Sweep:
                 if self._room is not None:
                     self._room += 1
             if self._watch is None:
-                self._swept.append(swept)
+                self._swept.append((self._seen[due.run_id, due.attempts], swept))
             self._heard += 1
             self._look_at = 0.0
             self._changed.notify_all()

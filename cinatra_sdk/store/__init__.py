@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.run_store import RunStore
     from cinatra_sdk.store.runs.retries import RetryPolicy
     from cinatra_sdk.store.runs.run_events import EffectRecord
-    from cinatra_sdk.store.runs.sweep import SweptRun
     from cinatra_sdk.store.runs.upkeep import Archived
+    from cinatra_sdk.store.work.sweep import SweptRun
 
 _LATER: Final = {
     "RunStore": "store.run_store",
     "Database": "store.database",
     "migrate": "postgres.migration",
     "RetryPolicy": "store.runs.retries",
-    "SweptRun": "store.runs.sweep",
+    "SweptRun": "store.work.sweep",
     "Archived": "store.runs.upkeep",
     "GateDecision": "store.decisions.decision_rows",
     "EffectRecord": "store.runs.run_events",

@@ -19,8 +19,8 @@ from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Rows, connect, every, one
 from cinatra_sdk.postgres.database_errors import store_error
 from cinatra_sdk.postgres.role_rights import Standing, lacking, look
-from cinatra_sdk.store.runs.due_runs import DueReason, DueScope, list_pages
 from cinatra_sdk.store.runs.needs import CallToSettle, DeadLetter, conditions_of, read_need
+from cinatra_sdk.store.work.due_runs import DueReason, DueScope, list_pages
 
 MOST_LETTERS: Final = 100
 """Dead letters that are named; all of them are counted."""

@@ -64,8 +64,8 @@ from cinatra_sdk.store.runs.lists import (
 from cinatra_sdk.store.runs.needs import NeedPage
 from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.run_rows import load_row, name_run
-from cinatra_sdk.store.runs.sweep import SweepOptions
 from cinatra_sdk.store.runs.upkeep import Archived
+from cinatra_sdk.store.work.sweep import SweepOptions
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 

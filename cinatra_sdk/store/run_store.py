@@ -51,14 +51,14 @@ from cinatra_sdk.store.flows.context_owner import bound_context, refuse_stranger
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.activation import activate
 from cinatra_sdk.store.runs.creation import NewRun, create_run
-from cinatra_sdk.store.runs.due_runs import DueRun, is_due
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
 from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.retries import RetryPolicy
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, refuse_ended, run_of
-from cinatra_sdk.store.runs.sweep import SweepOptions, SweptRun, sweep_runs
 from cinatra_sdk.store.runs.upgrades import RunUpgrader
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
+from cinatra_sdk.store.work.due_runs import DueRun, is_due
+from cinatra_sdk.store.work.sweep import SweepOptions, SweptRun, sweep_runs
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.records.record_maker import Signer
@@ -343,7 +343,8 @@ class RunStore(RunUpgrader):
         def work(due: DueRun) -> Run:
             with self._database.connection() as connection:
                 row = load_row(connection, due.run_id, due.tenant)
-            refuse_ended(row)
+            if not is_due(row):
+                raise RunBusy(f"another process has worked on run '{due.run_id}' since")
             given = None if credentials_for is None else credentials_for(run_of(row))
             lent = self._flows.lend(given, identity_of(row))
             host = bound_context(lent, run_id=due.run_id, tenant=due.tenant, named=due.tenant)

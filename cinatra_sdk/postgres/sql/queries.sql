@@ -49,7 +49,8 @@ held as materialized (
 ),
 left_alone as materialized (
     (select x.run_id, x.tenant, r.attempts, x.since,
-            case when r.attempts > 0 then 'died' else 'created' end as reason, w.fence
+            case when r.attempts > 0 then 'died' else 'created' end as reason, w.fence,
+            w.backend_pid
      from running x join runs r using (run_id) join work w using (run_id)
      where r.status = 'running' and (r.attempts > 0 or x.since < clock_timestamp() - %(grace)s * interval '1 second')
        and (x.since, x.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
@@ -60,7 +61,7 @@ left_alone as materialized (
        and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
      order by x.since, x.run_id limit %(limit)s)
     union all
-    (select r.run_id, r.tenant, r.attempts, r.retry_at, 'failed', w.fence
+    (select r.run_id, r.tenant, r.attempts, r.retry_at, 'failed', w.fence, w.backend_pid
      from runs r join work w using (run_id)
      where r.retry_at <= statement_timestamp() and r.status = 'failed'
        and (r.retry_at, r.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
@@ -71,7 +72,7 @@ left_alone as materialized (
        and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
      order by r.retry_at, r.run_id limit %(limit)s)
     union all
-    (select g.run_id, r.tenant, r.attempts, g.settled_at, 'decided', w.fence
+    (select g.run_id, r.tenant, r.attempts, g.settled_at, 'decided', w.fence, w.backend_pid
      from gates g join runs r using (run_id) join work w using (run_id)
      where g.state = 'decided' and g.fence > 0 and r.status = 'waiting'
        and (g.settled_at, g.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
@@ -979,7 +980,8 @@ with
 ,
 taken as materialized (
     select w.run_id from due join work w using (run_id)
-    where w.fence = due.fence  -- nobody has claimed it since
+    -- Nobody has claimed it since, nor come to the end of the work that it stood in.
+    where w.fence = due.fence and w.backend_pid is not distinct from due.backend_pid
       and (w.offered_until is null or w.offered_until < clock_timestamp())
     order by due.since, due.run_id limit 1 for update of w skip locked
 ),

@@ -8,8 +8,6 @@ lists.py       one run, lists of runs, their decisions and flows; runs by a shor
 run_events.py  the events of a run, read and followed
 needs.py       gates to decide, calls to settle, failed runs to resume
 retries.py     when a failed run is tried again
-due_runs.py    runs that can go on and that nobody works on
-sweep.py       free slots that go on with them
 settlement.py  a person's word on a call that may have happened
 replay.py      a run carried out again from its evidence, in memory
 rebuilding.py  checkpoints made again from it; what becomes of a run, and whether it is what is stored

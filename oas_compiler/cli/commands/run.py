@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.host_parts.host_parts import HostParts
     from cinatra_sdk.langgraph_threads.host_context import HostContext
     from cinatra_sdk.runs import Run
-    from cinatra_sdk.store.runs.sweep import SweepOptions, SweptRun
+    from cinatra_sdk.store.work.sweep import SweepOptions, SweptRun
     from oas_compiler.cli.ask.run_dialogue import Answers
     from oas_compiler.cli.host.local_services import Context, Models
     from oas_compiler.lower.flow import Flow

@@ -7,8 +7,7 @@ from typing import Any
 
 from cinatra_sdk import RunStore
 from cinatra_sdk.postgres import connection as statements
-from cinatra_sdk.store.runs import due_runs
-from cinatra_sdk.store.work import claims
+from cinatra_sdk.store.work import claims, due_runs
 
 
 def sweep_and_count(

@@ -14,7 +14,7 @@ from psycopg.rows import dict_row
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.postgres.connection import STATEMENTS
-from cinatra_sdk.store.runs.due_runs import CANDIDATES, DueScope
+from cinatra_sdk.store.work.due_runs import CANDIDATES, DueScope
 from oas_compiler import compile_flow
 from tests.flows import api, end, flow_of, gate, start
 

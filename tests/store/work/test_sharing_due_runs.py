@@ -14,9 +14,9 @@ import pytest
 
 from cinatra_sdk import Decision, RunStore, SimulatedPlatform
 from cinatra_sdk.outside.http_calls.protocol import PlatformUnreachable
-from cinatra_sdk.store.runs import due_runs
 from cinatra_sdk.store.runs.retries import RetryPolicy
-from cinatra_sdk.store.runs.sweep import SweptRun
+from cinatra_sdk.store.work import due_runs
+from cinatra_sdk.store.work.sweep import SweptRun
 from oas_compiler import compile_flow
 from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, port, start

@@ -23,7 +23,7 @@ from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.database import Database
-from cinatra_sdk.store.runs.due_runs import (
+from cinatra_sdk.store.work.due_runs import (
     GRACE_SECONDS,
     DueReason,
     DueRun,

@@ -264,13 +264,20 @@ def run(connection: Rows, query: str, parameters: Mapping[str, Any] | None = Non
     _carry_out(connection, query, parameters)
 
 
+_PLANNED_ANEW: Final = frozenset({"list_runs", "find_runs"})
+"""Statements whose conditions may be absent, or name the beginning of a text: a plan for any values reads
+whole tables where the plan for these reads a few pages."""
+
+
 def _carry_out(
     connection: Rows, query: str, parameters: Mapping[str, Any] | None
 ) -> RawCursor[DictRow]:
     text, names = STATEMENTS[query]
     given = parameters or {}
     cursor: RawCursor[DictRow] = RawCursor(connection, row_factory=dict_row)
-    return cursor.execute(text, [given[name] for name in names])
+    values = [given[name] for name in names]
+    # None: as the connection does, which prepares each statement.
+    return cursor.execute(text, values, prepare=False if query in _PLANNED_ANEW else None)
 
 
 def clock(connection: Rows) -> datetime:

@@ -4,7 +4,7 @@
         …                          # read what there is
         subscriber.wait(5.0)       # True as soon as there may be more
 
-One connection listens for all subscribers of a database, while there are any.  News says only that there
+One connection listens for all subscribers of a channel, while there are any.  News says only that there
 is something to read, so lost news costs a subscriber no more than `POLL`.
 """
 
@@ -16,7 +16,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, LiteralString
 
 import psycopg
 
@@ -27,6 +27,9 @@ from cinatra_sdk.postgres.connection import connect
 log = logging.getLogger("oasflow.store")
 
 CHANNEL: Final = "oasflow_events"
+"""News of runs, by id."""
+DUE_CHANNEL: Final = "oasflow_due"
+"""That runs became due, of no run in particular, so that the server tells many at once as one."""
 POLL: Final = 5.0
 """Seconds after which a subscriber looks by itself."""
 MOST_LIVE: Final = 1000
@@ -68,10 +71,11 @@ class Subscriber:
 
 
 class Listening:
-    """The subscribers of one database; safe to share between threads, and with forked processes."""
+    """The subscribers of one channel of a database; safe to share between threads, and with forked processes."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, channel: LiteralString = CHANNEL) -> None:
         self._dsn = dsn
+        self._channel = channel
         self._closed = False
         self._begin_empty()
 
@@ -160,7 +164,7 @@ class Listening:
 
     def _listen_once(self) -> None:
         with connect(self._dsn) as connection:
-            connection.execute(f"listen {CHANNEL}")
+            connection.execute(f"listen {self._channel}")
             self._is_cut_off = False
             for subscriber in self._list_subscribers(None):
                 subscriber.wake()  # what happened before is not notified

@@ -45,16 +45,17 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.pages import OpenGate, Page
     from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
-    from cinatra_sdk.store.runs.retries import RetryPolicy, SweptRun
+    from cinatra_sdk.store.runs.retries import RetryPolicy
     from cinatra_sdk.store.runs.run_events import EffectRecord, Stretch
     from cinatra_sdk.store.runs.upkeep import Archived
+    from cinatra_sdk.store.work.sweep import SweptRun
 
 _LATER: Final = {
     "RunStore": "store.run_store",
     "Database": "store.database",
     "migrate": "postgres.migration",
     "RetryPolicy": "store.runs.retries",
-    "SweptRun": "store.runs.retries",
+    "SweptRun": "store.work.sweep",
     "Archived": "store.runs.upkeep",
     "AskedGate": "store.decisions.asked_gates",
     "GateDecision": "store.decisions.decision_rows",

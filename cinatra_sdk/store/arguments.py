@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
@@ -146,6 +147,10 @@ _KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], tuple[str, str]]]] = {
     "limit": (lambda x: x is None or _is_count(x, 1), _COUNT),
     "workers": (lambda x: _is_count(x, 1), _COUNT),
     "wait": (lambda x: _is_number(x) and x >= 0, _SECONDS),
+    "watch": (
+        lambda x: x is None or (_is_number(x) and 0 < x <= MOST),
+        ("not a number of seconds above 0", "leave it out, or give a number such as 5.0"),
+    ),
     "grace": (lambda x: _is_number(x) and 0 <= x <= MOST, _SECONDS),
     "lease": (lambda x: _is_number(x) and 0 < x <= MOST, _SECONDS),
     "older_than": (_is_age, _AGE),
@@ -154,6 +159,7 @@ _KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], tuple[str, str]]]] = {
         lambda x: x is None or isinstance(x, datetime),
         ("not a moment", "give a datetime with a time zone"),
     ),
+    "due": (lambda x: isinstance(x, bool), _FLAG),
     "dry_run": (lambda x: isinstance(x, bool), _FLAG),
     "dead_letters": (lambda x: isinstance(x, bool), _FLAG),
     "follow": (lambda x: isinstance(x, bool), _FLAG),
@@ -170,6 +176,13 @@ _KINDS: Final[Mapping[str, tuple[Callable[[Any], bool], tuple[str, str]]]] = {
     ),
     "on_event": (
         lambda x: x is None or callable(x), ("not a function", "give a function of one event")
+    ),
+    "on_swept": (
+        lambda x: x is None or callable(x), ("not a function", "give a function of one swept run")
+    ),
+    "stop": (
+        lambda x: x is None or isinstance(x, threading.Event),
+        ("not an event", "give a threading.Event"),
     ),
     "credentials_for": (
         lambda x: x is None or callable(x), ("not a function", "give a function of one run")

@@ -39,7 +39,7 @@ from cinatra_sdk.postgres.connection import (
 )
 from cinatra_sdk.postgres.database_errors import store_error
 from cinatra_sdk.postgres.migration import migrate, outdated, prepare
-from cinatra_sdk.postgres.notifications import Listening
+from cinatra_sdk.postgres.notifications import DUE_CHANNEL, Listening
 
 _LEFT_ALONE: Final[list[ConnectionPool[Rows]]] = []
 """Pools of the processes before: kept, because a pool that is given up talks to its threads."""
@@ -152,6 +152,8 @@ class Database:
     """For activations, apart from the short statements, which never wait behind them."""
     news: Listening = field(repr=False)
     """Who follows runs."""
+    due_news: Listening = field(repr=False)
+    """Sweeps that wait for runs that become due; all subscribe to ""."""
 
     @classmethod
     def open(cls, dsn: str | None = None, *, durability: Durability | None = None) -> Database:
@@ -178,10 +180,14 @@ class Database:
             _refuse_unconfirmed(connection)
         pool = OwnPool(address, min_size=1, max_size=8, timeout=10)
         pool.get()
-        return cls(dsn=address, pool=pool, work=WorkConnections(address), news=Listening(address))
+        return cls(
+            dsn=address, pool=pool, work=WorkConnections(address), news=Listening(address),
+            due_news=Listening(address, DUE_CHANNEL),
+        )  # fmt: skip
 
     def close(self) -> None:
         self.news.close()
+        self.due_news.close()
         self.work.close()
         self.pool.close()
 

@@ -21,7 +21,7 @@ from cinatra_sdk.postgres.database_errors import store_error
 from cinatra_sdk.postgres.home import read_home
 from cinatra_sdk.postgres.role_rights import Standing, lacking, look
 from cinatra_sdk.store.runs.needs import CallToSettle, DeadLetter, conditions_of, read_need
-from cinatra_sdk.store.runs.retries import DueReason, list_pages
+from cinatra_sdk.store.work.due_runs import DueReason, DueScope, list_pages
 
 TAKEN_OVER: Final = (
     "another server took over: oasflow reconcile lists what may be lost, oasflow db adopt notes that "
@@ -176,7 +176,7 @@ def _look_at_runs(connection: Rows, standing: Standing, tenant: str | None) -> _
     if standing.missing or not standing.has_schema or not standing.may_look:
         return _Runs()
     pages = list_pages(
-        lambda asked: every(connection, "list_due_runs", asked), {"tenant": tenant, "limit": 1000}
+        lambda asked: every(connection, "list_due_runs", asked), DueScope(tenant=tenant), limit=1000
     )
     due = Counter(run.reason for page in pages for run in page)
     rows = every(connection, "list_dead_letters", {"tenant": tenant, "limit": MOST_LETTERS})

@@ -71,10 +71,10 @@ from cinatra_sdk.store.runs.lists import (
 )
 from cinatra_sdk.store.runs.needs import NeedPage
 from cinatra_sdk.store.runs.rebuilding import Forecast
-from cinatra_sdk.store.runs.retries import SweepOptions
 from cinatra_sdk.store.runs.run_rows import load_row, name_run
 from cinatra_sdk.store.runs.upkeep import Archived
 from cinatra_sdk.store.subjects import make_gate_subject, make_run_subject
+from cinatra_sdk.store.work.sweep import SweepOptions
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -361,13 +361,14 @@ class PersonStore(RunStore):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
+        due: bool = False,
     ) -> Run:
         """As the store's: it carries out what somebody was allowed to start or answer, so whoever may see
         the run may call it.
         """
         self._see(run_id, tenant)
         return super().work(
-            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait, due=due
         )
 
     def _work(self, run_id: str, **given: Any) -> Run:

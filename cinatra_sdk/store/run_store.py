@@ -29,7 +29,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
-from cinatra_sdk.errors import FlowError, RunEnded
+from cinatra_sdk.errors import FlowError, RunBusy, RunEnded
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.person import Person
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
@@ -53,10 +53,12 @@ from cinatra_sdk.store.runs.activation import activate
 from cinatra_sdk.store.runs.creation import NewRun, create_run
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
 from cinatra_sdk.store.runs.rebuilding import Forecast
-from cinatra_sdk.store.runs.retries import DueRun, RetryPolicy, SweepOptions, SweptRun, sweep_runs
+from cinatra_sdk.store.runs.retries import RetryPolicy
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, refuse_ended, run_of
 from cinatra_sdk.store.runs.upgrades import RunUpgrader
 from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
+from cinatra_sdk.store.work.due_runs import DueRun, is_due
+from cinatra_sdk.store.work.sweep import SweepOptions, SweptRun, sweep_runs
 
 if TYPE_CHECKING:
     from cinatra_sdk.governance.records.record_maker import Signer
@@ -218,8 +220,13 @@ class RunStore(RunUpgrader):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
+        due: bool = False,
     ) -> Run:
         """Drive the run to its next stop: a new one, one with a decision, one whose process died.
+
+        due: only if it is due: not a waiting run without a new decision, not a failed one before its
+             `retry_at`, nor one that another process has; nothing of these is written, and one that has
+             ended is given back as it is.
 
         A waiting run without a new decision stays as it is.  A node that fails does not raise: the
         run is `failed`, with its error, which the log also tells; `run.result()` raises it.
@@ -230,7 +237,7 @@ class RunStore(RunUpgrader):
         longer than `wait` seconds.
         """
         return self._work(
-            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait, due=due
         )
 
     def _work(
@@ -242,15 +249,24 @@ class RunStore(RunUpgrader):
         context: HostContext | None,
         on_event: OnEvent | None,
         wait: float,
+        due: bool = False,
     ) -> Run:
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
+            if due and not is_due(row):
+                return run_of(row)
             lent = self._flows.lend(context, identity_of(row), flow)
             host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
             refuse_ended(row)
             flow = self._flows.flow_of(connection, row, flow)
             refuse_strangers(flow, host)
-        return self._activate(run_id, flow, host, on_event=on_event, wait=wait)
+        if not due:
+            return self._activate(run_id, flow, host, on_event=on_event, wait=wait)
+        with suppress(RunBusy):
+            return self._activate(
+                run_id, flow, host, on_event=on_event, wait=0.0, attempts=row["attempts"]
+            )
+        return self._get(run_id)
 
     def start(
         self,
@@ -348,9 +364,12 @@ class RunStore(RunUpgrader):
         )
 
     def sweep(self, **told: Unpack[SweepOptions]) -> SweptRuns:
-        """Go on with the runs that nobody works on and that can go on; one pass, the oldest first.
+        """Go on with the runs that nobody works on and that can go on, the oldest first.
 
-        Several processes may do this at once, again and again.  Raises: `StoreError`.
+        Each of `workers` slots takes the next one as soon as it is free, until nothing is due any more; with
+        `watch`, until `stop` is set.  Several processes may do this at once, again and again.
+
+        Raises: `StoreError`.
         """
         refuse_other_names(told, SweepOptions, "RunStore.sweep()")
         credentials_for = told.get("credentials_for")
@@ -358,7 +377,8 @@ class RunStore(RunUpgrader):
         def work(due: DueRun) -> Run:
             with self._database.connection() as connection:
                 row = load_row(connection, due.run_id, due.tenant)
-            refuse_ended(row)
+            if not is_due(row):
+                raise RunBusy(f"another process has worked on run '{due.run_id}' since")
             given = None if credentials_for is None else credentials_for(run_of(row))
             lent = self._flows.lend(given, identity_of(row))
             host = bound_context(lent, run_id=due.run_id, tenant=due.tenant, named=due.tenant)

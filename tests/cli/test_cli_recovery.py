@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cinatra_sdk import Decision, RunStore
-from cinatra_sdk.store.runs import retries
+from cinatra_sdk.store.work import sweep
 from tests.cli.oasflow_process import PATIENCE, Oasflow
 
 
@@ -95,7 +95,7 @@ def test_doctor_tells_what_needs_doing_and_changes_nothing(
     assert document["tables"]["missing"] == []
     assert len(document["findings"]) == 1
     assert "1 decided" in here("doctor").out
-    monkeypatch.setattr(retries, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(sweep, "GRACE_SECONDS", 0.0)
     assert here("resume", "--all").code == 0
     waiting = here("doctor")
     assert (waiting.code, "1 gate waits for a decision" in waiting.out) == (1, True)

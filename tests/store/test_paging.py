@@ -68,7 +68,8 @@ def test_runs_that_changed_at_one_moment_are_told_apart_by_their_ids(
     with psycopg.connect(owner_database) as rows:
         rows.execute("alter table oasflow.runs disable trigger user")
         rows.execute("update oasflow.runs set updated_at = '2026-01-01T00:00:00.123456Z'")
-        for trigger in ("runs_stay", "runs_are_not_emptied"):
+        rows.execute("update oasflow.rests set changed_at = '2026-01-01T00:00:00.123456Z'")
+        for trigger in ("runs_stay", "runs_are_not_emptied", "runs_stand", "runs_stand_at_first"):
             rows.execute(f"alter table oasflow.runs enable always trigger {trigger}")  # type: ignore[arg-type]
     pages = walk(store.page, limit=4)
     assert len({run.updated_at for run in pages[0]}) == 1

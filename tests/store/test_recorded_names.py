@@ -109,7 +109,7 @@ def store(fresh_database: str, superuser_database: str) -> Any:
             kept = decision_row(row, waiting, decision, flow, clock(connection))
             answer = Json({**kept["answer"].obj, "by": OLD})
             told = list_event_columns([])
-            old = {**kept, **told, "decided_by": OLD, "answer": answer}
+            old = {**kept, **told, "decided_by": OLD, "answer": answer, "tells_due": False}
             run(connection, "insert_decision", old)
         yield opened
 

@@ -41,6 +41,55 @@ replaced as (
         do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
 ),
 
+-- part: due_runs
+held as materialized (
+    select l.classid::bigint << 32 | l.objid::bigint as key from pg_locks l
+    where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+      and l.database = (select oid from pg_database where datname = current_database())
+),
+left_alone as materialized (
+    (select x.run_id, x.tenant, r.attempts, x.since,
+            case when r.attempts > 0 then 'died' else 'created' end as reason, w.fence,
+            w.backend_pid
+     from running x join runs r using (run_id) join work w using (run_id)
+     where r.status = 'running' and (r.attempts > 0 or x.since < clock_timestamp() - %(grace)s * interval '1 second')
+       and (x.since, x.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
+       and (%(tenant)s::text is null or x.tenant = %(tenant)s) and x.run_id <> all (%(but)s::text[])
+       and (w.lease_until is null or w.lease_until < clock_timestamp()
+            or w.backend_pid is not null and not exists (
+                select from held where held.key = hashtextextended('oasflow:run:' || x.run_id, 0)))
+       and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+     order by x.since, x.run_id limit %(limit)s)
+    union all
+    (select r.run_id, r.tenant, r.attempts, r.retry_at, 'failed', w.fence, w.backend_pid
+     from runs r join work w using (run_id)
+     where r.retry_at <= statement_timestamp() and r.status = 'failed'
+       and (r.retry_at, r.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s) and r.run_id <> all (%(but)s::text[])
+       and (w.lease_until is null or w.lease_until < clock_timestamp()
+            or w.backend_pid is not null and not exists (
+                select from held where held.key = hashtextextended('oasflow:run:' || r.run_id, 0)))
+       and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+     order by r.retry_at, r.run_id limit %(limit)s)
+    union all
+    (select g.run_id, r.tenant, r.attempts, g.settled_at, 'decided', w.fence, w.backend_pid
+     from gates g join runs r using (run_id) join work w using (run_id)
+     where g.state = 'decided' and g.fence > 0 and r.status = 'waiting'
+       and (g.settled_at, g.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s) and g.run_id <> all (%(but)s::text[])
+       and not exists (select from gates o where o.run_id = g.run_id and o.state = 'decided' and o.fence > 0
+                       and (o.settled_at, o.gate_id, o.payload_sha256)
+                           < (g.settled_at, g.gate_id, g.payload_sha256))
+       and (w.lease_until is null or w.lease_until < clock_timestamp()
+            or w.backend_pid is not null and not exists (
+                select from held where held.key = hashtextextended('oasflow:run:' || g.run_id, 0)))
+       and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+     order by g.settled_at, g.run_id limit %(limit)s)
+),
+due as materialized (
+    select * from left_alone order by since, run_id limit %(limit)s
+)
+
 -- name: save_flow
 -- Keeps the bytes of a flow once.
 insert into flows (digest, name, file, source)
@@ -71,7 +120,8 @@ told as (
 )
 insert into work (run_id, events) select run_id, 1 from made
 returning run_id,
-          case when %(lasts)s then '' else set_config('synchronous_commit', 'off', true) end;
+          case when %(lasts)s then pg_notify('oasflow_due', '')::text
+               else set_config('synchronous_commit', 'off', true) end;
 
 -- name: load_run
 -- Of one tenant where one is named: to others the run is not there.  Step 0 is the setup.  `showed_other`:
@@ -117,6 +167,33 @@ select now.status, now.rejected_at_gate, (select fence from work w where w.run_i
 from runs r cross join lateral oasflow_standing(r.run_id) as now where r.run_id = %(run_id)s;
 
 -- name: list_runs
+-- The latest change first.  A run that is worked on stands in `rests` as it stood before.
+with listed as materialized (
+    (select t.run_id, t.changed_at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where (%(status)s::text is null
+            or %(status)s <> 'running' and t.status = %(status)s and r.status = %(status)s)
+       and (%(tenant)s::text is null or t.tenant = %(tenant)s)
+       and (%(flow)s::text is null or f.name = %(flow)s)
+       and (%(started_by)s::text is null or t.started_by = %(started_by)s)
+       and (%(older_than)s::interval is null or t.changed_at < now() - %(older_than)s::interval)
+       and (%(newer_than)s::interval is null or t.changed_at > now() - %(newer_than)s::interval)
+       and (%(after_at)s::timestamptz is null
+            or t.changed_at <= %(after_at)s::timestamptz
+               and (t.changed_at < %(after_at)s::timestamptz or t.run_id > %(after_run)s::text))
+     order by t.changed_at desc, t.run_id limit %(limit)s)
+    union all
+    (select x.run_id, r.updated_at from running x join runs r using (run_id) join flows f using (digest)
+     where %(status)s = 'running' and r.status = 'running'
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+       and (%(flow)s::text is null or f.name = %(flow)s)
+       and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+       and (%(older_than)s::interval is null or r.updated_at < now() - %(older_than)s::interval)
+       and (%(newer_than)s::interval is null or r.updated_at > now() - %(newer_than)s::interval)
+       and (%(after_at)s::timestamptz is null
+            or r.updated_at <= %(after_at)s::timestamptz
+               and (r.updated_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
+     order by r.updated_at desc, r.run_id limit %(limit)s)
+)
 select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
        case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
            select coalesce(json_agg(json_build_object(
@@ -126,18 +203,8 @@ select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled
-from runs r join flows f using (digest)
-where (%(status)s::text is null or r.status = %(status)s)
-  and (%(tenant)s::text is null or r.tenant = %(tenant)s)
-  and (%(flow)s::text is null or f.name = %(flow)s)
-  and (%(started_by)s::text is null or r.started_by = %(started_by)s)
-  and (%(older_than)s::interval is null or r.updated_at < now() - %(older_than)s::interval)
-  and (%(newer_than)s::interval is null or r.updated_at > now() - %(newer_than)s::interval)
-  and (%(after_at)s::timestamptz is null
-       or r.updated_at <= %(after_at)s::timestamptz
-          and (r.updated_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
-order by r.updated_at desc, r.run_id
-limit %(limit)s;
+from listed l join runs r using (run_id) join flows f using (digest)
+order by l.changed_at desc, l.run_id;
 
 -- name: list_gates
 -- The gates that wait for a decision, across all runs, the longest wait first.
@@ -182,13 +249,15 @@ with needs as (
                              'path', e.path, 'visit', e.visit, 'item', e.item,
                              'attempts', e.attempts, 'begun_at', e.begun_at, 'risk', e.risk),
            e.error
-    from runs r join effects e using (run_id)
-    where e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
+    from rests t join runs r using (run_id) join effects e using (run_id)
+    where t.status in ('waiting', 'failed', 'running')
+      and e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
       and r.archived_at is null
     union all
     select 'failed', r.run_id, '', r.updated_at, null, null,
            r.error::text, null, null, null, null, r.error
-    from runs r where r.status = 'failed' and r.retry_at is null and r.archived_at is null
+    from rests t join runs r using (run_id)
+    where t.status = 'failed' and r.status = 'failed' and r.retry_at is null and r.archived_at is null
 )
 select n.kind, n.run_id, n.name, n.since, n.name as gate_id, n.interrupt, n.payload,
        n.response_schema, n.call, n.error, r.tenant, f.name as flow_name, r.started_by,
@@ -225,8 +294,8 @@ select exists (select from effects where risk = %(name)s
 select (select count(*) from gates g join runs r using (run_id)
         where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
           and (%(tenant)s::text is null or r.tenant = %(tenant)s)) as gates,
-       (select count(*) from runs r join effects e using (run_id)
-        where e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
+       (select count(*) from rests t join runs r using (run_id) join effects e using (run_id)
+        where t.status in ('waiting', 'failed', 'running') and e.status = 'unknown' and r.status in ('waiting', 'failed', 'running')
           and r.archived_at is null and (%(tenant)s::text is null or r.tenant = %(tenant)s)) as calls;
 
 -- name: list_flow_names
@@ -239,12 +308,19 @@ order by f.name limit %(limit)s;
 -- name: find_runs
 -- The run with this id, and those whose ids begin so: people shorten ids.  Whoever names no tenant
 -- shortens the ids of nobody's runs only; the whole id comes first.
+with found as materialized (
+    select r.run_id from runs r
+    where r.run_id = %(prefix)s and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+      and (%(after)s::text = '' or r.run_id collate "C" > %(after)s::text)
+    union
+    (select r.run_id from runs r
+     where starts_with(r.run_id collate "C", %(prefix)s) and r.tenant = coalesce(%(tenant)s, '')
+       and r.run_id collate "C" > %(after)s::text
+     order by r.run_id collate "C" limit %(limit)s)
+)
 select r.run_id, r.tenant, f.name as flow_name, r.started_by, r.started_sub, r.started_issuer,
        r.owner
-from runs r join flows f using (digest)
-where ((r.run_id = %(prefix)s and (%(tenant)s::text is null or r.tenant = %(tenant)s))
-       or (starts_with(r.run_id, %(prefix)s) and r.tenant = coalesce(%(tenant)s, '')))
-  and (%(after)s::text = '' or r.run_id collate "C" > %(after)s::text)
+from found join runs r using (run_id) join flows f using (digest)
 order by r.run_id collate "C" limit %(limit)s;
 
 -- name: end_activation
@@ -371,7 +447,8 @@ select e.*, (select count(*) from numbered) as events,
         where d.run_id = %(run_id)s and d.step = 0 and d.kind = 'approved') as filled,
        e.status = 'waiting' and exists (
            select from parked g where g.state = 'decided' and g.fence > 0) as can_go_on,
-       pg_notify('oasflow_events', %(run_id)s), pg_advisory_unlock_all()
+       pg_notify('oasflow_events', %(run_id)s),
+       case when e.retry_at is not null then pg_notify('oasflow_due', '') end, pg_advisory_unlock_all()
 from released left join ended e on true;
 
 -- name: fail_run
@@ -734,8 +811,11 @@ goes_on as (
       and oasflow_text(run.error, 'code') = 'effect_unknown'
       and not exists (select from effects e where e.run_id = s.run_id and e.status = 'unknown'
                       and e.key <> s.key)
+    returning r.run_id
 )
-select run_id, pg_notify('oasflow_events', run_id) from settled;
+select run_id, pg_notify('oasflow_events', run_id),
+       (select pg_notify('oasflow_due', '') from goes_on)
+from settled;
 
 -- name: list_settlements
 select s.*, e.kind, e.capability, e.path, e.visit from settlements s join effects e using (run_id, key)
@@ -788,7 +868,9 @@ told as (
                     as (kind text, name text, path text, visit int, data text))
          with ordinality as e (kind, name, path, visit, data, place)
 )
-select gate_id, pg_notify('oasflow_events', run_id) from made;
+select gate_id, pg_notify('oasflow_events', run_id),
+       case when %(tells_due)s then pg_notify('oasflow_due', '') end
+from made;
 
 -- name: list_family
 -- A run and the runs that it began, and those that they began.
@@ -850,7 +932,8 @@ limit %(limit)s;
 -- name: claim_run
 -- Takes the run for this connection where nobody works on it: the worker before has released it, or
 -- died (its lock is free), or let its lease run out.  A worker without `backend_pid` has the run by its
--- lease alone.  No fence: the run was not taken.  No row: there is no such run.
+-- lease alone.  No fence: the run was not taken; where nothing of it is wanted either (it has ended, or was
+-- worked on since), nothing is written.  No row: there is no such run.
 -- A run that is taken counts as worked on (`begun_attempts`), unless it has ended or (where the number
 -- of its attempts is given) was worked on since.  A run that is still running and has a worker's name was left
 -- by a worker that died, which counts as a failure: the first one again where that worker had got further,
@@ -864,14 +947,20 @@ with free as materialized (
     select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as locked,
            set_config('synchronous_commit', 'off', true)
 ),
+wanted as materialized (
+    select r.run_id from runs r
+    where r.run_id = %(run_id)s and r.status not in ('completed', 'rejected', 'stopped')
+      and r.archived_at is null and (%(attempts)s::int is null or r.attempts = %(attempts)s)
+),
 claimed as (
     update work w
     set fence = w.fence + 1 + (random() * 1e6)::int, worker = %(worker)s,
         backend_pid = pg_backend_pid(),
         lease_until = clock_timestamp() + %(lease)s * interval '1 second',
-        heartbeat_at = clock_timestamp(), claimed_at = clock_timestamp(), events_at_claim = w.events
-    from free
-    where w.run_id = %(run_id)s
+        heartbeat_at = clock_timestamp(), claimed_at = clock_timestamp(), events_at_claim = w.events,
+        offered_until = null
+    from free, wanted
+    where w.run_id = wanted.run_id
       and (free.locked and (w.backend_pid is not null or w.lease_until is null)
            or w.lease_until < clock_timestamp())
     returning w.fence
@@ -900,7 +989,7 @@ begun as (
     returning r.attempts, r.failures, was.died
 )
 select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.locked,
-       (select fence from claimed) as claimed_fence, w.backend_pid as previous_pid,
+       exists (select from wanted) as is_wanted, (select fence from claimed) as claimed_fence, w.backend_pid as previous_pid,
        b.attempts as begun_attempts, b.failures as begun_failures, b.died,
        oasflow_newest_checkpoint(r.run_id) as newest,
        exists (select from gates g where g.run_id = r.run_id)
@@ -921,41 +1010,52 @@ where r.run_id = %(run_id)s;
 -- Runs that nobody works on and that can go on, the oldest first, after a place in this order:
 -- never begun, left by a worker that died or gave no sign of life, with a decision that was not
 -- carried out, or failed and due to be tried again.  A run that is begun by whoever created it gets
--- `grace` seconds for that.
-with held as materialized (
-    select l.classid::bigint << 32 | l.objid::bigint as key from pg_locks l
-    where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
-      and l.database = (select oid from pg_database where datname = current_database())
+-- `grace` seconds for that.  `offered`: those too that are offered to a sweep; `but`: without these.
+with
+-- include: due_runs
+select run_id, tenant, attempts, since, reason from due order by since, run_id;
+
+-- name: take_due_run
+-- Offers the next run that is due to whoever asks: other sweeps leave it alone for `seconds`, and whoever
+-- claims it does so as before.  A row without a run: what is due is being offered to others at this moment.
+-- Nobody waits for the disk.
+with
+-- include: due_runs
+,
+taken as materialized (
+    select w.run_id from due join work w using (run_id)
+    -- Nobody has claimed it since, nor come to the end of the work that it stood in.
+    where w.fence = due.fence and w.backend_pid is not distinct from due.backend_pid
+      and (w.offered_until is null or w.offered_until < clock_timestamp())
+    order by due.since, due.run_id limit 1 for update of w skip locked
 ),
-due as (
-    select r.run_id, r.tenant, r.attempts, coalesce(r.retry_at, r.updated_at) as since,
-           case when r.status = 'failed' then 'failed' when r.status = 'waiting' then 'decided'
-                when r.attempts > 0 then 'died' else 'created' end as reason
-    from runs r join work w using (run_id)
-    where (%(tenant)s::text is null or r.tenant = %(tenant)s)
-      and (r.status = 'running' and (
-               r.attempts > 0
-               or r.created_at < clock_timestamp() - %(grace)s * interval '1 second')
-           or r.status = 'failed' and r.retry_at <= clock_timestamp()
-           or r.status = 'waiting' and exists (
-               select from gates g
-               where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0))
-      and (w.lease_until is null or w.lease_until < clock_timestamp()
-           or w.backend_pid is not null and not exists (
-               select from held
-               where held.key = hashtextextended('oasflow:run:' || r.run_id, 0)))
+offered as (
+    update work w set offered_until = clock_timestamp() + %(seconds)s * interval '1 second'
+    from taken where w.run_id = taken.run_id
+    returning w.run_id
 )
-select * from due
-where %(after_since)s::timestamptz is null
-   or (since, run_id) > (%(after_since)s::timestamptz, %(after_run)s::text)
-order by since, run_id limit %(limit)s;
+select d.*, set_config('synchronous_commit', 'off', true) from (select from due limit 1) as any_due
+left join (select due.* from due join offered using (run_id)) as d on true;
+
+-- name: withdraw_offer
+-- The run is left: other sweeps may look at it.
+update work set offered_until = null where run_id = %(run_id)s and offered_until is not null;
+
+-- name: tell_next_due
+-- In how many seconds the next run becomes due by the clock; null where none does.
+select extract(epoch from least(
+    (select min(r.retry_at) from runs r where r.retry_at > clock_timestamp() - interval '1 second'),
+    (select x.since + %(grace)s * interval '1 second'
+     from running x join runs r using (run_id) where r.attempts = 0
+       and x.since > clock_timestamp() - %(grace)s * interval '1 second'
+     order by x.since limit 1)) - clock_timestamp())::float8 as seconds;
 
 -- name: list_dead_letters
 -- Runs that failed and are not tried again until a person resumes them, the oldest first.
 -- The error as it is: to take its code out of it here would fail for all rows where it fails for one.
 select r.run_id, r.tenant, r.updated_at as since, r.error, count(*) over () as total
-from runs r
-where r.status = 'failed' and r.retry_at is null and r.archived_at is null
+from rests t join runs r using (run_id)
+where t.status = 'failed' and r.status = 'failed' and r.retry_at is null and r.archived_at is null
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
 order by r.updated_at, r.run_id limit %(limit)s;
 
@@ -972,16 +1072,17 @@ select r.run_id, r.updated_at,
        case when %(counted)s then (
            select count(*) from effects e where e.run_id = r.run_id and e.result is not null) end
            as results
-from runs r
-where r.archived_at is null and r.status in ('completed', 'rejected', 'stopped', 'failed')
+from rests t join runs r using (run_id)
+where not t.archived and t.status in ('completed', 'rejected', 'stopped', 'failed')
+  and r.archived_at is null and r.status in ('completed', 'rejected', 'stopped', 'failed')
   and (r.status <> 'failed' or %(dead_letters)s and r.retry_at is null)
   and (%(tenant)s::text is null or r.tenant = %(tenant)s)
   and (%(run_id)s::text is null or r.run_id = %(run_id)s)
   and (%(older_than)s::interval is null
-       or r.updated_at < clock_timestamp() - %(older_than)s::interval)
+       or t.changed_at < statement_timestamp() - %(older_than)s::interval)
   and (%(after_at)s::timestamptz is null
-       or (r.updated_at, r.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
-order by r.updated_at, r.run_id limit %(limit)s;
+       or (t.changed_at, t.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+order by t.changed_at, t.run_id limit %(limit)s;
 
 -- name: archive_run
 select checkpoints, blobs, writes, results
@@ -1103,9 +1204,13 @@ insert into erasures (token, erased_by, reason, runs, changed)
 values (%(token)s, %(by)s, %(reason)s, %(runs)s, %(changed)s);
 
 -- name: release_claim
--- The run is nobody's again, and stands as it did.
-update work set worker = '', backend_pid = null, lease_until = null
-where run_id = %(run_id)s and fence = %(fence)s;
+-- The run is nobody's again, and stands as it did: where it is running, somebody is to go on with it.
+with released as (
+    update work set worker = '', backend_pid = null, lease_until = null
+    where run_id = %(run_id)s and fence = %(fence)s
+    returning run_id
+)
+select pg_notify('oasflow_due', '') from released join runs r using (run_id) where r.status = 'running';
 
 -- name: release_session
 select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);

@@ -40,8 +40,10 @@ grant insert (id, org_id, artifact_id, extension, asserted_by, eligibility)
 grant update (eligibility) on oasflow.semantic_assertions to {role};
 -- What triggers make of them, as the owner of the tables, is only read.
 grant select on oasflow.eligible_artifacts to {role};
--- As the transaction in which a run ended.
+-- As the transaction in which a run ended, and what stands where by a trigger.
 grant select on oasflow.run_ends to {role};
+grant select on oasflow.running to {role};
+grant select on oasflow.rests to {role};
 
 -- Offers prove nothing, and old ones may go.
 grant insert (token, org_id, parent_run_id, parent_package_name, slot_id, refs)
@@ -57,7 +59,7 @@ grant insert, update (channel, type, blob) on oasflow.checkpoint_writes to {role
 -- does the record of a call that was made (triggers see to that); events are only added.
 grant insert (run_id, events) on oasflow.work to {role};
 grant update (fence, worker, backend_pid, lease_until, heartbeat_at, events, claimed_at,
-              events_at_claim)
+              events_at_claim, offered_until)
     on oasflow.work to {role};
 grant insert (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt, payload,
               response_schema, deadline, state, settled_at, fence)

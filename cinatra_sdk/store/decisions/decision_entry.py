@@ -131,7 +131,7 @@ def decide_gates(
 
     person: who decides, where a surface has proved it.
     goes_on: whether the caller goes on with the run, and so needs its flow; else what is known of it here
-    is enough, for the gate's row has the form of the answer.
+    is enough, for the gate's row has the form of the answer, and sweeps are told that the run is due.
 
     Raises: as `RunStore.decide`, before anything is written.
     """
@@ -187,9 +187,12 @@ def _decide(
         decision = decisions[gate.id]
         refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
     with database.connection() as connection:
-        if not _record_approval(connection, row, answers, decisions, made):
+        due = not goes_on
+        if not _record_approval(connection, row, answers, decisions, made, due=due):
             with connection.transaction():
-                _record(connection, row, answers, decisions, made=made, signer=flows.signer)
+                _record(
+                    connection, row, answers, decisions, made=made, signer=flows.signer, due=due
+                )
     return Decided(flow=made, host=host)
 
 
@@ -223,6 +226,8 @@ def _record_approval(
     answers: list[tuple[Gate, Answer]],
     decisions: Decisions,
     made: DurableFlow | None,
+    *,
+    due: bool,
 ) -> bool:
     """Record one decision that closes no other gate, by the one statement that needs; False where
     there are more, or where the gate has changed since it was looked at.
@@ -231,7 +236,7 @@ def _record_approval(
         return False
     gate, decision = answers[0][0], decisions[answers[0][0].id]
     kept = decision_row(row, gate, decision, made, row["now"])
-    told = list_event_columns([tell_decision(gate, decision)])
+    told = {**list_event_columns([tell_decision(gate, decision)]), "tells_due": due}
     return one(connection, "insert_decision", {**kept, **told}) is not None
 
 
@@ -243,6 +248,7 @@ def _record(
     *,
     made: DurableFlow | None,
     signer: Any,
+    due: bool,
 ) -> None:
     # Under the row's lock: nobody stops the run, or decides, between this look and the record.
     about = {"run_id": row["run_id"]}
@@ -265,7 +271,8 @@ def _record(
             if gate.id not in decisions
         ]
     for kept, told in zip(rows, events, strict=True):
-        if one(connection, "insert_decision", {**kept, **list_event_columns(told)}) is None:
+        about_it = {**kept, **list_event_columns(told), "tells_due": due and made is not None}
+        if one(connection, "insert_decision", about_it) is None:
             raise gate_closed(connection, row["run_id"], kept["gate_id"])
     if made is None and _rejects(decisions):
         said = next(iter(decisions.values()))

@@ -1,4 +1,4 @@
-"""Which failed runs are tried again, when, and how often; and the sweep that tries them.
+"""Which failed runs are tried again, when, and how often.
 
     RetryPolicy().find_delay("transient", failures=2)   ->  60.0
     RetryPolicy().find_delay("transient", failures=5)   ->  None: a person has to resume the run
@@ -8,21 +8,12 @@ The next sweep continues a run whose process died; the death counts as a failure
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
-from typing import Any, Final, Literal, TypeAlias, TypedDict
+from typing import Any, Final
 
 from psycopg.types.json import Json
 
-from cinatra_sdk.errors import FlowError, RunBusy, RunEnded
-from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import FailureKind, kind_of
-from cinatra_sdk.postgres.connection import Row, every
-from cinatra_sdk.runs import Run
-from cinatra_sdk.store.database import Database
 
 EXHAUSTED: Final = "attempts_exhausted"
 """The code of a run that failed as often as it may."""
@@ -89,131 +80,4 @@ def describe_exhausted(failures: int, last: dict[str, Any] | None) -> Json:
             "node": "" if last is None else last["node"],
             "cause": "died" if last is None else last["code"],
         }
-    )
-
-
-# ----------------------------------------------------------------------------
-# Runs that nobody works on and that can go on: found, and gone on with.
-#
-#     sweep_runs(database, look, limit=100, …)  ->  [SweptRun(run_id="r1", reason="died", status="completed")]
-#
-# Due are runs that were created and never begun, whose worker died or gave no sign of life, that have
-# a decision which was not carried out, and that failed and are to be tried again by now.  Several
-# processes may sweep at once: a run is claimed by one of them, and the others leave it.
-
-
-log = logging.getLogger("oasflow.store")
-
-GRACE_SECONDS: Final = 30.0
-"""How long a new run is left to whoever created it."""
-WORKERS: Final = 4
-"""Runs that one sweep goes on with at once."""
-
-DueReason: TypeAlias = Literal["created", "died", "decided", "failed"]
-CredentialsFor: TypeAlias = Callable[[Run], "HostContext | None"]
-"""The context of a run that is gone on with without a person: its credentials, for this run alone."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DueRun:
-    """A run that can go on."""
-
-    run_id: str
-    tenant: str
-    reason: DueReason
-    since: datetime
-    """When it was left, or when it was to be tried again."""
-    attempts: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweptRun:
-    """The result of a sweep for one run."""
-
-    run_id: str
-    tenant: str
-    reason: DueReason
-    status: str = ""
-    """How the run stands now; empty where it was left as it is."""
-    problem: str = ""
-    """Why it was left; empty where another worker has it."""
-
-
-class SweepOptions(TypedDict, total=False):
-    """What a sweep may be told."""
-
-    limit: int
-    """Runs that are gone on with, at most; 100 by default."""
-    tenant: str | None
-    """Only runs of this tenant; None: of all."""
-    workers: int
-    """Runs that are gone on with at once."""
-    grace: float
-    """Seconds that a new run is left to whoever created it."""
-    credentials_for: CredentialsFor | None
-    """None: without credentials."""
-
-
-Work: TypeAlias = Callable[[DueRun], Run]
-"""Goes on with one run, unless it was worked on since."""
-
-
-def sweep_runs(database: Database, work: Work, told: SweepOptions) -> list[SweptRun]:
-    """Go on with runs that are due, the oldest first; one pass.
-
-    A run that this process cannot go on with takes no place from others.  Raises: `StoreError`.
-    """
-    limit = told.get("limit", 100)
-    swept: list[SweptRun] = []
-    with ThreadPoolExecutor(told.get("workers", WORKERS), "oasflow-sweep") as workers:
-        for page in list_pages(_ask(database), told):
-            left = limit - sum(bool(one.status) for one in swept)
-            if left <= 0:
-                break
-            swept.extend(workers.map(lambda due: _go_on(work, due), page[:left]))
-    return swept
-
-
-Ask: TypeAlias = Callable[[Row], list[Row]]
-"""The rows of the statement `list_due_runs`."""
-
-
-def _ask(database: Database) -> Ask:
-    def ask(parameters: Row) -> list[Row]:
-        with database.connection() as connection:
-            return every(connection, "list_due_runs", parameters)
-
-    return ask
-
-
-def list_pages(ask: Ask, told: SweepOptions) -> Iterator[list[DueRun]]:
-    """The runs that are due now, the oldest first; each page is read when it is asked for."""
-    limit = told.get("limit", 100)
-    asked: Row = {
-        "tenant": told.get("tenant"), "grace": told.get("grace", GRACE_SECONDS), "limit": limit,
-        "after_since": None, "after_run": "",
-    }  # fmt: skip
-    while True:
-        rows = ask(asked)
-        if rows:
-            yield [DueRun(**row) for row in rows]
-        if len(rows) < limit:
-            return
-        asked |= {"after_since": rows[-1]["since"], "after_run": rows[-1]["run_id"]}
-
-
-def _go_on(work: Work, due: DueRun) -> SweptRun:
-    status, problem = "", ""
-    try:
-        status = work(due).status
-    except (RunBusy, RunEnded):
-        pass  # somebody else was quicker
-    except FlowError as error:
-        problem = str(error)
-    except Exception as error:  # noqa: BLE001 - one run, or the host's port, must not end the sweep
-        problem = f"unexpected {type(error).__name__}"
-    if problem:
-        log.warning("run '%s' is left: %s", due.run_id, problem)
-    return SweptRun(
-        run_id=due.run_id, tenant=due.tenant, reason=due.reason, status=status, problem=problem
     )

@@ -18,7 +18,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, Final, Protocol
 
 import psycopg
@@ -213,6 +213,8 @@ def _flush(saver: Flushed) -> None:
         log.exception("a flush of run '%s' failed", saver.run_id)
 
 
+_NO_FENCE: Final = -1
+"""Of a run that was not taken; no row has it."""
 LEASE_SECONDS: Final = 30.0
 """How long a worker that gives no sign of life keeps a run from others."""
 
@@ -233,6 +235,11 @@ class Claim:
     def has_begun(self) -> bool:
         """Whether the run counts as worked on since: it goes on, and is as the caller knows it."""
         return self.row["begun_attempts"] is not None
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the run is this process's; not where it had ended, or was worked on since."""
+        return self.fence != _NO_FENCE
 
     is_released: bool = False
     """Whether the statement that ended the work released the run, too."""
@@ -257,7 +264,8 @@ class Claims:
     ) -> Iterator[tuple[Rows, Claim]]:
         """A connection that holds the run, and the claim; the run is released at the end.
 
-        attempts: the run's number of attempts as the caller knows it.
+        attempts: the run's number of attempts as the caller knows it.  Where the run has ended, or was
+                  worked on since, it is not taken: the claim has not begun, and nothing was written.
 
         Raises: `RunBusy` after `wait` seconds, `RunNotFound`, `StoreError`.
         """
@@ -265,11 +273,12 @@ class Claims:
             claim = None
             try:
                 claim = self._take(connection, run_id, wait, attempts)
-                with self._heart.beating(run_id, fence=claim.fence):
+                beating = self._heart.beating(run_id, fence=claim.fence)
+                with beating if claim.is_taken else nullcontext():
                     yield connection, claim
             finally:
                 if claim is None or not claim.is_released:
-                    _release(connection, claim)
+                    _release(connection, claim if claim is not None and claim.is_taken else None)
 
     def _take(self, connection: Rows, run_id: str, wait: float, attempts: int | None) -> Claim:
         deadline = time.monotonic() + wait
@@ -280,6 +289,8 @@ class Claims:
             row = one(connection, "claim_run", asked)
             if row is None:
                 raise RunNotFound(f"there is no run '{run_id}'", hint="see oasflow runs")
+            if row["claimed_fence"] is None and not row["is_wanted"]:
+                return Claim(run_id=run_id, fence=_NO_FENCE, row=row)
             if row["claimed_fence"] is not None:
                 claim = Claim(run_id=run_id, fence=row["claimed_fence"], row=row)
                 if not row["locked"]:

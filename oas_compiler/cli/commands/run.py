@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import threading
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.host_parts.host_parts import HostParts
     from cinatra_sdk.langgraph_threads.host_context import HostContext
     from cinatra_sdk.runs import Run
-    from cinatra_sdk.store.runs.retries import SweptRun
+    from cinatra_sdk.store.work.sweep import SweepOptions, SweptRun
     from oas_compiler.cli.ask.run_dialogue import Answers
     from oas_compiler.cli.host.local_services import Context, Models
     from oas_compiler.lower.flow import Flow
@@ -179,9 +180,15 @@ def resume(
     ] = False,
     watch: Annotated[
         float | None,
-        typer.Option("--watch", metavar="SECONDS", help="With --all: again and again, that often."),
+        typer.Option(
+            "--watch",
+            metavar="SECONDS",
+            help="With --all: go on for ever, looking at least that often.",
+        ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="With --all: how many runs in a pass.")] = 100,
+    limit: Annotated[
+        int, typer.Option(min=1, help="With --all, without --watch: how many runs at most.")
+    ] = 100,
     flow: Annotated[
         str, typer.Option(metavar="PATH", help="The flow file, to make sure that it is the same.")
     ] = "",
@@ -349,39 +356,40 @@ def _require_run(run: str) -> str:
 
 
 def resume_all(given: GivenOptions, *, watch: float | None, limit: int, as_json: bool) -> Exit:
-    """One pass; with `watch`, a pass each so many seconds until the process is ended."""
+    """Until nothing is due; with `watch`, until the process is ended, looking at least that often."""
     if watch is not None and as_json:
         raise Halt("--watch never ends, and --json prints one document: leave one of them out")
     if watch is not None and watch <= 0:
         raise Halt("--watch is a number of seconds above 0")
     terminal = Terminal.open(as_json=as_json)
     with resources.store(terminal, given.db, given.own) as store:
-        while True:
-            swept = _sweep(store, given, limit)
-            _tell(terminal, swept, quiet=watch is not None)
-            if watch is None:
-                break
-            time.sleep(watch)
+        if watch is not None:
+            tell = partial(_tell, terminal)
+            _sweep(store, given, {"watch": watch, "on_swept": tell, "stop": threading.Event()})
+            return Exit.OK
+        swept = _sweep(store, given, {"limit": limit})
+        for one in swept:
+            _tell(terminal, one)
+        if not swept:
+            terminal.say("no run can go on that nobody works on")
     terminal.data({"runs": [_record(one) for one in swept]}, of_run=True)
     return Exit.FAILED if any(one.problem for one in swept) else Exit.OK
 
 
-def _sweep(store: RunStore, given: GivenOptions, limit: int) -> list[SweptRun]:
+def _sweep(store: RunStore, given: GivenOptions, told: SweepOptions) -> list[SweptRun]:
     def lend(run: Run) -> HostContext | None:
         # The token of the environment belongs to the tenant that the command names.
         return resources.host(given.tenant, lends=run.tenant == given.tenant)
 
-    return store.sweep(limit=limit, tenant=given.tenant or None, credentials_for=lend)
+    about: SweepOptions = {**told, "tenant": given.tenant or None, "credentials_for": lend}
+    return store.sweep(**about)
 
 
-def _tell(terminal: Terminal, swept: list[SweptRun], *, quiet: bool) -> None:
-    for one in swept:
-        if one.problem:
-            terminal.note(f"run {clean(one.run_id)} ({one.reason}) is left: {clean(one.problem)}")
-        elif one.status:
-            terminal.show(f"run {clean(one.run_id)} ({one.reason}): {one.status}")
-    if not swept and not quiet:
-        terminal.say("no run can go on that nobody works on")
+def _tell(terminal: Terminal, one: SweptRun) -> None:
+    if one.problem:
+        terminal.note(f"run {clean(one.run_id)} ({one.reason}) is left: {clean(one.problem)}")
+    elif one.status:
+        terminal.show(f"run {clean(one.run_id)} ({one.reason}): {one.status}")
 
 
 def _record(one: SweptRun) -> dict[str, Any]:

@@ -110,8 +110,13 @@ def test_a_sweep_leaves_runs_that_wait_rest_or_are_worked_on(
     assert store.sweep() == []  # the new run is left to whoever created it
     store.stop("new")
     store.create(plain, run_id="held")
-    with store._claims.claim("held", wait=0, attempts=-1):  # holds it, and does not begin
+    with store.database.connection() as rows:  # another process has claimed it, and has not begun
+        rows.execute(
+            "update work set worker = 'w', lease_until = clock_timestamp() + interval '1 hour'"
+            " where run_id = 'held'"
+        )
         assert store.sweep(grace=0.0) == []
+        rows.execute("update work set worker = '', lease_until = null where run_id = 'held'")
     assert told(store) == {"held": ("created", "completed")}
 
 

@@ -279,6 +279,10 @@ class PlannedFlow:
             self if self.governed and host is self.host else replace(self, host=host, governed=True)
         )
 
+    def under(self, governance: Any) -> Self:
+        """The same flow under rules that are made anew, by `governance`."""
+        return replace(self, host=self.host.with_parts(governance=governance))
+
     # What follows from that.
 
     @property

@@ -11,8 +11,8 @@ one without a result the ledger decides as after any crash.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from typing import Final, Literal, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, TypeAlias
 
 from cinatra_sdk.errors import CheckpointsUnusable
 from cinatra_sdk.events import RunEvent
@@ -70,7 +70,7 @@ def rebuild_checkpoints(
     why = explain_unrepeatable(row, flow)
     if why:
         raise _build_error(row, reason, why)
-    evidence = load_evidence(connection, claim.run_id)
+    evidence = load_evidence(connection, row)
     rebuilt = RebuiltCheckpoints()
     replay = replay_run(flow, row, evidence, context, saver=rebuilt)
     found = foretell(row, replay, evidence)
@@ -195,12 +195,23 @@ def _list_differences(row: Row, replay: Replay, evidence: RunEvidence) -> Iterat
 
 def _compare_content(row: Row, stop: Stop) -> Iterator[str]:
     if row["status"] == "completed":
-        if dict(stop.outputs or {}) != (row["outputs"] or {}):
+        if _list_outputs(stop.outputs, row) != _list_outputs(row["outputs"], row):
             yield "the outputs differ"
         if (stop.branch or None) != (row["branch"] or None):
             yield "the branch of the end differs"
     if [dict(message) for message in stop.messages] != row["messages"]:
         yield "the conversation differs"
+
+
+def _list_outputs(outputs: Mapping[str, Any] | None, row: Row) -> dict[str, Any]:
+    """Without the decision record of a governed run: its own table has it, and it is made once."""
+    left = dict(outputs or {})
+    if row["governed"]:
+        # Imported late: runs that nobody governs need none of it.
+        from cinatra_sdk.governance.loop.conclusion import DECISION_RECORD
+
+        left.pop(DECISION_RECORD, None)
+    return left
 
 
 def _build_error(row: Row, reason: RebuildReason, problem: str) -> CheckpointsUnusable:

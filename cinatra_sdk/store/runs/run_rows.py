@@ -34,7 +34,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.flows.context_owner import bound_context, is_host_context
-from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.flows.flow_protocol import FIRST_LAYOUT, DurableFlow
 from cinatra_sdk.store.pages import OpenGate, UnreadableGate
 
 
@@ -184,9 +184,12 @@ def refuse_other_flow(row: Row, flow: DurableFlow) -> None:
 def explain_unrepeatable(row: Row, flow: DurableFlow) -> str:
     """Why the run cannot be carried out again from its evidence; empty: it can."""
     if not flow.is_repeatable:
-        return "nobody knows what the functions of a hand-written graph did"
-    if row["governed"]:
-        return "the rules of a governed run count what it does, once"
+        return (
+            "nobody knows what the functions of its hand-written graph did: its author does not say "
+            "graph_flow(…, repeats=True)"
+        )
+    if row["lowering"] < FIRST_LAYOUT <= flow.lowering:
+        return f"runs of layouts before {FIRST_LAYOUT} did not keep all that it would take"
     return ""
 
 
@@ -209,8 +212,8 @@ def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
     if why:
         raise FlowChanged(
             f"run '{name}' was started by an older version (layout {layout}, this is "
-            f"{flow.lowering}), and {why}",
-            hint="finish it with the version that started it, or end it: reject it, or stop it",
+            f"{flow.lowering}), and cannot be carried out again: {why}",
+            hint="end it: reject it, or stop it; then start another",
         )
 
 

@@ -53,7 +53,7 @@ class RunUpgrader(RunKeeper):
 
         Nothing is called and nothing changes; a run that has ended can be verified until it is archived.
 
-        Raises: `InputInvalid` for a governed run and for one of a hand-written graph; `RunNotFound`;
+        Raises: `InputInvalid` for a run that cannot be carried out again, which says why; `RunNotFound`;
         `FlowChanged`; `NotConfigured` where this process lacks what the run needs.
         """
         row, replay, evidence = self._replay(run_id, flow=flow, tenant=tenant, context=context)
@@ -103,7 +103,7 @@ class RunUpgrader(RunKeeper):
             why = explain_unrepeatable(row, flow)
             if why:
                 raise InputInvalid(f"run '{run_id}' cannot be carried out again: {why}")
-            evidence = load_evidence(connection, run_id)
+            evidence = load_evidence(connection, row)
         replay = replay_run(flow, row, evidence, host, saver=RebuiltCheckpoints())
         return row, replay, evidence
 

@@ -336,15 +336,15 @@ class RunStore(RunUpgrader):
     def upgrade(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:
         """Bring the runs that another version left into the layout of this one; what became of each.
 
-        A waiting run gets new checkpoints now, and waits on.  Any other run gets them from whoever works on
-        it next, and is told of as `foretell_upgrades` does; so is a run that cannot go on, which the
-        version that started it still can.
+        A run that waits for a person gets new checkpoints now, and waits on.  Any other run, and one with a
+        decision to carry out, gets them from whoever works on it next, and is told of as
+        `foretell_upgrades` does; so is a run that cannot go on.
         """
         return tuple(self._upgrade(row) for row in self._list_old_runs(tenant))
 
     def _upgrade(self, row: Row) -> Forecast:
         found = self._foretell_upgrade(row)
-        if found.outcome == "cannot" or row["status"] != "waiting":
+        if found.outcome == "cannot" or row["status"] != "waiting" or row["can_go_on"]:
             return found
         try:
             self.work(row["run_id"], tenant=row["tenant"], wait=0.0)

@@ -1756,7 +1756,11 @@ select gate_id, payload_sha256 from gates where run_id = %(run_id)s and state = 
 -- name: list_runs_of_layouts
 -- Runs that have not ended and whose checkpoints are in none of these layouts, after a place in the order of
 -- their ids.
-select r.run_id, r.tenant, r.lowering, r.status from runs r
+select r.run_id, r.tenant, r.lowering, r.status,
+       r.status = 'waiting' and exists (
+           select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
+           as can_go_on
+from runs r
 where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
   and r.lowering <> all (%(layouts)s::int[])
   and (%(tenant)s::text is null or r.tenant = %(tenant)s) and r.run_id > %(after)s

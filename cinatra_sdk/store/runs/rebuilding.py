@@ -163,7 +163,7 @@ class RunComparison:
 def compare_run(row: Row, replay: Replay, evidence: RunEvidence) -> RunComparison:
     """Compare what is stored of a run with what its evidence comes to.
 
-    row: of the table `runs`.
+    row: as `load_row` gives it.
     """
     found = list(_list_differences(row, replay, evidence))
     return RunComparison(run_id=row["run_id"], status=row["status"], differences=tuple(found))
@@ -174,6 +174,8 @@ def _list_differences(row: Row, replay: Replay, evidence: RunEvidence) -> Iterat
     if problem:
         yield problem
     status = row["status"]
+    if row["can_go_on"]:
+        return  # a decision leads beyond where it stands, and nobody has carried it out
     if replay.missing is not None:
         if status in {"completed", "waiting"}:
             yield f"the evidence has no result of '{replay.missing.place or replay.missing.path}'"

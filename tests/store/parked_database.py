@@ -23,7 +23,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from cinatra_sdk.flow.plan.frame import LAYOUT
+from cinatra_sdk.contract import LAYOUT
 from cinatra_sdk.local_postgres.cluster import APP
 from cinatra_sdk.local_postgres.supervisor import LocalServer
 from cinatra_sdk.postgres import migration, role_rights

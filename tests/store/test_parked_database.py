@@ -12,9 +12,9 @@ from typing import Any
 import psycopg
 import pytest
 
+from cinatra_sdk import contract
 from cinatra_sdk.errors import CheckpointsUnusable
-from cinatra_sdk.flow.graph import runnable_flow
-from cinatra_sdk.flow.plan import channel_names, frame
+from cinatra_sdk.flow.plan import channel_names
 from cinatra_sdk.store.runs import activation
 from tests.databases import Databases
 from tests.effort import spread
@@ -40,8 +40,7 @@ def later_database(databases: Databases) -> Iterator[str]:
 def raise_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a later version, whose graphs are laid out differently: also its channels have other names."""
     before = channel_names.channel_of
-    for module in (runnable_flow, frame):
-        monkeypatch.setattr(module, "LAYOUT", module.LAYOUT + 1)
+    monkeypatch.setattr(contract, "LAYOUT", contract.LAYOUT + 1)
     for module in list(sys.modules.values()):
         if vars(module).get("channel_of") is before:
             monkeypatch.setattr(module, "channel_of", lambda node_id: f"{before(node_id)}.next")

@@ -10,9 +10,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from cinatra_sdk import CheckpointsUnusable, Decision, FlowChanged, Run, RunStore, host_context
-from cinatra_sdk.flow.graph import runnable_flow
-from cinatra_sdk.flow.plan import frame
+from cinatra_sdk import (
+    CheckpointsUnusable,
+    Decision,
+    FlowChanged,
+    Run,
+    RunStore,
+    contract,
+    host_context,
+)
 from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.store.runs.replay import load_evidence, replay_run
@@ -100,8 +106,7 @@ def owner(fresh_database: str, databases: Databases) -> Callable[..., None]:
 
 def raise_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a later version, whose graphs are laid out differently."""
-    for module in (runnable_flow, frame):
-        monkeypatch.setattr(module, "LAYOUT", module.LAYOUT + 1)
+    monkeypatch.setattr(contract, "LAYOUT", contract.LAYOUT + 1)
 
 
 def approve_first(store: RunStore, run: Run, flow: Any) -> Run:
@@ -232,7 +237,7 @@ def test_a_run_of_a_newer_version_is_refused_and_can_be_stopped(
 ) -> None:
     flow = compile_flow(PLAIN, platform=platform)
     with monkeypatch.context() as newer:
-        newer.setattr(runnable_flow, "LAYOUT", frame.LAYOUT + 1)
+        raise_layout(newer)
         store.start(compile_flow(PLAIN, platform=platform), {}, run_id="r1")
     store._flows.remember("r1", flow)
     with pytest.raises(FlowChanged, match="of a newer version"):

@@ -877,7 +877,7 @@ where r.run_id = %(run_id)s;
 -- Runs that nobody works on and that can go on, the oldest first, after a place in this order:
 -- never begun, left by a worker that died or gave no sign of life, with a decision that was not
 -- carried out, or failed and due to be tried again.  A run that is begun by whoever created it gets
--- `grace` seconds for that.
+-- `grace` seconds for that, and one of an older layout is left to workers of that version for `older_wait`.
 with held as materialized (
     select l.classid::bigint << 32 | l.objid::bigint as key from pg_locks l
     where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
@@ -896,6 +896,10 @@ due as (
            or r.status = 'waiting' and exists (
                select from gates g
                where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0))
+      -- A run of an older layout is left to workers of that version for a while; one of a newer is theirs.
+      and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
+           and coalesce(r.retry_at, r.updated_at)
+               < clock_timestamp() - %(older_wait)s * interval '1 second')
       and (w.lease_until is null or w.lease_until < clock_timestamp()
            or w.backend_pid is not null and not exists (
                select from held
@@ -1754,14 +1758,15 @@ select oasflow_clear_checkpoints(%(run_id)s, %(fence)s, %(lowering)s) as cleared
 select gate_id, payload_sha256 from gates where run_id = %(run_id)s and state = 'open';
 
 -- name: list_runs_of_layouts
--- Runs that have not ended and whose checkpoints are in none of these layouts, after a place in the order of
--- their ids.
-select r.run_id, r.tenant, r.lowering, r.status,
+-- Runs that have not ended and whose checkpoints are in another layout than this version's, after a place in
+-- the order of their ids.  Hand-written graphs have layouts of their own.
+select r.run_id, r.tenant, r.lowering as layout, r.status,
        r.status = 'waiting' and exists (
            select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
            as can_go_on
-from runs r
+from runs r join flows f using (digest)
 where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
-  and r.lowering <> all (%(layouts)s::int[])
+  and (r.lowering < %(layout)s or r.lowering > %(layout)s)
+  and (r.lowering <> %(graph_layout)s or not oasflow_is_hand_written(f.source))
   and (%(tenant)s::text is null or r.tenant = %(tenant)s) and r.run_id > %(after)s
 order by r.run_id limit %(limit)s;

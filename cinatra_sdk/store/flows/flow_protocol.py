@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 OAS: Final = "oas"
 """The kind of bytes without a header: a compiled Agent Spec file."""
-FIRST_LAYOUT: Final = 3
-"""Of compiled flows: the first whose runs later versions carry out again from their evidence."""
 _RECORD: Final = b"\x1e"
 _MOST: Final = 100_000
 """Bytes of a header."""

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import GRAPH_LAYOUT
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.data.text.author_files import read_named
@@ -48,8 +49,6 @@ log = logging.getLogger("oasflow.flow")
 
 GRAPH: Final = "graph"
 """The kind of these flows."""
-GRAPH_LAYOUT: Final = 1
-"""Version of how this module keeps such a flow."""
 
 MOST_BYTES: Final = 10_000_000
 """Of a module."""

@@ -23,6 +23,7 @@ from cinatra_sdk.outside.effects.effect import FailureKind, kind_of
 from cinatra_sdk.postgres.connection import Row, every
 from cinatra_sdk.runs import Run
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.runs.layouts import list_own_layouts
 
 EXHAUSTED: Final = "attempts_exhausted"
 """The code of a run that failed as often as it may."""
@@ -191,7 +192,7 @@ def list_pages(ask: Ask, told: SweepOptions) -> Iterator[list[DueRun]]:
     limit = told.get("limit", 100)
     asked: Row = {
         "tenant": told.get("tenant"), "grace": told.get("grace", GRACE_SECONDS), "limit": limit,
-        "after_since": None, "after_run": "",
+        "after_since": None, "after_run": "", **list_own_layouts(),
     }  # fmt: skip
     while True:
         rows = ask(asked)

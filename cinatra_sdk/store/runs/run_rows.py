@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import ENDED, GOVERNED_KEYS
+from cinatra_sdk.contract import ENDED, FIRST_LAYOUT, GOVERNED_KEYS
 from cinatra_sdk.data.text.person_texts import find_hidden
 from cinatra_sdk.errors import (
     EffectUnknown,
@@ -34,7 +34,7 @@ from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.runs import Run, Stop
 from cinatra_sdk.store.arguments import check_names
 from cinatra_sdk.store.flows.context_owner import bound_context, is_host_context
-from cinatra_sdk.store.flows.flow_protocol import FIRST_LAYOUT, DurableFlow
+from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.pages import OpenGate, UnreadableGate
 
 

@@ -10,7 +10,6 @@ needs.py       gates to decide, calls to settle, failed runs to resume
 retries.py     when a failed run is tried again; the sweep
 settlement.py  a person's word on a call that may have happened
 replay.py      a run carried out again from its evidence, in memory
-isolated_rules.py  the rules of a governed run for that, of its own
 layouts.py     runs that another version left, and what people are told of them
 rebuilding.py  checkpoints made again from it; what becomes of a run, and whether it is what is stored
 upgrades.py    runs of other versions; verifying a run

@@ -178,7 +178,7 @@ class _Activation:
             try:
                 return self._drive_graph()
             except CheckpointDamaged as damage:
-                log.error("run '%s': %s", self.run_id, damage.message)  # noqa: TRY400
+                log.error("run '%s': %s", self.run_id, damage.message)  # noqa: TRY400 - it says all
             return self._drive_graph(is_rebuilt=True) if self._rebuild("damaged") else None
         except (psycopg.Error, FenceLost):
             raise

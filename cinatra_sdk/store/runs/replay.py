@@ -32,9 +32,9 @@ from cinatra_sdk.outside.effects.recorded_errors import make_error
 from cinatra_sdk.postgres.connection import Row, Rows, every
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.decisions.decision_rows import Answers
+from cinatra_sdk.store.evidence.isolated_rules import ReplayClock, isolate_rules
 from cinatra_sdk.store.evidence.record_writer import read_transcript
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.runs.isolated_rules import ReplayClock, isolate_rules
 from cinatra_sdk.store.runs.run_rows import host_of
 from cinatra_sdk.store.work.run_ledger import RAISED, read_result
 

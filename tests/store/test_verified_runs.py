@@ -28,6 +28,11 @@ from tests.sources import ROOT
 
 SEED = int(os.environ.get("OASFLOW_SEED", random.SystemRandom().randrange(2**32)))
 EXAMPLES = sorted(path.parents[1].name for path in ROOT.glob("examples/*/cinatra/oas.json"))
+INPUTS: dict[str, dict[str, Any]] = {
+    "tools-agent": {"order_id": "A-17"},
+    "photo-agent": {"image_id": "img-7"},
+}
+"""What no sample fits: they name what is there."""
 MOST = 60
 """Decisions of one run."""
 
@@ -58,7 +63,7 @@ def verify_file(store: RunStore, folder: Path) -> None:
     own = host_of(folder.name).with_parts(tools=tools_of(folder.name))
     flow = compile_flow(folder, host=own)
     ready = compile_flow(folder, host=own.with_parts(platform=simulation(flow)))
-    inputs = {"order_id": "A-17"} if own.tools else sampled_inputs(flow)
+    inputs = {**sampled_inputs(flow), **INPUTS.get(folder.name, {})}
     run = verify_at_each_stop(store, ready, inputs, folder.name, give_example)
     assert run.status == "completed", run.error
 

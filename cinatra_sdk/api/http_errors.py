@@ -74,7 +74,6 @@ HTTP_ERRORS: Final[Mapping[str, HttpError]] = MappingProxyType(
         "FlowChanged": HttpError(409, "flow_changed"),
         "CheckpointsUnusable": HttpError(409, "checkpoints_unusable"),
         "CheckpointDamaged": HttpError(409, "checkpoints_unusable"),
-        "EvidenceMissing": HttpError(409, "evidence_missing"),
         "RunExists": HttpError(409, "run_exists"),
         "RunBusy": HttpError(409, "run_busy"),
         "FenceLost": HttpError(409, "fence_lost"),

@@ -34,7 +34,6 @@ from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.person import Person
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
 from cinatra_sdk.langgraph_threads.host_context import HostContext
-from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, read_actor
@@ -52,6 +51,7 @@ from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.activation import activate
 from cinatra_sdk.store.runs.creation import NewRun, create_run
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
+from cinatra_sdk.store.runs.layouts import OtherLayout
 from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.retries import RetryPolicy
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, refuse_ended, run_of
@@ -392,18 +392,18 @@ class RunStore(RunUpgrader):
     def upgrade(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:
         """Bring the runs that another version left into the layout of this one; what became of each.
 
-        A waiting run gets new checkpoints now, and waits on.  Any other run gets them from whoever works on
-        it next, and is told of as `foretell_upgrades` does; so is a run that cannot go on, which the
-        version that started it still can.
+        A run that waits for a person gets new checkpoints now, and waits on.  Any other run, and one with a
+        decision to carry out, gets them from whoever works on it next, and is told of as
+        `foretell_upgrades` does; so is a run that cannot go on.
         """
         return tuple(self._upgrade(row) for row in self._list_old_runs(tenant))
 
-    def _upgrade(self, row: Row) -> Forecast:
-        found = self._foretell_upgrade(row)
-        if found.outcome == "cannot" or row["status"] != "waiting":
+    def _upgrade(self, run: OtherLayout) -> Forecast:
+        found = self._foretell_upgrade(run)
+        if found.outcome == "cannot" or run.status != "waiting" or run.can_go_on:
             return found
         try:
-            self.work(row["run_id"], tenant=row["tenant"], wait=0.0)
+            self.work(run.run_id, tenant=run.tenant, wait=0.0)
         except FlowError as problem:
             return Forecast(run_id=found.run_id, outcome="cannot", reason=str(problem))
         return found

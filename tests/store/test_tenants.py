@@ -84,8 +84,9 @@ def test_the_matrix_has_every_method_that_names_a_run(methods: Any) -> None:
         "needs",
         "flow_names",
         "sweep",
-        "upgrade",
+        "list_other_layouts",
         "foretell_upgrades",
+        "upgrade",
         "lend_signer",
         "reconcile",
     }

@@ -59,6 +59,8 @@ left_alone as materialized (
             or w.backend_pid is not null and not exists (
                 select from held where held.key = hashtextextended('oasflow:run:' || x.run_id, 0)))
        and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
+            and coalesce(w.heartbeat_at, x.since) < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by x.since, x.run_id limit %(limit)s)
     union all
     (select r.run_id, r.tenant, r.attempts, r.retry_at, 'failed', w.fence, w.backend_pid
@@ -70,6 +72,8 @@ left_alone as materialized (
             or w.backend_pid is not null and not exists (
                 select from held where held.key = hashtextextended('oasflow:run:' || r.run_id, 0)))
        and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
+            and r.retry_at < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by r.retry_at, r.run_id limit %(limit)s)
     union all
     (select g.run_id, r.tenant, r.attempts, g.settled_at, 'decided', w.fence, w.backend_pid
@@ -84,6 +88,8 @@ left_alone as materialized (
             or w.backend_pid is not null and not exists (
                 select from held where held.key = hashtextextended('oasflow:run:' || g.run_id, 0)))
        and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
+            and g.settled_at < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by g.settled_at, g.run_id limit %(limit)s)
 ),
 due as materialized (
@@ -1010,7 +1016,8 @@ where r.run_id = %(run_id)s;
 -- Runs that nobody works on and that can go on, the oldest first, after a place in this order:
 -- never begun, left by a worker that died or gave no sign of life, with a decision that was not
 -- carried out, or failed and due to be tried again.  A run that is begun by whoever created it gets
--- `grace` seconds for that.  `offered`: those too that are offered to a sweep; `but`: without these.
+-- `grace` seconds for that, and one of an older layout is left to workers of that version for `older_wait`;
+-- one of a newer is theirs.  `offered`: those too that are offered to a sweep; `but`: without these.
 with
 -- include: due_runs
 select run_id, tenant, attempts, since, reason from due order by since, run_id;
@@ -2041,10 +2048,16 @@ select oasflow_clear_checkpoints(%(run_id)s, %(fence)s, %(lowering)s) as cleared
 select gate_id, payload_sha256 from gates where run_id = %(run_id)s and state = 'open';
 
 -- name: list_runs_of_layouts
--- Runs that have not ended and whose checkpoints are in none of these layouts, after a place in the order of
--- their ids.
-select r.run_id, r.tenant, r.lowering, r.status from runs r
-where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
-  and r.lowering <> all (%(layouts)s::int[])
+-- Runs that have not ended and whose checkpoints are in another layout than this version's, after a place in
+-- the order of their ids.  Hand-written graphs have layouts of their own.
+select r.run_id, r.tenant, r.lowering as layout, r.status,
+       r.status = 'waiting' and exists (
+           select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
+           as can_go_on
+from rests t join runs r using (run_id) join flows f using (digest)
+where t.status not in ('completed', 'rejected', 'stopped') and not t.archived
+  and r.status not in ('completed', 'rejected', 'stopped')
+  and (t.layout < %(layout)s or t.layout > %(layout)s)
+  and (r.lowering <> %(graph_layout)s or not oasflow_is_hand_written(f.source))
   and (%(tenant)s::text is null or r.tenant = %(tenant)s) and r.run_id > %(after)s
 order by r.run_id limit %(limit)s;

@@ -347,6 +347,7 @@ class KnownFlows:
             return self.remember(row["run_id"], self._require_governed(row, given))
         known = self._given.get(row["run_id"])
         if known is not None:
+            refuse_other_lowering(row, known)
             return self._require_governed(row, known)
         try:
             flow = self._made.make(connection, row)

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import ENDED, GOVERNED_KEYS
+from cinatra_sdk.contract import ENDED, FIRST_LAYOUT, GOVERNED_KEYS
 from cinatra_sdk.data.text.person_texts import find_hidden
 from cinatra_sdk.errors import (
     EffectUnknown,
@@ -185,9 +185,12 @@ def refuse_other_flow(row: Row, flow: DurableFlow) -> None:
 def explain_unrepeatable(row: Row, flow: DurableFlow) -> str:
     """Why the run cannot be carried out again from its evidence; empty: it can."""
     if not flow.is_repeatable:
-        return "nobody knows what the functions of a hand-written graph did"
-    if row["governed"]:
-        return "the rules of a governed run count what it does, once"
+        return (
+            "nobody knows what the functions of its hand-written graph did: its author does not say "
+            "graph_flow(…, repeats=True)"
+        )
+    if row["lowering"] < FIRST_LAYOUT <= flow.lowering:
+        return f"runs of layouts before {FIRST_LAYOUT} did not keep all that it would take"
     return ""
 
 
@@ -210,8 +213,8 @@ def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
     if why:
         raise FlowChanged(
             f"run '{name}' was started by an older version (layout {layout}, this is "
-            f"{flow.lowering}), and {why}",
-            hint="finish it with the version that started it, or end it: reject it, or stop it",
+            f"{flow.lowering}), and cannot be carried out again: {why}",
+            hint="end it: reject it, or stop it; then start another",
         )
 
 

@@ -19,6 +19,7 @@ from typing import Final, Literal, TypeAlias
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.store.runs.layouts import list_own_layouts
 
 GRACE_SECONDS: Final = 30.0
 """How long a new run is left to whoever created it."""
@@ -56,7 +57,7 @@ class DueScope:
         """The parameters of a look, from the oldest run on."""
         return {
             "tenant": self.tenant, "grace": self.grace, "but": list(self.but), "limit": limit,
-            "offered": offered, "after_since": None, "after_run": "",
+            "offered": offered, "after_since": None, "after_run": "", **list_own_layouts(),
         }  # fmt: skip
 
 

@@ -21,8 +21,8 @@ from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Verdict
 
-Action: TypeAlias = Literal["see", "start", "answer", "settle", "stop", "archive"]
-"""`start` is also going on with a run that failed."""
+Action: TypeAlias = Literal["see", "start", "answer", "settle", "pause", "stop", "archive"]
+"""`start` is also going on with a run that failed or was paused."""
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 Proof: TypeAlias = Literal["host", "terminal", "loopback", "session", "token", "header"]
 """How it is known who the person is: `host`: the program around us says so; `terminal`: the account of

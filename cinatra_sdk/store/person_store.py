@@ -346,6 +346,10 @@ class PersonStore(RunStore):
         """Raises: `NotAllowed`: the host sweeps, and no person."""
         raise NotAllowed("a sweep is the work of the host", hint="sweep with the host's own store")
 
+    def drain(self, *, wait: float | None = None) -> bool:  # noqa: ARG002 - nobody may
+        """Raises: `NotAllowed`: the host ends its process, and no person."""
+        raise NotAllowed("draining is the work of the host", hint="use the host's own store")
+
     def foretell_upgrades(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:  # noqa: ARG002 - see `upgrade`
         """Raises: `NotAllowed`, as `upgrade`."""
         raise NotAllowed("an upgrade is the work of the host", hint="use the host's own store")
@@ -371,6 +375,11 @@ class PersonStore(RunStore):
             run_id, key, happened=happened, value=value, by=self._name(by), reason=reason,
             tenant=tenant,
         )  # fmt: skip
+
+    def pause(self, run_id: str, *, by: str = "", tenant: str | None = None) -> Run:
+        """As the store's; the person pauses it.  Raises: `NotAllowed`, too."""
+        self._look(run_id, tenant, "pause")
+        return self._cover(super().pause(run_id, by=self._name(by), tenant=tenant))
 
     def stop(
         self, run_id: str, *, by: str = "", reason: str = "", tenant: str | None = None

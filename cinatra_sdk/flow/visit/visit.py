@@ -46,6 +46,7 @@ from cinatra_sdk.langgraph_threads.lineage import arefuse_forks, refuse_forks
 from cinatra_sdk.langgraph_threads.state_channels import has_ended, seal
 from cinatra_sdk.langgraph_threads.tasks import was_sent
 from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import list_classes
 from cinatra_sdk.outside.effects.permits import aadmit, admit
 from cinatra_sdk.outside.http_calls.protocol import PlatformError
 
@@ -324,11 +325,15 @@ def _redact_error(
         return error  # a pause, and an answer that does not fit: the engine's own business
     if isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()
-    secrets = about.secrets(runtime)
+    secrets, classes = about.secrets(runtime), tuple(list_classes(error))
     if isinstance(error, (FlowError, PlatformError)) and clean_error(error, secrets):
+        if isinstance(error, NodeFailed):
+            error.made_from = classes[1:]
         return error
     said = redact(f"{type(error).__name__}: {_format_error(error)}", secrets)
-    return about.frame.failed(said[:500])
+    failed = about.frame.failed(said[:500])
+    failed.made_from = classes
+    return failed
 
 
 def _format_error(error: BaseException) -> str:

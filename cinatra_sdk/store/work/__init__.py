@@ -1,6 +1,7 @@
 """One worker at a time on a run, and no write by a worker that lost the run.
 
 claims.py               the claim on a run: lock, lease and fence; the heartbeat that renews leases
+brakes.py               each stops one activation before its next step: a pause, the end of the process
 saver.py                `RunSaver`: checkpoints, gates and events of the run, under the fence
 statement.py            the writes of the engine, gathered into one statement
 event_rows.py           events that wait to be stored; rows as one JSON parameter (needs no engine)

@@ -251,13 +251,14 @@ def walk_causes(error: BaseException) -> Iterator[BaseException]:
         one = one.__cause__
 
 
-def list_classes(error: BaseException) -> Iterator[type[BaseException]]:
+def list_classes(error: BaseException) -> list[type[BaseException]]:
     """The classes of the error and of those that it was made from, also of one that a node made of them
     without what they say (`NodeFailed.made_from`).
     """
+    found: list[type[BaseException]] = []
     for one in walk_causes(error):
-        yield type(one)
-        yield from getattr(one, "made_from", ())
+        found += type(one), *getattr(one, "made_from", ())
+    return found
 
 
 def _format_text(error: BaseException) -> str:

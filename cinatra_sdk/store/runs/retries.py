@@ -44,7 +44,7 @@ class RetryPolicy:
     """Failures in a row, deaths among them, after which a run waits for a person; at least 1."""
     transient_errors: tuple[type[BaseException], ...] = ()
     """Classes of errors that the host's own code raises, and those derived from them, that a later try may
-    help with: `TRANSIENT_ERRORS` says which are so anyway.
+    help with.  What a tool of a flow raises is permanent unless it is named here.
     """
     permanent_errors: tuple[type[BaseException], ...] = ()
     """As `transient_errors`, of errors that no later try helps with; these win."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import signal
 import uuid
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -20,6 +20,7 @@ from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on
 from oas_compiler.cli.host.run_resources import tell_services
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.keyboard import stopping_at_signals
 from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.terminal.streams import Terminal
 
@@ -190,8 +191,9 @@ def resume(
 ) -> Exit:
     """Go on with a run, or be asked at its gates.
 
-    For a run whose process died or was interrupted, for a failed one (its failed node is tried
-    again), and for one that waits.  With --all nobody is asked: runs go on to their next stop.
+    For a run whose process died or was interrupted, for a paused one, for a failed one (its failed node
+    is tried again), and for one that waits.  With --all nobody is asked: runs go on to their next stop.
+    At the first Ctrl-C, or SIGTERM, runs stop before their next step; the second ends at once.
     """
     from oas_compiler.cli.ask.run_dialogue import Drive
 
@@ -349,21 +351,31 @@ def _require_run(run: str) -> str:
 
 
 def resume_all(given: GivenOptions, *, watch: float | None, limit: int, as_json: bool) -> Exit:
-    """One pass; with `watch`, a pass each so many seconds until the process is ended."""
+    """One pass; with `watch`, a pass each so many seconds until a signal ends the process.
+
+    At a signal the runs stop before their next steps and stay due: SIGTERM is an end as any other.
+    """
     if watch is not None and as_json:
         raise Halt("--watch never ends, and --json prints one document: leave one of them out")
     if watch is not None and watch <= 0:
         raise Halt("--watch is a number of seconds above 0")
     terminal = Terminal.open(as_json=as_json)
-    with resources.store(terminal, given.db, given.own) as store:
+    with (
+        resources.store(terminal, given.db, given.own) as store,
+        stopping_at_signals(lambda: store.drain(wait=0), _CUT_OFF) as interrupts,
+    ):
         while True:
             swept = _sweep(store, given, limit)
             _tell(terminal, swept, quiet=watch is not None)
-            if watch is None:
+            if watch is None or interrupts.number or interrupts.news.wait(watch):
                 break
-            time.sleep(watch)
+    if interrupts.number == signal.SIGINT:
+        raise KeyboardInterrupt
     terminal.data({"runs": [_record(one) for one in swept]}, of_run=True)
     return Exit.FAILED if any(one.problem for one in swept) else Exit.OK
+
+
+_CUT_OFF: Final = "\nended; whoever goes on with the runs makes the calls again that were cut off\n"
 
 
 def _sweep(store: RunStore, given: GivenOptions, limit: int) -> list[SweptRun]:

@@ -17,7 +17,7 @@ from cinatra_sdk.runs import Run
 from cinatra_sdk.store import RetryPolicy
 from oas_compiler import compile_flow
 from tests.flow.containers import around, checked_item, mapped
-from tests.flows import api, end, flow_of, port, start, tool
+from tests.flows import end, flow_of, port, start, tool
 from tests.store.work.stopped_worker import Steps
 from tests.store.work.test_pausing import CHAIN, GATED, Calls
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -32,13 +33,13 @@ def test_a_paused_run_is_left_alone_until_it_is_resumed(parked: Any) -> None:
     parked("pause", "r1", "--as", "ann")
     assert parked("approve", "r1").exit_code == Exit.WAITING
     assert "no run can go on" in parked("resume", "--all").stderr
-    resumed = parked("resume", "r1", "--as", "bob")
-    assert (resumed.exit_code, "paused" in resumed.stdout) == (Exit.OK, False)
+    before = json.loads(parked("show", "r1", "--json").stdout)
+    resumed = json.loads(parked("resume", "r1", "--as", "bob", "--json").stdout)
+    assert (before["paused"]["by"], resumed["paused"]) == ("ann", None)
+    assert (before["waiting"], len(resumed["waiting"])) == ([], 1)  # at the gate behind it
 
 
 def test_json_tells_of_the_pause(parked: Any) -> None:
-    import json
-
     paused = json.loads(parked("pause", "r1", "--as", "ann", "--json").stdout)
     assert paused["paused"]["by"] == "ann"
     (run,) = json.loads(parked("runs", "--json").stdout)["runs"]

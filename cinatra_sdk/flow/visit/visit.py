@@ -6,6 +6,7 @@ the engine writes the text of an exception into the database before anybody can 
 
 from __future__ import annotations
 
+import signal
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -325,6 +326,8 @@ def _redact_error(
         return error  # a pause, and an answer that does not fit: the engine's own business
     if isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()
+    if isinstance(error, SystemExit) and _is_raised_by_signal(error):
+        return SystemExit(error.code if isinstance(error.code, int) else None)
     secrets, classes = about.secrets(runtime), tuple(list_classes(error))
     if isinstance(error, (FlowError, PlatformError)) and clean_error(error, secrets):
         if isinstance(error, NodeFailed):
@@ -334,6 +337,18 @@ def _redact_error(
     failed = about.frame.failed(said[:500])
     failed.made_from = classes
     return failed
+
+
+def _is_raised_by_signal(error: SystemExit) -> bool:
+    """Whether a handler of a signal ends the process, and not the node's own code."""
+    handlers = (signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+    codes = {getattr(handler, "__code__", None) for handler in handlers} - {None}
+    at = error.__traceback__
+    while at is not None:
+        if at.tb_frame.f_code in codes:
+            return True
+        at = at.tb_next
+    return False
 
 
 def _format_error(error: BaseException) -> str:

@@ -46,6 +46,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "settle": lambda store, run, tenant: store.settle(
             run, "k", happened=False, by="ann", tenant=tenant
         ),
+        "pause": lambda store, run, tenant: store.pause(run, by="ann", tenant=tenant),
         "stop": lambda store, run, tenant: store.stop(run, by="ann", tenant=tenant),
         "archive": lambda store, run, tenant: store.archive(run, by="ann", tenant=tenant),
         "parent": lambda store, run, tenant: store.create(
@@ -81,6 +82,7 @@ def test_the_matrix_has_every_method_that_names_a_run(methods: Any) -> None:
         "needs",
         "flow_names",
         "sweep",
+        "drain",
         "lend_signer",
     }
     assert public - twins - others == set(methods) - {"parent"}

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 LeaveReason: TypeAlias = Literal["paused", "shutdown"]
 """Why an activation stops before its next step: a person paused the run, or the process ends."""
+LONGEST: Final = 1e6
+"""Seconds of a wait at most: eleven days."""
 PAUSED: Final = "paused"
 SHUTDOWN: Final = "shutdown"
 
@@ -108,7 +110,7 @@ class Brakes:
             self._is_draining = True
             for brake in self._held.values():
                 brake.pull(SHUTDOWN)
-        until = None if wait is None else time.monotonic() + wait
+        until = None if wait is None else time.monotonic() + min(wait, LONGEST)
         with self._changed:
             while self._held:
                 left = None if until is None else until - time.monotonic()

@@ -209,6 +209,8 @@ class NodeFailed(FlowError):
     code = "node_failed"
     raised = ""
     """The class of the exception that a tool raised; empty where none did."""
+    made_from: tuple[type[BaseException], ...] = ()
+    """The classes of the errors that it was made from, whose words may hold a secret; the nearest first."""
     used: Any = None
     """What its effect used up before it failed: a `cinatra_sdk.outside.effects.effect.Usage`."""
 

@@ -107,6 +107,10 @@ class Run:
     """Activations in a row that died or failed."""
     retry_at: datetime | None = None
     """When a sweep tries a failed run again; None: not until a person resumes it."""
+    paused_at: datetime | None = None
+    """When somebody paused the run; None: it is not paused, or has ended.  A person resumes it."""
+    paused_by: str = ""
+    """The person who paused it; empty where no name was given."""
     archived_at: datetime | None = None
     """When what only going on needs was removed; None: it was not.  The evidence stays."""
     created_at: datetime | None = None

@@ -77,7 +77,7 @@ PUBLIC = {
     """,
     "cinatra_sdk.effects": """
         Begun Differs Door Effect EffectFailure EffectNews EffectResult Entry Ledger
-        MemoryLedger Stored Unknown Usage Verdict aadmit admit aperform current_key key_at
+        MemoryLedger Stored TRANSIENT_ERRORS Unknown Usage Verdict aadmit admit aperform current_key key_at
         perform read_failure
     """,
     "cinatra_sdk.errors": """

@@ -407,6 +407,10 @@ class PersonStore(RunStore):
             "to reconcile a database is the work of the host", hint="use the host's own store"
         )
 
+    def drain(self, *, wait: float | None = None) -> bool:  # noqa: ARG002 - nobody may
+        """Raises: `NotAllowed`: the host ends its process, and no person."""
+        raise NotAllowed("draining is the work of the host", hint="use the host's own store")
+
     def foretell_upgrades(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:  # noqa: ARG002 - see `upgrade`
         """Raises: `NotAllowed`, as `upgrade`."""
         raise NotAllowed("an upgrade is the work of the host", hint="use the host's own store")
@@ -433,6 +437,11 @@ class PersonStore(RunStore):
             run_id, key, happened=happened, value=value, by=self._name(by), reason=reason,
             channel=channel or self._channel, tenant=tenant,
         )  # fmt: skip
+
+    def pause(self, run_id: str, *, by: str | Person = "", tenant: str | None = None) -> Run:
+        """As the store's; the person pauses it.  Raises: `NotAllowed`, too."""
+        self._look(run_id, tenant, "pause")
+        return self._cover(super().pause(run_id, by=self._name(by), tenant=tenant))
 
     def stop(
         self,

@@ -86,6 +86,7 @@ class RunStore(RunUpgrader):
         self._database = database
         self._flows = KnownFlows(database, join_parts(host, parts, "RunStore()"))
         self._claims = Claims(database, lease=lease)
+        self._brakes = self._claims.brakes
         self._retries = RetryPolicy() if retries is None else retries
         self._person: Person | None = None
         self._threads = Threads(workers)
@@ -228,13 +229,15 @@ class RunStore(RunUpgrader):
              `retry_at`, nor one that another process has; nothing of these is written, and one that has
              ended is given back as it is.
 
-        A waiting run without a new decision stays as it is.  A node that fails does not raise: the
-        run is `failed`, with its error, which the log also tells; `run.result()` raises it.
+        A waiting run without a new decision stays as it is, and so does a paused one.  A node that fails
+        does not raise: the run is `failed`, with its error, which the log also tells; `run.result()` raises
+        it.  A run that is paused meanwhile, or left because this process ends (`drain`), comes back as
+        `running`.
 
         Raises: `RunNotFound`, `RunEnded`, `FlowChanged` when `flow` is not the run's,
         `ContextMismatch` when `context` is another run's or tenant's, `NotConfigured` when the run
         asks for what this process was not given, `RunBusy` when another process holds the run for
-        longer than `wait` seconds.
+        longer than `wait` seconds, `ProcessEnding` after `drain`.
         """
         return self._work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait, due=due
@@ -284,6 +287,7 @@ class RunStore(RunUpgrader):
         Raises: as `create` and `work`.
         """
         refuse_other_names(about, NewRun, "RunStore.start()")
+        self._claims.refuse_drained()  # before anything is stored
         flow = self._flows.govern(flow)
         made = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about,
@@ -350,8 +354,8 @@ class RunStore(RunUpgrader):
         wait: float = WAIT_SECONDS,
         by: str | Person = "",
     ) -> Run:
-        """As `work`, for a person: continue a run whose process died, or retry a failed run from the
-        node that failed; it may fail as often again.  An event says who resumed it: `by`.
+        """As `work`, for a person: continue a run whose process died or that was paused, or retry a failed
+        run from the node that failed; it may fail as often again.  An event says who resumed it: `by`.
 
         Raises: as `work`; `AnswerInvalid` for a name that a gate would refuse.
         """
@@ -388,6 +392,17 @@ class RunStore(RunUpgrader):
             return self._activate(due.run_id, flow, host, wait=0.0, attempts=due.attempts)
 
         return sweep_runs(self._database, work, told)
+
+    def drain(self, *, wait: float | None = None) -> bool:
+        """Work on nothing any more, because this process ends: every run that this store works on stops
+        before its next step and stays due, which counts as no failure.
+
+        wait: seconds until they have stopped, at most; None: as long as their calls take; 0: none, for a
+        handler of a signal.  Out: whether all have.  What is not done by then is left as a crash would
+        leave it.  From here on `start`, `work`, `answer` (whose decision is kept) and `resume` raise
+        `ProcessEnding`, and a sweep takes no further run; everything else goes on.
+        """
+        return self._brakes.drain(wait)
 
     def upgrade(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:
         """Bring the runs that another version left into the layout of this one; what became of each.
@@ -433,6 +448,7 @@ class RunStore(RunUpgrader):
     astart = in_thread(start, long=True)
     aanswer = in_thread(answer, long=True)
     aresume = in_thread(resume, long=True)
+    adrain = in_thread(drain)
     aupgrade = in_thread(upgrade, long=True)
     asweep = in_thread(sweep, long=True)
 

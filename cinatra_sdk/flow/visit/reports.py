@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from langgraph.errors import GraphBubbleUp, GraphInterrupt
+from langgraph.errors import GraphBubbleUp, GraphDrained, GraphInterrupt
 
 from cinatra_sdk.errors import (
     EffectDiffers,
@@ -71,6 +71,8 @@ class NodeTelling:
         if isinstance(error, GraphInterrupt):
             tell_node(self._tell, "paused", path=self._path, visit=self._visit)
             return
+        if isinstance(error, GraphDrained):
+            return  # as after a crash: it begins again when the run goes on
         # The text of anybody else's error may quote the values of the run.
         is_ours = isinstance(error, (FlowError, PlatformError))
         said = str(error)[:2000] if is_ours else type(error).__name__

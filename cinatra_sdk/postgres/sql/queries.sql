@@ -49,7 +49,7 @@ held as materialized (
 ),
 left_alone as materialized (
     (select x.run_id, x.tenant, r.attempts, x.since,
-            case when r.attempts > 0 then 'died' else 'created' end as reason, w.fence,
+            case when r.attempts = 0 then 'created' when w.worker = '' then 'left' else 'died' end as reason, w.fence,
             w.backend_pid
      from running x join runs r using (run_id) join work w using (run_id)
      where r.status = 'running' and (r.attempts > 0 or x.since < clock_timestamp() - %(grace)s * interval '1 second')
@@ -58,7 +58,7 @@ left_alone as materialized (
        and (w.lease_until is null or w.lease_until < clock_timestamp()
             or w.backend_pid is not null and not exists (
                 select from held where held.key = hashtextextended('oasflow:run:' || x.run_id, 0)))
-       and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and w.paused_at is null and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
        and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
             and coalesce(w.heartbeat_at, x.since) < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by x.since, x.run_id limit %(limit)s)
@@ -71,7 +71,7 @@ left_alone as materialized (
        and (w.lease_until is null or w.lease_until < clock_timestamp()
             or w.backend_pid is not null and not exists (
                 select from held where held.key = hashtextextended('oasflow:run:' || r.run_id, 0)))
-       and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and w.paused_at is null and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
        and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
             and r.retry_at < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by r.retry_at, r.run_id limit %(limit)s)
@@ -87,7 +87,7 @@ left_alone as materialized (
        and (w.lease_until is null or w.lease_until < clock_timestamp()
             or w.backend_pid is not null and not exists (
                 select from held where held.key = hashtextextended('oasflow:run:' || g.run_id, 0)))
-       and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and w.paused_at is null and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
        and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
             and g.settled_at < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by g.settled_at, g.run_id limit %(limit)s)
@@ -132,7 +132,8 @@ returning run_id,
 -- name: load_run
 -- Of one tenant where one is named: to others the run is not there.  Step 0 is the setup.  `showed_other`:
 -- the gate has shown something else at the same visit.
-select r.*, clock_timestamp() as now, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
+select r.*, w.paused_at, w.paused_by, clock_timestamp() as now, f.name as flow_name,
+       coalesce(r.file, f.file) as flow_file,
        case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
            select coalesce(json_agg(json_build_object(
                       'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
@@ -145,10 +146,10 @@ select r.*, clock_timestamp() as now, f.name as flow_name, coalesce(r.file, f.fi
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled,
-       r.status = 'waiting' and exists (
+       r.status = 'waiting' and w.paused_at is null and exists (
            select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
            as can_go_on
-from runs r join flows f using (digest)
+from runs r join flows f using (digest) join work w using (run_id)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
 
 -- name: begin_snapshot
@@ -168,9 +169,10 @@ with held as materialized (
 select r.status, clock_timestamp() as now from runs r join held using (run_id) for no key update of r;
 
 -- name: load_standing
--- How a run stands (`015_children.sql`), and its fence.
-select now.status, now.rejected_at_gate, (select fence from work w where w.run_id = r.run_id) as fence
-from runs r cross join lateral oasflow_standing(r.run_id) as now where r.run_id = %(run_id)s;
+-- How a run stands (`015_children.sql`), its fence, and whether it is paused.
+select now.status, now.rejected_at_gate, w.fence, w.paused_at is not null as paused
+from runs r left join work w using (run_id) cross join lateral oasflow_standing(r.run_id) as now
+where r.run_id = %(run_id)s;
 
 -- name: list_runs
 -- The latest change first.  A run that is worked on stands in `rests` as it stood before.
@@ -200,7 +202,7 @@ with listed as materialized (
                and (r.updated_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
      order by r.updated_at desc, r.run_id limit %(limit)s)
 )
-select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
+select r.*, w.paused_at, w.paused_by, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
        case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
            select coalesce(json_agg(json_build_object(
                       'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
@@ -209,7 +211,7 @@ select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled
-from listed l join runs r using (run_id) join flows f using (digest)
+from listed l join runs r using (run_id) join flows f using (digest) join work w using (run_id)
 order by l.changed_at desc, l.run_id;
 
 -- name: list_gates
@@ -370,7 +372,7 @@ released as (
     set events = w.events + (select count(*) from numbered), worker = '', backend_pid = null,
         lease_until = null
     from run where w.run_id = run.run_id and w.fence = %(fence)s
-    returning w.events - (select count(*) from numbered) as events_before
+    returning w.events - (select count(*) from numbered) as events_before, w.paused_at, w.paused_by
 ),
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
@@ -443,7 +445,7 @@ ended as (
     where r.run_id = run.run_id and run.goes_on
     returning r.*
 )
-select e.*, (select count(*) from numbered) as events,
+select e.*, released.paused_at, released.paused_by, (select count(*) from numbered) as events,
        (select coalesce(json_agg(json_build_object(
                    'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
                    'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
@@ -451,7 +453,7 @@ select e.*, (select count(*) from numbered) as events,
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = %(run_id)s and d.step = 0 and d.kind = 'approved') as filled,
-       e.status = 'waiting' and exists (
+       e.status = 'waiting' and released.paused_at is null and exists (
            select from parked g where g.state = 'decided' and g.fence > 0) as can_go_on,
        pg_notify('oasflow_events', %(run_id)s),
        case when e.retry_at is not null then pg_notify('oasflow_due', '') end, pg_advisory_unlock_all()
@@ -482,7 +484,8 @@ told as (
 select run_id, pg_notify('oasflow_events', run_id) from failed;
 
 -- name: resume_run
--- A person goes on with the run, which may fail as often again; nothing of a run that has ended.
+-- A person goes on with the run, paused or not, which may fail as often again; nothing of a run that has
+-- ended.
 with held as materialized (
     select run_id from work where run_id = %(run_id)s for update
 ),
@@ -495,7 +498,8 @@ forgotten as (
     from goes_on g where r.run_id = g.run_id and (r.failures <> 0 or r.retry_at is not null)
 ),
 counted as (
-    update work w set events = w.events + 1 from goes_on g where w.run_id = g.run_id
+    update work w set events = w.events + 1, paused_at = null, paused_by = ''
+    from goes_on g where w.run_id = g.run_id
     returning w.events
 ),
 told as (
@@ -504,6 +508,43 @@ told as (
     from counted c
 )
 select run_id, pg_notify('oasflow_events', run_id) from goes_on;
+
+-- name: pause_run
+-- Nobody goes on with the run until a person does; the first pause counts.  No row: it is paused or has
+-- ended.
+with held as materialized (
+    select run_id from work where run_id = %(run_id)s for update
+),
+goes_on as materialized (
+    select r.run_id from held join runs r using (run_id)
+    where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
+      and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+    for no key update of r
+),
+paused as (
+    update work w set paused_at = clock_timestamp(), paused_by = %(by)s, events = w.events + 1
+    from goes_on g where w.run_id = g.run_id and w.paused_at is null
+    returning w.run_id, w.events
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, data)
+    select p.run_id, p.events, 'run', 'paused', json_build_object('by', %(by)s::text) from paused p
+)
+select run_id, pg_notify('oasflow_events', run_id) from paused;
+
+-- name: leave_run
+-- The run is nobody's again, and can be gone on with where it stands: whoever worked on it stopped before
+-- the next step, which is no failure.
+with ours as (
+    update work set worker = '', backend_pid = null, lease_until = null, events = events + 1
+    where run_id = %(run_id)s and fence = %(fence)s
+    returning run_id, events
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, data)
+    select run_id, events, 'run', 'left', json_build_object('reason', %(reason)s::text) from ours
+)
+select pg_notify('oasflow_events', run_id), pg_advisory_unlock_all() from ours;
 
 -- name: stop_run
 -- The first stop counts.
@@ -602,7 +643,7 @@ with news as materialized (
 ours as (
     update work set events = events + (select count(*) from news)
     where run_id = %(run_id)s and fence = %(fence)s
-    returning run_id, events - (select count(*) from news) as events_before
+    returning run_id, events - (select count(*) from news) as events_before, paused_at
 ),
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
@@ -648,20 +689,21 @@ parked as (
         state = case when g.state = 'decided' then g.state else excluded.state end,
         settled_at = case when g.state = 'decided' then g.settled_at else excluded.settled_at end
 )
-select events_before, (select count(*) from news) as events, case when exists (select from news)
+select events_before, paused_at is not null as paused, (select count(*) from news) as events,
+       case when exists (select from news)
        then pg_notify('oasflow_events', %(run_id)s) end
 from ours;
 
 -- name: begin_effect
--- Begins an effect where the run goes on and is still ours; with it comes how the run stands and what
+-- Begins an effect where the run goes on, is still ours and not paused; with it comes how the run stands and what
 -- was known of the key before.  `made`: what the row is now, where this statement wrote it.  An effect
 -- that is at most once and was cut off is not begun again but unknown.  Nobody waits for the disk where
 -- the call may be made again under its key: a database that loses the row makes it again.
 with ours as materialized (
-    select run_id, fence from work where run_id = %(run_id)s for share
+    select run_id, fence, paused_at is not null as paused from work where run_id = %(run_id)s for share
 ),
 standing as materialized (
-    select r.run_id, r.tenant, now.status, ours.fence, now.rejected_at_gate
+    select r.run_id, r.tenant, now.status, ours.fence, ours.paused, now.rejected_at_gate
     from ours join runs r using (run_id) cross join lateral oasflow_standing(ours.run_id) as now
 ),
 begun as (
@@ -671,7 +713,7 @@ begun as (
            %(request_sha256)s, %(shown_sha256)s, 'begun', 1, fence, %(governed)s::json
     from standing
     where fence = %(fence)s and status not in ('completed', 'rejected', 'stopped')
-      and rejected_at_gate is null
+      and rejected_at_gate is null and not paused
     on conflict (run_id, key) do update set
         status = case when e.status = 'begun' and %(once)s then 'unknown' else 'begun' end,
         attempts = case when e.status = 'begun' and %(once)s then e.attempts
@@ -685,7 +727,7 @@ begun as (
           and e.request_sha256 = excluded.request_sha256
     returning e.status, e.attempts
 )
-select s.status, s.rejected_at_gate, s.fence, b.status as made, b.attempts, k.status as known,
+select s.status, s.rejected_at_gate, s.fence, s.paused, b.status as made, b.attempts, k.status as known,
        k.request_sha256, k.fence as known_fence, k.result, k.usage, k.error as known_error,
        case when %(lasts)s then '' else set_config('synchronous_commit', 'off', true) end
 from standing s left join begun b on true
@@ -940,10 +982,11 @@ limit %(limit)s;
 -- died (its lock is free), or let its lease run out.  A worker without `backend_pid` has the run by its
 -- lease alone.  No fence: the run was not taken; where nothing of it is wanted either (it has ended, or was
 -- worked on since), nothing is written.  No row: there is no such run.
--- A run that is taken counts as worked on (`begun_attempts`), unless it has ended or (where the number
--- of its attempts is given) was worked on since.  A run that is still running and has a worker's name was left
--- by a worker that died, which counts as a failure: the first one again where that worker had got further,
--- for a long run may be cut off as often as its host is restarted.
+-- A run that is taken counts as worked on (`begun_attempts`), unless it has ended, is paused or (where the
+-- number of its attempts is given) was worked on since.  A run that is still running and has a worker's name
+-- was left by a worker that died, which counts as a failure: the first one again where that worker had got
+-- further, for a long run may be cut off as often as its host is restarted; none where the database was
+-- restarted since, which ends every worker's connection.
 -- Its first checkpoint is stored with the news that it has started, perhaps after its first calls.
 -- With it comes what the work begins with: the gate of a rejection, and the answers that wait to be
 -- carried out.  They may be a moment old, as the status; the newest checkpoint is read under the lock.
@@ -969,7 +1012,7 @@ claimed as (
     where w.run_id = wanted.run_id
       and (free.locked and (w.backend_pid is not null or w.lease_until is null)
            or w.lease_until < clock_timestamp())
-    returning w.fence
+    returning w.fence, w.paused_at
 ),
 was as (
     select r.run_id, dead.died,
@@ -980,9 +1023,11 @@ was as (
                or exists (select from effects e where e.run_id = r.run_id and e.status = 'done'
                           and e.ended_at > w.claimed_at)) as had_advanced
     from claimed, runs r join work w using (run_id)
-    cross join lateral (select r.status = 'running' and r.attempts > 0 and w.worker <> '' as died) as dead
+    cross join lateral (
+        select r.status = 'running' and r.attempts > 0 and w.worker <> ''
+               and coalesce(w.claimed_at >= pg_postmaster_start_time(), true) as died) as dead
     where r.run_id = %(run_id)s and r.status not in ('completed', 'rejected', 'stopped')
-      and r.archived_at is null
+      and r.archived_at is null and claimed.paused_at is null
       and (%(attempts)s::int is null or r.attempts = %(attempts)s)
     for no key update of r
 ),
@@ -1015,8 +1060,8 @@ where r.run_id = %(run_id)s;
 -- name: list_due_runs
 -- Runs that nobody works on and that can go on, the oldest first, after a place in this order:
 -- never begun, left by a worker that died or gave no sign of life, with a decision that was not
--- carried out, or failed and due to be tried again.  A run that is begun by whoever created it gets
--- `grace` seconds for that, and one of an older layout is left to workers of that version for `older_wait`;
+-- carried out, or failed and due to be tried again; none that is paused.  A run that is begun by whoever
+-- created it gets `grace` seconds for that, and one of an older layout is left to workers of that version for `older_wait`;
 -- one of a newer is theirs.  `offered`: those too that are offered to a sweep; `but`: without these.
 with
 -- include: due_runs
@@ -1223,15 +1268,16 @@ select pg_notify('oasflow_due', '') from released join runs r using (run_id) whe
 select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);
 
 -- name: beat
--- Renews the leases of runs whose fence is still that of this process.  A row that somebody has locked
--- is left for the next beat: the other runs do not wait for it.
+-- Renews the leases of runs whose fence is still that of this process, and tells which are paused.  A row
+-- that somebody has locked is left for the next beat: the other runs do not wait for it.
 update work w set lease_until = clock_timestamp() + %(lease)s * interval '1 second',
                   heartbeat_at = clock_timestamp()
 from (select run_id from work
       join unnest(%(run_ids)s::text[], %(fences)s::bigint[]) as held (run_id, fence)
           using (run_id, fence)
       where worker <> '' for no key update of work skip locked) as ours
-where w.run_id = ours.run_id;
+where w.run_id = ours.run_id
+returning w.run_id, w.paused_at is not null as paused;
 
 -- name: end_holder
 -- Ends the connection of a run's previous worker, where it still holds the run's lock.
@@ -1256,10 +1302,12 @@ select pg_try_advisory_lock(hashtextextended('oasflow:setup', 0)) as locked;
 select pg_advisory_unlock(hashtextextended('oasflow:setup', 0));
 
 -- name: lift_newer_limits
--- No setting of a role's own ends transactions (PostgreSQL 17 and later), or has commits told before
--- they are on the disk.
+-- No setting of a role's own ends transactions (PostgreSQL 17 and later) or connections during a long call
+-- (14 and later), or has commits told before they are on the disk.
 select case when coalesce(current_setting('transaction_timeout', true), '0') <> '0'
             then set_config('transaction_timeout', '0', false) end as time,
+       case when coalesce(current_setting('idle_session_timeout', true), '0') <> '0'
+            then set_config('idle_session_timeout', '0', false) end as idle,
        case when current_setting('synchronous_commit') in ('off', 'local')
             then set_config('synchronous_commit', 'on', false) end as commits;
 

@@ -279,6 +279,7 @@ def run_of(row: Row) -> Run:
     """
     filled = _read_filled(row)
     gates, problems = gates_in(row)
+    is_paused = row["paused_at"] is not None and row["status"] not in ENDED
     sound = {column: fits(row[column]) for column, fits in _FITS.items()}
     started = dict(row["input"].get("inputs", {})) if sound["input"] else {}
     broken = tuple(f"{column}: it is of another form" for column, fits in sound.items() if not fits)
@@ -311,6 +312,8 @@ def run_of(row: Row) -> Run:
         deadline=row["deadline"],
         failures=row["failures"],
         retry_at=row["retry_at"],
+        paused_at=row["paused_at"] if is_paused else None,
+        paused_by=row["paused_by"] if is_paused else "",
         archived_at=row["archived_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],

@@ -28,7 +28,8 @@ OFFER_SECONDS: Final = 30.0
 CANDIDATES: Final = 16
 """Due runs that one look may choose from: as many sweeps may take one each at the same moment."""
 
-DueReason: TypeAlias = Literal["created", "died", "decided", "failed"]
+DueReason: TypeAlias = Literal["created", "died", "left", "decided", "failed"]
+"""`left`: its worker stopped before a step, because its process ended or the database was cut off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,8 @@ def tell_next_due(connection: Rows, scope: DueScope) -> float | None:
 def is_due(row: Row) -> bool:
     """Whether the run can go on, as the statement `load_run` gives it, and where nobody works on it."""
     status, retry_at = row["status"], row["retry_at"]
+    if row["paused_at"] is not None:
+        return False
     if status == "failed":
         return retry_at is not None and bool(retry_at <= row["now"])
     return status == "running" or bool(row["can_go_on"])

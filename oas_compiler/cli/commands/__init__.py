@@ -6,6 +6,7 @@ flow_forms.py     draw, ir, schema, emit
 agent_package.py  deps, wire-context
 run.py            run, resume
 settle.py         settle
+pause.py          pause
 stop.py           stop
 upgrade.py        upgrade, verify
 recovery.py       reconcile, erase

@@ -174,7 +174,7 @@ _COMMANDS: Final = {
     "show": "runs", "resume": "run", "stop": "stop", "draw": "flow_forms", "diff": "flow_reports",
     "explain": "flow_reports", "ir": "flow_forms", "deps": "agent_package", "emit": "flow_forms",
     "wire-context": "agent_package", "records": "governance", "replay": "governance", "doctor": "database",
-    "upgrade": "upgrade", "verify": "upgrade", "version": "",
+    "upgrade": "upgrade", "verify": "upgrade", "export": "export", "version": "",
 }  # fmt: skip
 """Each command, and the module of `cli/commands/` with a function of its name; empty: this module."""
 _GROUPS: Final = {

@@ -47,6 +47,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
             run, "k", happened=False, by="ann", tenant=tenant
         ),
         "verify": lambda store, run, tenant: store.verify(run, tenant=tenant),
+        "export": lambda store, run, tenant: list(store.export(run, tenant=tenant)),
         "stop": lambda store, run, tenant: store.stop(run, by="ann", tenant=tenant),
         "archive": lambda store, run, tenant: store.archive(run, by="ann", tenant=tenant),
         "parent": lambda store, run, tenant: store.create(

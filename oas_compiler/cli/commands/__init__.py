@@ -8,6 +8,7 @@ run.py            run, resume
 settle.py         settle
 stop.py           stop
 upgrade.py        upgrade, verify
+export.py         export
 gates.py          gates, approve, reject, deny, answer, attach
 runs.py           runs, show, follow
 database.py       db, doctor

@@ -274,6 +274,8 @@ def _verify_export(
         {
             "records": found.records,
             "runs": len(found.heads),
+            "evidence": sorted(found.evidence.ends),
+            "told": found.evidence.told,
             "tenant": found.manifest.get("tenant"),
             "made_at": found.manifest.get("made_at"),
             "without_end": found.without_end,

@@ -415,7 +415,7 @@ def test_a_field_that_is_changed_anywhere_is_found_and_its_line_is_named(
     tried = 0
     for at, line in enumerate(export, 1):
         mutants = list(mutate(line))
-        few = tries(3 if shape == "governed" else 12, 10_000)
+        few = tries(3, 30) if shape == "governed" else tries(12, 10_000)
         for path, mutant in mutants if len(mutants) <= few else rng.sample(mutants, few):
             if mutant == line:
                 continue

@@ -637,10 +637,10 @@ def test_another_word_on_who_stopped_or_started_a_run_is_found(store: RunStore) 
 
 
 def test_what_was_erased_is_said_and_verifies(store: RunStore) -> None:
-    """An erased value stands as the hash of what stood there; hashes of the whole are not computed again."""
+    """An erased value stands as a mark; the hash of the whole stays, and is not computed again."""
     export = read(finish(store))
-    mark = f"erased:sha256:{hashlib.sha256(b'ann').hexdigest()}"
-    find(export, "gate")["data"]["payload"] = {"xRenderer": "x", "values": {"to": mark}}
+    mark = f"erased-{'0f' * 16}"
+    find(export, "gate")["data"]["payload"] = {"xRenderer": "x", "values": {"to": f"<{mark}>"}}
     find(export, "decision")["data"]["by"] = {"name": mark}
     made = make_anew(export)
     found = verify(made, {})

@@ -29,8 +29,8 @@ Problems = Iterator[tuple[int, str]]
 EVIDENCE_LINE = {"format", "run_id", "tenant", "n", "kind", "data"}
 HELD = "$json"
 """The one member of an object that holds a value as its text: one that JSON does not hold exactly."""
-MARK = re.compile("erased:sha256:[0-9a-f]{64}")
-"""What stands in place of a text that was erased: the hash of what stood there."""
+MARK = re.compile("erased-[0-9a-f]{32}")
+"""What stands in a text where a person's values were erased."""
 EXACT_MOMENT = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}Z")
 SKIPPED = "auto_skipped"
 ENDED = ("completed", "rejected", "stopped")
@@ -171,14 +171,16 @@ def hash_shown(value: Any) -> str:
     return hash_text(json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
 
 
-def is_erased(value: Any) -> bool:
-    """Whether a mark stands anywhere in a value."""
+def holds_mark(value: Any) -> bool:
+    """Whether something was erased anywhere in a value."""
     left = [value]
     while left:
         one = left.pop()
         if isinstance(one, str) and MARK.search(one):
             return True
-        left += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        left += (
+            [*one, *one.values()] if isinstance(one, dict) else one if isinstance(one, list) else ()
+        )
     return False
 
 
@@ -424,7 +426,7 @@ def read_source(flow: Mapping[str, Any]) -> bytes | None:
 
 def is_hash_of(value: Any, sha256: str) -> bool:
     """Also of what was erased, whose hash nobody can compute."""
-    if is_erased(value):
+    if holds_mark(value):
         return True
     try:
         return hash_shown(value) == sha256
@@ -514,7 +516,9 @@ def is_told(decision: Mapping[str, Any], name: str, about: Mapping[str, Any]) ->
 def is_same_word(row: Mapping[str, Any], about: Mapping[str, Any]) -> bool:
     """Whether the same person said the same, as far as neither was erased."""
     pairs = ((row["by"]["name"], about.get("by")), (row["reason"], about.get("reason")))
-    return all((one or "") == (two or "") or is_erased(one) or is_erased(two) for one, two in pairs)
+    return all(
+        (one or "") == (two or "") or holds_mark(one) or holds_mark(two) for one, two in pairs
+    )
 
 
 def list_call_problems(told: ToldRun, show: Callable[[Any], str]) -> Problems:
@@ -595,7 +599,7 @@ def list_run_words(told: ToldRun, show: Callable[[Any], str]) -> Iterator[str]:
     if told.data["stopped"] is not None:
         yield f"run {run}: stopped by {show(told.data['stopped']['by']['name'])}"
     yield from (f"run {run}: {show(one)}" for one in told.data["gone"])
-    erased = [one.name for kind in told.kinds.values() for one in kind if is_erased(one.data)]
+    erased = [one.name for kind in told.kinds.values() for one in kind if holds_mark(one.data)]
     if erased:
         yield f"run {run}: erased, and not hashed again: {', '.join(erased)}"
     if not told.is_whole:

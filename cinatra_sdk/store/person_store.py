@@ -505,7 +505,16 @@ class PersonStore(RunStore):
     unknown = _after_seeing(RunStore.unknown)
     settlements = _after_seeing(RunStore.settlements)
     verify = _after_seeing(RunStore.verify)
+    export = _after_seeing(RunStore.export)
     events = _after_seeing(RunStore.events)  # asked once, when the person begins to follow
+
+    def _sees_run(self, run_id: str) -> bool:
+        """As `_cover`: a policy that fails here hides."""
+        try:
+            self._see(run_id)
+        except (NotConfigured, RunNotFound):
+            return False
+        return True
 
     def _get(self, run_id: str, tenant: str | None = None) -> Run:
         return self._cover(super()._get(run_id, tenant))

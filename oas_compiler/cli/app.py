@@ -175,7 +175,7 @@ _COMMANDS: Final = {
     "explain": "flow_reports", "ir": "flow_forms", "deps": "agent_package", "emit": "flow_forms",
     "wire-context": "agent_package", "records": "governance", "replay": "governance", "doctor": "database",
     "upgrade": "upgrade", "verify": "upgrade", "reconcile": "recovery", "erase": "recovery",
-    "version": "",
+    "export": "export", "version": "",
 }  # fmt: skip
 """Each command, and the module of `cli/commands/` with a function of its name; empty: this module."""
 _GROUPS: Final = {

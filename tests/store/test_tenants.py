@@ -50,6 +50,7 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
             run, "k", happened=False, by="ann", tenant=tenant
         ),
         "pause": lambda store, run, tenant: store.pause(run, by="ann", tenant=tenant),
+        "export": lambda store, run, tenant: list(store.export(run, tenant=tenant)),
         "stop": lambda store, run, tenant: store.stop(run, by="ann", tenant=tenant),
         "archive": lambda store, run, tenant: store.archive(run, by="ann", tenant=tenant),
         "parent": lambda store, run, tenant: store.create(

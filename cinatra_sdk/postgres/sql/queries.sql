@@ -2021,6 +2021,23 @@ limit %(limit)s;
 -- All records of a run, the first first.
 select * from decision_records where run_id = %(run_id)s order by seq;
 
+-- name: list_asked_gates
+-- Every gate of a run with what it showed, also those that were decided and closed, in the order in which
+-- they were asked.
+select * from gates where run_id = %(run_id)s order by opened_at, gate_id, payload_sha256;
+
+-- name: list_hashed_effects
+-- The calls of a run with the hashes of their results, which are the same before and after it is archived.
+select key, kind, capability, path, visit, item, risk, status, attempts, usage, error, request_sha256,
+       shown_sha256, begun_at, ended_at,
+       case when result is null then result_sha256
+            else encode(sha256(convert_to(result::text, 'UTF8')), 'hex') end as result_sha256
+from effects where run_id = %(run_id)s order by begun_at, key;
+
+-- name: list_children
+-- The runs that a run began, the first first.
+select run_id from runs where parent_run_id = %(run_id)s order by created_at, run_id;
+
 -- name: list_recorded_runs
 -- Runs that have records, in the order of their ids, after one of them.
 select distinct d.run_id from decision_records d

@@ -379,6 +379,10 @@ class KnownFlows:
         """The run's flow, as far as this process can read it; None where it cannot."""
         return self._find_flow(connection, row, None, doing="settled")
 
+    def flow_to_export(self, connection: Rows, row: Row) -> DurableFlow | None:
+        """The run's flow, as far as this process can make it; None where it cannot."""
+        return self._find_flow(connection, row, None, doing="exported")
+
     def _find_flow(
         self, connection: Rows, row: Row, given: DurableFlow | None, *, doing: str
     ) -> DurableFlow | None:

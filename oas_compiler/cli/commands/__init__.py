@@ -10,6 +10,7 @@ pause.py          pause
 stop.py           stop
 upgrade.py        upgrade, verify
 recovery.py       reconcile, erase
+export.py         export
 gates.py          gates, approve, reject, deny, answer, attach
 runs.py           runs, show, follow
 database.py       db, doctor

@@ -312,14 +312,16 @@ class PersonStore(RunStore):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
+        await_children: bool = True,
     ) -> Run:
         """As the store's: it carries out what somebody was allowed to start or answer, so whoever may see
         the run may call it.
         """
         self._see(run_id, tenant)
         return super().work(
-            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
-        )
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait,
+            await_children=await_children,
+        )  # fmt: skip
 
     def _work(self, run_id: str, **given: Any) -> Run:
         return self._cover(super()._work(run_id, **given))

@@ -24,11 +24,13 @@ The `a…` twins run the same code in threads of the store: work on runs in some
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
 from cinatra_sdk.api.permission import Person
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.errors import FlowError
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
@@ -60,6 +62,7 @@ from cinatra_sdk.store.work.claims import LEASE_SECONDS, Claims
 if TYPE_CHECKING:
     from cinatra_sdk.governance.records.record_maker import Signer
 
+log = logging.getLogger("oasflow.store")
 SweptRuns: TypeAlias = list[SweptRun]
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
@@ -199,11 +202,15 @@ class RunStore(RunUpgrader):
         context: HostContext | None = None,
         on_event: OnEvent | None = None,
         wait: float = WAIT_SECONDS,
+        await_children: bool = True,
     ) -> Run:
         """Drive the run to its next stop: a new one, one with a decision, one whose process died.
 
         A waiting run without a new decision stays as it is.  A node that fails does not raise: the
         run is `failed`, with its error, which the log also tells; `run.result()` raises it.
+
+        await_children: a run that called an agent waits for that agent's run, and this call with it as long
+        as somebody works there; False returns at once, and whoever sweeps goes on with the run afterwards.
 
         Raises: `RunNotFound`, `RunEnded`, `FlowChanged` when `flow` is not the run's,
         `ContextMismatch` when `context` is another run's or tenant's, `NotConfigured` when the run
@@ -211,8 +218,9 @@ class RunStore(RunUpgrader):
         longer than `wait` seconds.
         """
         return self._work(
-            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
-        )
+            run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait,
+            awaits_children=await_children,
+        )  # fmt: skip
 
     def _work(
         self,
@@ -223,6 +231,7 @@ class RunStore(RunUpgrader):
         context: HostContext | None,
         on_event: OnEvent | None,
         wait: float,
+        awaits_children: bool = True,
     ) -> Run:
         with self._database.connection() as connection:
             row = load_row(connection, run_id, tenant)
@@ -231,7 +240,9 @@ class RunStore(RunUpgrader):
             refuse_ended(row)
             flow = self._flows.flow_of(connection, row, flow)
             refuse_strangers(flow, host)
-        return self._activate(run_id, flow, host, on_event=on_event, wait=wait)
+        return self._activate(
+            run_id, flow, host, on_event=on_event, wait=wait, awaits_children=awaits_children
+        )
 
     def start(
         self,
@@ -306,7 +317,7 @@ class RunStore(RunUpgrader):
         who = read_actor(by)
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
-            execute(connection, "resume_run", {"run_id": run_id, "by": who})
+            execute(connection, "resume_run", {"run_id": run_id, "by": who, "is_due": False})
         return self._work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
@@ -329,7 +340,9 @@ class RunStore(RunUpgrader):
             with self._database.connection() as connection:
                 flow = self._flows.flow_of(connection, row)
             refuse_strangers(flow, host)
-            return self._activate(due.run_id, flow, host, wait=0.0, attempts=due.attempts)
+            return self._activate(
+                due.run_id, flow, host, wait=0.0, attempts=due.attempts, awaits_children=False
+            )
 
         return sweep_runs(self._database, work, told)
 
@@ -361,11 +374,25 @@ class RunStore(RunUpgrader):
         on_event: OnEvent | None = None,
         wait: float,
         attempts: int | None = None,
+        awaits_children: bool = True,
     ) -> Run:
-        return activate(
+        ran = activate(
             self._claims, run_id, flow, host, retries=self._retries, on_event=on_event, wait=wait,
-            attempts=attempts,
+            attempts=attempts, awaits_children=awaits_children,
         )  # fmt: skip
+        if awaits_children and ran.parent and ran.status in ENDED:
+            self._go_on_above(ran.parent)
+        return ran
+
+    def _go_on_above(self, parent: str) -> None:
+        """Go on with a run that waited for the end of one that it began, where this process can."""
+        try:
+            with self._database.connection() as connection:
+                above = load_row(connection, parent)
+            if above["can_go_on"]:
+                self._work(parent, flow=None, tenant=None, context=None, on_event=None, wait=0.0)
+        except FlowError as problem:
+            log.info("run '%s' can go on, and not in this process: %s", parent, problem)
 
     # ------------------------------------------------------------------ async twins
 

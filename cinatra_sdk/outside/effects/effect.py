@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import JsonValue
 
-from cinatra_sdk.errors import RunBusy, StoreUnreachable
+from cinatra_sdk.errors import ChildWaits, RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.recorded_errors import record_error
@@ -227,6 +227,7 @@ def _is_transient(error: BaseException) -> bool:
             PlatformUnreachable,
             StoreUnreachable,
             RunBusy,
+            ChildWaits,
             TimeoutError,
             ConnectionError,
             CancelledError,
@@ -235,7 +236,7 @@ def _is_transient(error: BaseException) -> bool:
 
 
 def _may_have_reached(error: BaseException) -> bool:
-    if isinstance(error, (PlatformRefused, NotMade)):
+    if isinstance(error, (PlatformRefused, NotMade, ChildWaits)):
         return False
     if isinstance(error, PlatformResponseError) and error.status is not None:
         return not surely_refused(error.status)

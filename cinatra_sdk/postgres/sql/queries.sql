@@ -87,9 +87,10 @@ select r.*, clock_timestamp() as now, f.name as flow_name, coalesce(r.file, f.fi
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled,
-       r.status = 'waiting' and exists (
-           select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
-           as can_go_on
+       r.status = 'waiting' and (
+           exists (
+               select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
+           or (select w.is_woken from work w where w.run_id = r.run_id)) as can_go_on
 from runs r join flows f using (digest)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
 
@@ -284,7 +285,7 @@ released as (
     set events = w.events + (select count(*) from numbered), worker = '', backend_pid = null,
         lease_until = null
     from run where w.run_id = run.run_id and w.fence = %(fence)s
-    returning w.events - (select count(*) from numbered) as events_before
+    returning w.events - (select count(*) from numbered) as events_before, w.is_woken
 ),
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
@@ -365,8 +366,8 @@ select e.*, (select count(*) from numbered) as events,
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = %(run_id)s and d.step = 0 and d.kind = 'approved') as filled,
-       e.status = 'waiting' and exists (
-           select from parked g where g.state = 'decided' and g.fence > 0) as can_go_on,
+       e.status = 'waiting' and (released.is_woken or exists (
+           select from parked g where g.state = 'decided' and g.fence > 0)) as can_go_on,
        pg_notify('oasflow_events', %(run_id)s), pg_advisory_unlock_all()
 from released left join ended e on true;
 
@@ -396,6 +397,7 @@ select run_id, pg_notify('oasflow_events', run_id) from failed;
 
 -- name: resume_run
 -- A person goes on with the run, which may fail as often again; nothing of a run that has ended.
+-- `is_due`: it is due from now on, for whoever sweeps.
 with held as materialized (
     select run_id from work where run_id = %(run_id)s for update
 ),
@@ -404,8 +406,10 @@ goes_on as materialized (
     where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
 ),
 forgotten as (
-    update runs r set failures = 0, retry_at = null
-    from goes_on g where r.run_id = g.run_id and (r.failures <> 0 or r.retry_at is not null)
+    update runs r set failures = 0,
+        retry_at = case when %(is_due)s and r.status = 'failed' then clock_timestamp() end
+    from goes_on g
+    where r.run_id = g.run_id and (r.failures <> 0 or r.retry_at is not null or %(is_due)s)
 ),
 counted as (
     update work w set events = w.events + 1 from goes_on g where w.run_id = g.run_id
@@ -825,7 +829,8 @@ claimed as (
     set fence = w.fence + 1 + (random() * 1e6)::int, worker = %(worker)s,
         backend_pid = pg_backend_pid(),
         lease_until = clock_timestamp() + %(lease)s * interval '1 second',
-        heartbeat_at = clock_timestamp(), claimed_at = clock_timestamp(), events_at_claim = w.events
+        heartbeat_at = clock_timestamp(), claimed_at = clock_timestamp(), events_at_claim = w.events,
+        is_woken = false
     from free
     where w.run_id = %(run_id)s
       and (free.locked and (w.backend_pid is not null or w.lease_until is null)
@@ -893,9 +898,9 @@ due as (
                r.attempts > 0
                or r.created_at < clock_timestamp() - %(grace)s * interval '1 second')
            or r.status = 'failed' and r.retry_at <= clock_timestamp()
-           or r.status = 'waiting' and exists (
+           or r.status = 'waiting' and (w.is_woken or exists (
                select from gates g
-               where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0))
+               where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)))
       and (w.lease_until is null or w.lease_until < clock_timestamp()
            or w.backend_pid is not null and not exists (
                select from held
@@ -905,6 +910,35 @@ select * from due
 where %(after_since)s::timestamptz is null
    or (since, run_id) > (%(after_since)s::timestamptz, %(after_run)s::text)
 order by since, run_id limit %(limit)s;
+
+-- name: load_children_standing
+-- How it goes on below a run: whether anybody works on a run there (`is_worked_on`), or could (`is_due`);
+-- and whether the run itself can go on.
+with recursive below as (
+    select r.run_id, r.status, r.retry_at from runs r
+    where r.parent_run_id = %(run_id)s and r.status not in ('completed', 'rejected', 'stopped')
+    union
+    select r.run_id, r.status, r.retry_at from below b join runs r on r.parent_run_id = b.run_id
+    where r.status not in ('completed', 'rejected', 'stopped')
+)
+select coalesce(bool_or(w.lease_until > clock_timestamp()), false) as is_worked_on,
+       coalesce(bool_or(b.status = 'running' or b.retry_at <= clock_timestamp() or b.status = 'waiting' and (w.is_woken or exists (
+           select from gates g
+           where g.run_id = b.run_id and g.state = 'decided' and g.fence > 0))), false) as is_due,
+       coalesce((select r.status = 'waiting' and own.is_woken
+                 from runs r join work own using (run_id) where r.run_id = %(run_id)s), false) as can_go_on
+from below b join work w using (run_id);
+
+-- name: has_children
+select exists (select from runs r where r.parent_run_id = %(run_id)s) as has_children;
+
+-- name: tell_failure
+-- A run that began this one is told of a failure once: this row is only there the first time.
+update work w set told_attempts = r.attempts
+from runs r
+where w.run_id = %(run_id)s and r.run_id = w.run_id and r.status = 'failed' and r.retry_at is null
+  and w.told_attempts < r.attempts
+returning w.run_id;
 
 -- name: list_dead_letters
 -- Runs that failed and are not tried again until a person resumes them, the oldest first.

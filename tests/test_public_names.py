@@ -31,7 +31,7 @@ PACKAGES = ("cinatra_sdk", "oas_compiler", "graphs")
 
 PUBLIC = {
     "cinatra_sdk": """
-        AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch Decision EffectDiffers
+        AnswerInvalid CheckpointsUnusable ChildWaits ChoiceGone ContextMismatch Decision EffectDiffers
         EffectRefused EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged
         FlowError ForkRefused Gate GateChanged GateClosed GateUnreadable GovernedState
         HostContext HostParts HostRefused HttpPlatform InputInvalid KindRefused LimitExceeded
@@ -81,7 +81,7 @@ PUBLIC = {
         perform read_failure
     """,
     "cinatra_sdk.errors": """
-        AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch EffectDiffers EffectRefused
+        AnswerInvalid CheckpointsUnusable ChildWaits ChoiceGone ContextMismatch EffectDiffers EffectRefused
         EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged FlowError
         ForkRefused GateChanged GateClosed GateUnreadable HostRefused InputInvalid KindRefused
         LimitExceeded NodeFailed NotAllowed NotConfigured PlaceholderRefused PolicyInvalid ProcessEnding RunBusy RunEnded RunExists

@@ -73,7 +73,8 @@ class Run:
     """The gates that wait for a decision."""
     error: Mapping[str, JsonValue] | None = None
     """`{"code": …, "message": …, "node": …}` of a failed run, or of one that waits for a person who
-    finds out whether a call happened (code `effect_unknown`)."""
+    finds out whether a call happened (code `effect_unknown`), or for a run that it began
+    (`child_waits`)."""
     attempts: int = 0
     stopped_by: str = ""
     """The person who stopped the run; empty where no name was given.  `updated_at` is the time of
@@ -136,6 +137,8 @@ class Run:
 
     def _describe_status(self) -> str:
         if self.error is not None and self.status == "waiting":
+            if self.error.get("code") == "child_waits":
+                return f"waits for another run: {self.error.get('message', '')}"
             return f"waits for a person: {self.error.get('message', '')}"
         if self.error is not None:
             return f"failed at '{self.error.get('node', '')}': {self.error.get('message', '')}"

@@ -31,7 +31,7 @@ PACKAGES = ("cinatra_sdk", "oas_compiler", "graphs")
 
 PUBLIC = {
     "cinatra_sdk": """
-        AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch Decision EffectDiffers
+        AnswerInvalid CheckpointsUnusable ChildWaits ChoiceGone ContextMismatch Decision EffectDiffers
         EffectRefused EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged
         FlowError ForkRefused Gate GateChanged GateClosed GateNotFound GateUnreadable GovernedState
         HostContext HostParts HostRefused HttpPlatform InputInvalid KindRefused LimitExceeded
@@ -83,7 +83,7 @@ PUBLIC = {
         perform read_failure
     """,
     "cinatra_sdk.errors": """
-        AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch EffectDiffers EffectRefused
+        AnswerInvalid CheckpointsUnusable ChildWaits ChoiceGone ContextMismatch EffectDiffers EffectRefused
         EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged FlowError
         ForkRefused GateChanged GateClosed GateNotFound GateUnreadable HostRefused
         InputInvalid KindRefused LimitExceeded NodeFailed NotAdopted NotAllowed

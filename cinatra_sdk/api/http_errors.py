@@ -82,6 +82,7 @@ HTTP_ERRORS: Final[Mapping[str, HttpError]] = MappingProxyType(
         "RunNotCompleted": HttpError(409, "flow_error"),
         "EffectSettled": HttpError(409, "effect_settled"),
         "EffectUnknown": HttpError(409, "effect_unknown"),
+        "ChildWaits": HttpError(409, "child_waits"),
         "EffectDiffers": HttpError(409, "effect_differs"),
         "ShownDiffers": HttpError(409, "shown_differs"),
         "KeyReused": HttpError(409, "value_refused"),

@@ -24,11 +24,13 @@ The `a…` twins run the same code in threads of the store: work on runs in some
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.errors import FlowError, RunBusy, RunEnded
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.person import Person
@@ -63,6 +65,7 @@ from cinatra_sdk.store.work.sweep import SweepOptions, SweptRun, sweep_runs
 if TYPE_CHECKING:
     from cinatra_sdk.governance.records.record_maker import Signer
 
+log = logging.getLogger("oasflow.store")
 SweptRuns: TypeAlias = list[SweptRun]
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
@@ -234,6 +237,9 @@ class RunStore(RunUpgrader):
         it.  A run that is paused meanwhile, or left because this process ends (`drain`), comes back as
         `running`.
 
+        A run that called an agent waits for that agent's run, and this call with it as long as somebody works
+        there.  With `due` it returns at once, and whoever sweeps goes on with the run afterwards.
+
         Raises: `RunNotFound`, `RunEnded`, `FlowChanged` when `flow` is not the run's,
         `ContextMismatch` when `context` is another run's or tenant's, `NotConfigured` when the run
         asks for what this process was not given, `RunBusy` when another process holds the run for
@@ -267,8 +273,9 @@ class RunStore(RunUpgrader):
             return self._activate(run_id, flow, host, on_event=on_event, wait=wait)
         with suppress(RunBusy):
             return self._activate(
-                run_id, flow, host, on_event=on_event, wait=0.0, attempts=row["attempts"]
-            )
+                run_id, flow, host, on_event=on_event, wait=0.0, attempts=row["attempts"],
+                awaits_children=False,
+            )  # fmt: skip
         return self._get(run_id)
 
     def start(
@@ -362,7 +369,7 @@ class RunStore(RunUpgrader):
         who = read_actor(by)
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
-            execute(connection, "resume_run", {"run_id": run_id, "by": who})
+            execute(connection, "resume_run", {"run_id": run_id, "by": who, "is_due": False})
         return self._work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
@@ -389,7 +396,9 @@ class RunStore(RunUpgrader):
             with self._database.connection() as connection:
                 flow = self._flows.flow_of(connection, row)
             refuse_strangers(flow, host)
-            return self._activate(due.run_id, flow, host, wait=0.0, attempts=due.attempts)
+            return self._activate(
+                due.run_id, flow, host, wait=0.0, attempts=due.attempts, awaits_children=False
+            )
 
         return sweep_runs(self._database, work, told)
 
@@ -432,11 +441,25 @@ class RunStore(RunUpgrader):
         on_event: OnEvent | None = None,
         wait: float,
         attempts: int | None = None,
+        awaits_children: bool = True,
     ) -> Run:
-        return activate(
+        ran = activate(
             self._claims, run_id, flow, host, retries=self._retries, on_event=on_event, wait=wait,
-            attempts=attempts,
+            attempts=attempts, awaits_children=awaits_children,
         )  # fmt: skip
+        if awaits_children and ran.parent and ran.status in ENDED:
+            self._go_on_above(ran.parent)
+        return ran
+
+    def _go_on_above(self, parent: str) -> None:
+        """Go on with a run that waited for the end of one that it began, where this process can."""
+        try:
+            with self._database.connection() as connection:
+                above = load_row(connection, parent)
+            if above["can_go_on"]:
+                self._work(parent, flow=None, tenant=None, context=None, on_event=None, wait=0.0)
+        except FlowError as problem:
+            log.info("run '%s' can go on, and not in this process: %s", parent, problem)
 
     # ------------------------------------------------------------------ async twins
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from langgraph.errors import GraphBubbleUp, GraphDrained, GraphInterrupt
 
 from cinatra_sdk.errors import (
+    ChildWaits,
     EffectDiffers,
     EffectRefused,
     EffectUnknown,
@@ -98,13 +99,13 @@ class NodeTelling:
 #
 # NodeFailed, PlatformError, …     ->  a failure
 # a pause, a rejection, a stop     ->  none: it goes out of the node as out of any other
-# EffectUnknown, LimitExceeded, …  ->  none: the run must not go on by itself
+# EffectUnknown, ChildWaits, …     ->  none: the run must not go on by itself
 
 
 FAILURES: Final = (NodeFailed, PlatformError, InputInvalid, ValueRefused)
 """Whatever `is_failure` is true of is one of these."""
 _NO_FAILURES: Final = (
-    EffectDiffers, EffectRefused, EffectUnknown, ForkRefused, LimitExceeded, ShownDiffers,
+    ChildWaits, EffectDiffers, EffectRefused, EffectUnknown, ForkRefused, LimitExceeded, ShownDiffers,
     GraphBubbleUp,
 )  # fmt: skip
 

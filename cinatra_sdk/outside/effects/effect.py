@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import JsonValue
 
-from cinatra_sdk.errors import RunBusy, StoreUnreachable
+from cinatra_sdk.errors import ChildWaits, RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.recorded_errors import record_error
@@ -220,7 +220,8 @@ def kind_of(error: BaseException) -> FailureKind:
 
 
 TRANSIENT_ERRORS: Final[tuple[type[BaseException], ...]] = (
-    PlatformUnreachable, StoreUnreachable, RunBusy, TimeoutError, ConnectionError, CancelledError,
+    PlatformUnreachable, StoreUnreachable, RunBusy, ChildWaits, TimeoutError, ConnectionError,
+    CancelledError,
 )  # fmt: skip
 """With which a later try may help, and with the classes derived from them; beside answers of a platform whose
 status is 408, 425, 429 or 5xx.
@@ -234,7 +235,7 @@ def _is_transient(error: BaseException) -> bool:
 
 
 def _may_have_reached(error: BaseException) -> bool:
-    if isinstance(error, (PlatformRefused, NotMade)):
+    if isinstance(error, (PlatformRefused, NotMade, ChildWaits)):
         return False
     if isinstance(error, PlatformResponseError) and error.status is not None:
         return not surely_refused(error.status)

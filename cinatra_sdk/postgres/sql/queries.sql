@@ -91,6 +91,20 @@ left_alone as materialized (
        and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
             and g.settled_at < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by g.settled_at, g.run_id limit %(limit)s)
+    union all
+    (select w.run_id, r.tenant, r.attempts, w.woken_at, 'woken', w.fence, w.backend_pid
+     from work w join runs r using (run_id)
+     where w.woken_at is not null and r.status = 'waiting'
+       and (w.woken_at, w.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s) and w.run_id <> all (%(but)s::text[])
+       and (w.lease_until is null or w.lease_until < clock_timestamp()
+            or w.backend_pid is not null and not exists (
+                select from held where held.key = hashtextextended('oasflow:run:' || w.run_id, 0)))
+       and not exists (select from gates g where g.run_id = w.run_id and g.state = 'decided' and g.fence > 0)
+       and w.paused_at is null and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
+            and w.woken_at < clock_timestamp() - %(older_wait)s * interval '1 second')
+     order by w.woken_at, w.run_id limit %(limit)s)
 ),
 due as materialized (
     select * from left_alone order by since, run_id limit %(limit)s
@@ -146,8 +160,8 @@ select r.*, w.paused_at, w.paused_by, clock_timestamp() as now, f.name as flow_n
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled,
-       r.status = 'waiting' and w.paused_at is null and exists (
-           select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
+       r.status = 'waiting' and w.paused_at is null and (w.woken_at is not null or exists (
+           select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0))
            as can_go_on
 from runs r join flows f using (digest) join work w using (run_id)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
@@ -372,7 +386,8 @@ released as (
     set events = w.events + (select count(*) from numbered), worker = '', backend_pid = null,
         lease_until = null
     from run where w.run_id = run.run_id and w.fence = %(fence)s
-    returning w.events - (select count(*) from numbered) as events_before, w.paused_at, w.paused_by
+    returning w.events - (select count(*) from numbered) as events_before, w.paused_at, w.paused_by,
+              w.woken_at
 ),
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
@@ -453,8 +468,8 @@ select e.*, released.paused_at, released.paused_by, (select count(*) from number
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = %(run_id)s and d.step = 0 and d.kind = 'approved') as filled,
-       e.status = 'waiting' and released.paused_at is null and exists (
-           select from parked g where g.state = 'decided' and g.fence > 0) as can_go_on,
+       e.status = 'waiting' and released.paused_at is null and (released.woken_at is not null or exists (
+           select from parked g where g.state = 'decided' and g.fence > 0)) as can_go_on,
        pg_notify('oasflow_events', %(run_id)s),
        case when e.retry_at is not null then pg_notify('oasflow_due', '') end, pg_advisory_unlock_all()
 from released left join ended e on true;
@@ -485,7 +500,7 @@ select run_id, pg_notify('oasflow_events', run_id) from failed;
 
 -- name: resume_run
 -- A person goes on with the run, paused or not, which may fail as often again; nothing of a run that has
--- ended.
+-- ended.  `is_due`: a failed run is due from now on, for whoever sweeps, and a pause stays.
 with held as materialized (
     select run_id from work where run_id = %(run_id)s for update
 ),
@@ -494,11 +509,15 @@ goes_on as materialized (
     where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
 ),
 forgotten as (
-    update runs r set failures = 0, retry_at = null
-    from goes_on g where r.run_id = g.run_id and (r.failures <> 0 or r.retry_at is not null)
+    update runs r set failures = 0,
+        retry_at = case when %(is_due)s and r.status = 'failed' then clock_timestamp() end
+    from goes_on g
+    where r.run_id = g.run_id and (r.failures <> 0 or r.retry_at is not null or %(is_due)s)
 ),
 counted as (
-    update work w set events = w.events + 1, paused_at = null, paused_by = ''
+    update work w
+    set events = w.events + 1, paused_at = case when %(is_due)s then w.paused_at end,
+        paused_by = case when %(is_due)s then w.paused_by else '' end
     from goes_on g where w.run_id = g.run_id
     returning w.events
 ),
@@ -1007,7 +1026,7 @@ claimed as (
         backend_pid = pg_backend_pid(),
         lease_until = clock_timestamp() + %(lease)s * interval '1 second',
         heartbeat_at = clock_timestamp(), claimed_at = clock_timestamp(), events_at_claim = w.events,
-        offered_until = null
+        offered_until = null, woken_at = null
     from free, wanted
     where w.run_id = wanted.run_id
       and (free.locked and (w.backend_pid is not null or w.lease_until is null)
@@ -1101,6 +1120,40 @@ select extract(epoch from least(
      from running x join runs r using (run_id) where r.attempts = 0
        and x.since > clock_timestamp() - %(grace)s * interval '1 second'
      order by x.since limit 1)) - clock_timestamp())::float8 as seconds;
+
+-- name: load_children_standing
+-- How it goes on below a run: whether anybody works on a run there (`is_worked_on`), or could (`is_due`);
+-- and whether the run itself can go on, or is paused.
+with recursive below as (
+    select r.run_id, r.status, r.retry_at from runs r
+    where r.parent_run_id = %(run_id)s and r.status not in ('completed', 'rejected', 'stopped')
+    union
+    select r.run_id, r.status, r.retry_at from below b join runs r on r.parent_run_id = b.run_id
+    where r.status not in ('completed', 'rejected', 'stopped')
+),
+children as (
+    select coalesce(bool_or(w.lease_until > clock_timestamp()), false) as is_worked_on,
+           coalesce(bool_or(w.paused_at is null and (
+               b.status = 'running' or b.retry_at <= clock_timestamp()
+               or b.status = 'waiting' and (w.woken_at is not null or exists (
+                   select from gates g
+                   where g.run_id = b.run_id and g.state = 'decided' and g.fence > 0)))), false) as is_due
+    from below b join work w using (run_id)
+)
+select c.is_worked_on, c.is_due, w.paused_at is not null as is_paused,
+       r.status = 'waiting' and w.paused_at is null and w.woken_at is not null as can_go_on
+from children c, runs r join work w using (run_id) where r.run_id = %(run_id)s;
+
+-- name: has_children
+select exists (select from runs r where r.parent_run_id = %(run_id)s) as has_children;
+
+-- name: tell_failure
+-- A run that began this one is told of a failure once: this row is only there the first time.
+update work w set told_attempts = r.attempts
+from runs r
+where w.run_id = %(run_id)s and r.run_id = w.run_id and r.status = 'failed' and r.retry_at is null
+  and w.told_attempts < r.attempts
+returning w.run_id;
 
 -- name: list_dead_letters
 -- Runs that failed and are not tried again until a person resumes them, the oldest first.

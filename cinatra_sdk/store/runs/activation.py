@@ -8,6 +8,7 @@ Every write compares the fence of the claim (`work/`), so a process that lost th
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -19,6 +20,7 @@ from psycopg.types.json import Json
 from cinatra_sdk.contract import ENDED
 from cinatra_sdk.errors import (
     CheckpointsUnusable,
+    ChildWaits,
     FenceLost,
     FlowError,
     GateUnreadable,
@@ -79,10 +81,12 @@ def activate(
     on_event: OnEvent | None,
     wait: float,
     attempts: int | None = None,
+    awaits_children: bool = True,
 ) -> Run:
     """Drive the run to its next stop, then once more if a decision came in meanwhile.
 
     wait:     seconds to wait for another process that works on the same run.
+    awaits_children: whether to go on when a run that this one began ends while somebody works on it.
     attempts: the run's number of attempts as the caller knows it; where it was worked on since,
               nothing is done.
 
@@ -111,9 +115,46 @@ def activate(
         # it taken; this process goes on for it.
         row = row or _load_row(claims.database, run_id)
         is_let_go = claim.is_left and row["paused_at"] is None  # a person went on with it meanwhile
-        if claims.brakes.is_draining or not (row["can_go_on"] or is_let_go):
+        goes_on = row["can_go_on"] or is_let_go
+        if not goes_on and awaits_children and _waits_for_child(row):
+            goes_on = _await_children(claims, run_id)
+        if claims.brakes.is_draining or not goes_on:
             return run_of(row)
         driven, wait, attempts = True, 0.0, None
+
+
+_CHILD_PAUSES: Final = (0.01, 0.02, 0.05, 0.1, 0.25)
+"""Seconds between looks at the runs below; the last one repeats."""
+_CHILD_PATIENCE: Final = 30.0
+"""Seconds that a run below may be due while nobody takes it."""
+
+
+def _waits_for_child(row: Row) -> bool:
+    error = row["error"]
+    return (
+        row["status"] == "waiting"
+        and isinstance(error, dict)
+        and error.get("code") == ChildWaits.code
+    )
+
+
+def _await_children(claims: Claims, run_id: str) -> bool:
+    """Whether the run can go on, once nobody works on the runs that it began; holds no connection."""
+    looks, left_at = 0, time.monotonic()
+    while True:
+        with claims.database.connection() as connection:
+            found = one(connection, "load_children_standing", {"run_id": run_id})
+        if found is None or found["is_paused"] or claims.brakes.is_draining:
+            return False
+        if found["can_go_on"]:
+            return True
+        now = time.monotonic()
+        if found["is_worked_on"]:
+            left_at = now
+        elif not found["is_due"] or now - left_at > _CHILD_PATIENCE:
+            return False
+        time.sleep(_CHILD_PAUSES[min(looks, len(_CHILD_PAUSES) - 1)])
+        looks += 1
 
 
 def _load_row(database: Database, run_id: str) -> Row:
@@ -454,15 +495,25 @@ class _Activation:
         if failed is None:
             return ending
         ending |= failure_of(failed, host)
+        if isinstance(failed, ChildWaits) and not self._has_children():
+            # A host's word for a run that nobody here began: no end of it would wake this one.
+            ending["status"] = "failed"
         if ending["status"] == "failed":
             ending |= plan_retry(self.retries, failed, failures=failures, told=ending["error"])
         told = ending["error"].obj
+        if ending["status"] == "waiting":
+            log.info("run '%s' waits at '%s': %s", self.run_id, told["node"], told["message"])
+            return ending
         log.error("run '%s' failed at '%s': %s", self.run_id, told["node"], told["message"])
         return ending
 
     def _hash_policy(self, host: HostContext) -> str:
         given = host.approval_policy
         return policy_hash(self.flow.approval_policy if given is DERIVED else given)
+
+    def _has_children(self) -> bool:
+        found = one(self.connection, "has_children", {"run_id": self.run_id})
+        return found is not None and bool(found["has_children"])
 
     def _is_rejected_meanwhile(self) -> bool:
         """Whether a person rejected the run while this activation worked on it."""

@@ -15,6 +15,7 @@ from pydantic import JsonValue
 from cinatra_sdk.contract import ENDED, FIRST_LAYOUT, GOVERNED_KEYS
 from cinatra_sdk.data.text.person_texts import find_hidden
 from cinatra_sdk.errors import (
+    ChildWaits,
     EffectUnknown,
     FlowChanged,
     FlowError,
@@ -129,8 +130,9 @@ def rejected_after_all(ending: dict[str, Any]) -> dict[str, Any]:
 
 def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
     secrets = (host.credentials.run_token, host.credentials.bearer_token)
-    # A call of which nobody knows whether it happened waits for a person, as a gate does.
-    status = "waiting" if isinstance(error, EffectUnknown) else "failed"
+    # A call of which nobody knows whether it happened waits for a person, as a gate does; a call that began
+    # another run waits for that run.
+    status = "waiting" if isinstance(error, (EffectUnknown, ChildWaits)) else "failed"
     return {"status": status, "error": describe_error(error, secrets)}
 
 

@@ -28,8 +28,10 @@ OFFER_SECONDS: Final = 30.0
 CANDIDATES: Final = 16
 """Due runs that one look may choose from: as many sweeps may take one each at the same moment."""
 
-DueReason: TypeAlias = Literal["created", "died", "left", "decided", "failed"]
-"""`left`: its worker stopped before a step, because its process ended or the database was cut off."""
+DueReason: TypeAlias = Literal["created", "died", "left", "decided", "woken", "failed"]
+"""`left`: its worker stopped before a step, because its process ended or the database was cut off; `woken`: a
+run that it began has ended.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,13 @@ from tests.store.work.branches import Branches
 ANN = Decision.approve(by="ann")
 KEYS = {"k1": read_key(ED25519, make_pem()[1])}
 BIG = 2**60 + 1
+
+
+def named(name: str) -> dict[str, str]:
+    """Somebody of whom a name alone is known."""
+    return {"name": name, "sub": "", "issuer": "", "kind": "", "proof": "", "channel": ""}
+
+
 MAIL = flow_of(
     start(port("to"), port("count", "integer", default=BIG)),
     gate("ok", inputs=[port("to"), port("count", "integer")]),
@@ -609,7 +616,7 @@ def test_a_gate_of_another_run_is_found(store: RunStore) -> None:
 
 def test_another_word_on_a_call_is_found(store: RunStore) -> None:
     lines = settle(store)
-    assert find(read(lines), "settlement")["data"]["by"] == {"name": "cleo"}
+    assert find(read(lines), "settlement")["data"]["by"] == named("cleo")
     for name, value in (("happened", False), ("by", {"name": "x"}), ("key", "k"), ("reason", "x")):
         export = read(lines)
         find(export, "settlement")["data"][name] = value

@@ -2172,7 +2172,7 @@ select r.run_id, r.tenant, r.lowering as layout, r.status,
        r.status = 'waiting' and exists (
            select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
            as can_go_on
-from rests t join runs r using (run_id) join flows f using (digest)
+from rests t join runs r using (run_id) join flows f on f.digest = r.digest
 where t.status not in ('completed', 'rejected', 'stopped') and not t.archived
   and r.status not in ('completed', 'rejected', 'stopped')
   and (t.layout < %(layout)s or t.layout > %(layout)s)

@@ -190,7 +190,7 @@ def test_a_pause_reaches_every_depth(store: RunStore, platform: Calls, doc: Any)
         stops += 1
         platform.within = lambda _node: pause()
         run = store.resume("r1")
-    assert stops > 3
+    assert stops >= 3  # calls beside each other may fall under one pause
     assert (len(platform.made), set(platform.made.values())) == (whole, {1})
 
 

@@ -61,6 +61,7 @@ from cinatra_sdk.store.pages import PAGE, GatePage, Page
 from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
 from cinatra_sdk.store.runs.creation import NewRun
 from cinatra_sdk.store.runs.flow_cache import refuse_other_names
+from cinatra_sdk.store.runs.layouts import OtherLayout
 from cinatra_sdk.store.runs.lists import (
     GateFilter,
     Names,
@@ -410,6 +411,10 @@ class PersonStore(RunStore):
     def drain(self, *, wait: float | None = None) -> bool:  # noqa: ARG002 - nobody may
         """Raises: `NotAllowed`: the host ends its process, and no person."""
         raise NotAllowed("draining is the work of the host", hint="use the host's own store")
+
+    def list_other_layouts(self, *, tenant: str | None = None) -> tuple[OtherLayout, ...]:  # noqa: ARG002 - see `upgrade`
+        """Raises: `NotAllowed`, as `upgrade`."""
+        raise NotAllowed("an upgrade is the work of the host", hint="use the host's own store")
 
     def foretell_upgrades(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:  # noqa: ARG002 - see `upgrade`
         """Raises: `NotAllowed`, as `upgrade`."""

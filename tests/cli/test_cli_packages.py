@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from oasflow_process import Oasflow
 
+from cinatra_sdk.host.passthrough import agent_runs
 from tests.flows import api, end, flow_of, gate, port, start
 
 HOST = "{{CINATRA_BASE_URL}}"
@@ -77,7 +78,7 @@ def test_a_child_is_a_run_of_its_own_and_its_outputs_are_the_answer(
     assert shown(cli, child["id"])["inputs"] == {"topic": "bees"}
 
 
-def test_a_child_that_asks_fails_its_parent_until_it_is_answered(
+def test_a_parent_waits_for_a_child_that_asks_and_goes_on_with_its_answer(
     cli: Any, flow_file: Any, tree: Any, script: str
 ) -> None:
     folder = tree(child_flow(asks=True))
@@ -85,14 +86,19 @@ def test_a_child_that_asks_fails_its_parent_until_it_is_answered(
         "run", flow_file(PARENT), "--set", "topic=bees", "--model", script, "--run-id", "r1",
         "--packages", folder,
     )  # fmt: skip
-    assert made.exit_code == 6, made.output
+    assert made.exit_code == 3, made.output
     (child,) = children(cli)
     told = " ".join(made.output.split())
-    assert f"@x/drafts waits for a person at {child['id']}/look: answer it" in told
+    assert f"@x/drafts has not ended yet (run {child['id']})" in told
+    assert "waits for the run that it began" in told
+    (open_gate,) = json.loads(cli("gates", "--json").stdout)["gates"]
+    assert (open_gate["run"], open_gate["id"]) == (child["id"], "look")
+    refused = cli("approve", "r1")
+    assert refused.exit_code == 4
+    assert "it waits for a run that it began: see oasflow gates" in " ".join(refused.output.split())
     assert cli("approve", child["id"]).exit_code == 0
-    done = cli("resume", "r1", "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["outputs"] == {"text": "T"}
+    done = shown(cli, "r1")
+    assert (done["status"], done["outputs"]) == ("completed", {"text": "T"})
     assert [one["id"] for one in children(cli)] == [child["id"]], "no second child"
 
 
@@ -103,6 +109,9 @@ def test_a_rejected_child_is_no_answer(cli: Any, flow_file: Any, tree: Any, scri
     )  # fmt: skip
     (child,) = children(cli)
     assert cli("reject", child["id"]).exit_code != 0
+    ended = shown(cli, "r1")
+    assert ended["status"] == "failed"
+    assert "@x/drafts was rejected" in ended["error"]["message"]
     again = cli("resume", "r1")
     assert again.exit_code == 6
     assert "@x/drafts was rejected" in again.output
@@ -121,12 +130,13 @@ def test_the_newest_version_counts_and_a_changed_file_changes_no_run(
     for file in (tmp_path / "tree").rglob("oas.json"):
         file.write_text("{}", "utf-8")
     assert cli("approve", child["id"]).exit_code == 0
-    assert cli("resume", "r1").exit_code == 0
+    assert shown(cli, "r1")["status"] == "completed"
 
 
 def test_agents_that_call_each_other_without_end_are_stopped(
-    cli: Any, flow_file: Any, tree: Any, script: str
+    cli: Any, flow_file: Any, tree: Any, script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(agent_runs, "MOST_DEEP", 4)
     folder = tree(child_flow(calls="@x/other"))
     tree(child_flow(calls=CHILD, child_id="other"), name="@x/other", folder="b")
     done = cli(

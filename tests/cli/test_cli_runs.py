@@ -425,7 +425,7 @@ def test_runs_are_listed_by_status(waiting: Any, flow_file: Any) -> None:
     assert [r["id"] for r in document(waiting("runs", "--json"))["runs"]] == ["r2", "r1"]
     one = document(waiting("runs", "--status", "waiting", "--json"))["runs"]
     assert one[0] == {
-        "id": "r1", "status": "waiting", "flow": "The test-flow", "waiting": ["first"],
+        "id": "r1", "status": "waiting", "flow": "The test-flow", "waiting": ["first"], "paused": None,
         "needs": [{"kind": "gate", "name": "first"}], "tenant": "", "started_by": ME, "unreadable": [], "archived_at": None,
         "created_at": one[0]["created_at"], "updated_at": one[0]["updated_at"],
     }  # fmt: skip
@@ -447,7 +447,7 @@ def test_show_tells_the_whole_story(waiting: Any) -> None:
     assert set(record) == {
         "id", "status", "flow", "file", "digest", "tenant", "started_by", "variables", "inputs",
         "outputs", "branch", "messages", "waiting", "error", "stopped", "unreadable", "attempts",
-        "owner", "session", "parent", "parent_path", "failures", "retry_at", "deadline",
+        "paused", "starter", "owner", "session", "parent", "parent_path", "failures", "retry_at", "deadline",
         "archived_at", "created_at", "updated_at", "decisions",
         "context_selections",
         "models", "settlements", "unknown",

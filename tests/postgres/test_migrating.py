@@ -146,7 +146,8 @@ OF_004 = (
     ("lowering, platform, policy, started_by,\n              file, owner,", "lowering, platform, policy)"),
     (" session_id, parent_run_id, parent_path, deadline, governed)\n", "\n"),
     ("grant select on oasflow.eligible_artifacts to {role};", ""),
-    ("grant select on oasflow.run_ends to {role};", ""),
+    (("grant select on oasflow.run_ends to {role};\ngrant select on oasflow.running to {role};\n"
+      "grant select on oasflow.rests to {role};"), ""),
     (rights()[rights().index("-- Who works on a run"):], ""),
 )  # fmt: skip
 """What `rights.sql` says today, and what it said before 005."""

@@ -117,7 +117,7 @@ def test_an_archived_run_is_gone_on_with_by_nobody(store: RunStore) -> None:
             with pytest.raises(RunEnded, match=f"run '{name}' is {status} and archived"):
                 act(name)
         with pytest.raises(GateClosed):
-            store.answer(name, "ok", ANN)
+            store.answer(name, "ok", Decision.approve(by="another"))
     assert store.sweep(grace=0) == []
     assert store.archive("r1") == Archived()
     assert store.archive(older_than=NOW, dead_letters=True) == Archived()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ import pytest
 from cinatra_sdk import Decision, FlowChanged, RunStore, contract
 from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres import migration
+from cinatra_sdk.postgres.connection import every
 from cinatra_sdk.store.health import examine
 from cinatra_sdk.store.runs.layouts import OLDER_SECONDS, describe_layouts
+from cinatra_sdk.store.work.due_runs import DueScope, list_pages
 from oas_compiler import compile_flow
 from tests.databases import Databases
 from tests.store.test_rebuilt_runs import PLAIN, owner
@@ -37,6 +40,7 @@ def make_older(owner: Owner, run_id: str, seconds: float) -> None:
     owner("alter table runs disable trigger user")
     owner("update runs set updated_at = clock_timestamp() - %s * interval '1 second' where run_id = %s", seconds, run_id)  # fmt: skip
     owner("alter table runs enable trigger user")
+    owner("update gates set settled_at = clock_timestamp() - %s * interval '1 second' where run_id = %s", seconds, run_id)  # fmt: skip
 
 
 @pytest.fixture
@@ -114,6 +118,6 @@ def test_workers_of_two_versions_each_take_their_own(
 
 
 def list_due(database: Any) -> list[str]:
-    from cinatra_sdk.store.runs.retries import _ask, list_pages
-
-    return sorted(run.run_id for page in list_pages(_ask(database), {}) for run in page)
+    with database.connection() as connection:
+        pages = list_pages(partial(every, connection, "list_due_runs"), DueScope(), limit=100)
+        return sorted(run.run_id for page in pages for run in page)

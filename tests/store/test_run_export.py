@@ -161,7 +161,7 @@ def test_it_tells_what_was_shown_who_decided_and_what_was_then_done(store: RunSt
     decided = find(export, "decision")["data"]
     assert (decided["decision"], decided["by"], decided["gate"]) == (
         "approved",
-        {"name": "ann"},
+        named("ann"),
         "ok",
     )
     assert decided["payload_sha256"] == asked["payload_sha256"]

@@ -68,9 +68,13 @@ class NodeTelling:
                 self._tell_message(message)
 
     def stopped(self, error: BaseException) -> None:
-        """The node paused at a gate, or failed."""
+        """The node paused at a gate, or for a run that it began, or it failed."""
         if isinstance(error, GraphInterrupt):
             tell_node(self._tell, "paused", path=self._path, visit=self._visit)
+            return
+        if isinstance(error, ChildWaits):
+            waits = {"waits_for": "run"}
+            tell_node(self._tell, "paused", path=self._path, visit=self._visit, data=waits)
             return
         if isinstance(error, GraphDrained):
             return  # as after a crash: it begins again when the run goes on

@@ -180,9 +180,7 @@ class ChildAgents:
                 run(connection, "resume_run", {"run_id": ran.id, "by": by, "is_due": True})
         self._go_on_with(ran.id)
         gates = ", ".join(f"{ran.id}/{gate.id}" for gate in ran.waiting)
-        waits = (
-            f"waits for a person at {gates}" if gates else f"is {ran.status} in its run {ran.id}"
-        )
+        waits = f"waits for a person at {gates}" if gates else f"has not ended yet (run {ran.id})"
         raise RouteError(409, ChildWaits.code, f"{name} {waits}")
 
     def _tell_failure(self, name: str, ran: Run) -> None:

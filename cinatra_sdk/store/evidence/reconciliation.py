@@ -84,7 +84,7 @@ def reconcile(
 ) -> Reconciliation:
     """Changes nothing.
 
-    Raises: `StoreError`, and what the iterator of the receipts raises.
+    Raises: `StoreError`; `InputInvalid` for what is no `Receipt`; and what the iterator of the receipts raises.
     """
     with database.connection() as connection:
         home = read_home(connection)
@@ -92,6 +92,8 @@ def reconcile(
     found = [Disagreement(**row) for row in rows]
     number, rest = 0, iter(receipts)
     while batch := list(islice(rest, BATCH)):
+        if not all(isinstance(one, Receipt) for one in batch):
+            raise InputInvalid("the receipts are no Receipt records", hint="see read_receipts")
         number += len(batch)
         found += _find_lost(database, batch, tenant)
     return Reconciliation(home=home, findings=tuple(found), receipts=number)

@@ -12,18 +12,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from cinatra_sdk.errors import CheckpointsUnusable
+from cinatra_sdk.errors import CheckpointsUnusable, ChildWaits, EffectUnknown
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.runs.replay import Replay, RunEvidence, load_evidence, replay_run
 from cinatra_sdk.store.runs.run_rows import explain_unrepeatable
 from cinatra_sdk.store.work.claims import Claim
+
+if TYPE_CHECKING:
+    from cinatra_sdk.store.runs.replay import Replay, RunEvidence
 
 log = logging.getLogger("oasflow.store")
 RebuildReason: TypeAlias = Literal["layout", "missing", "damaged"]
@@ -64,6 +66,7 @@ def rebuild_checkpoints(
 ) -> str:
     """Out: the id of the newest checkpoint.  Raises: `CheckpointsUnusable`; `FenceLost`."""
     # Imported late: listing runs must not load the engine.
+    from cinatra_sdk.store.runs.replay import load_evidence, replay_run
     from cinatra_sdk.store.work.rebuilt_checkpoints import RebuiltCheckpoints
 
     row = claim.row
@@ -182,7 +185,7 @@ def _list_differences(row: Row, replay: Replay, evidence: RunEvidence) -> Iterat
         return
     if status in {"stopped", "running", "failed"}:
         return  # somebody, or a fault, ended it before the evidence did
-    reached = "failed" if replay.failed is not None else replay.stop.status
+    reached = _read_status(replay)
     if reached != status:
         told = f": {replay.failed}" if replay.failed is not None else ""
         yield f"the evidence comes to '{reached}', and the run is {status}{told}"
@@ -193,6 +196,13 @@ def _list_differences(row: Row, replay: Replay, evidence: RunEvidence) -> Iterat
         yield f"the gate '{gate_id}' showed {sha256[:16]}…, and the evidence shows something else"
     for decision in replay.unused_decisions:
         yield f"the decision at '{decision['gate_id']}' is about something that the evidence does not show"
+
+
+def _read_status(replay: Replay) -> str:
+    if replay.failed is None:
+        return replay.stop.status
+    waits = isinstance(replay.failed, (EffectUnknown, ChildWaits))
+    return "waiting" if waits else "failed"
 
 
 def _compare_content(row: Row, stop: Stop) -> Iterator[str]:

@@ -26,12 +26,13 @@ from cinatra_sdk.store.runs.rebuilding import (
     compare_run,
     foretell,
 )
-from cinatra_sdk.store.runs.replay import Replay, RunEvidence, load_evidence, replay_run
 from cinatra_sdk.store.runs.run_rows import explain_unrepeatable, identity_of, load_row
 from cinatra_sdk.store.runs.upkeep import RunKeeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from cinatra_sdk.store.runs.replay import Replay, RunEvidence
 
 log = logging.getLogger("oasflow.store")
 PAGE: Final = 100
@@ -94,6 +95,7 @@ class RunUpgrader(RunKeeper):
         context: HostContext | None = None,
     ) -> tuple[Row, Replay, RunEvidence]:
         # Imported late: listing runs must not load the engine.
+        from cinatra_sdk.store.runs.replay import load_evidence, replay_run
         from cinatra_sdk.store.work.rebuilt_checkpoints import RebuiltCheckpoints
 
         with self._database.connection() as connection:

@@ -484,6 +484,8 @@ def _build_call_to_settle(run: Run, keys: list[str], given: GivenOptions) -> Hal
 def _describe_idle(run: Run, last: str, given: GivenOptions) -> str:
     """Why no gate of a run waits; last: what was decided last."""
     message = f"no gate of run '{run.id}' waits: it is {run.status}" + (f"; {last}" if last else "")
+    if (run.error or {}).get("code") == "child_waits" and run.status == "waiting":
+        message += "; it waits for a run that it began: see oasflow gates"
     if run.status in {"running", "failed"}:
         message += "; if no process works on it, this goes on with it: "
         message += given.command("resume", run.id)

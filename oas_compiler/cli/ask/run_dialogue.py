@@ -148,7 +148,8 @@ def _describe_finish(event: RunEvent) -> tuple[str, list[str]]:
     if event.name == "failed":
         return "failed", []
     if event.name == "paused":
-        return "waits", ["waits for a person"]
+        of_run = event.data.get("waits_for") == "run"
+        return "waits", ["waits for the run that it began" if of_run else "waits for a person"]
     if not isinstance(decided, dict) or decided.get("skipped"):
         return "done", []
     denied = "denied" if decided.get("denied") else "rejected"

@@ -129,7 +129,7 @@ def test_a_look_finds_what_is_due_among_many_that_are_not(rows: psycopg.Connecti
     about = {**DueScope().ask(limit=10, offered=True)}
     found = RawCursor(rows, row_factory=dict_row).execute(text, [about[name] for name in names])
     assert {(row["run_id"], row["reason"]) for row in found} == {
-        ("p1", "died"),
+        ("p1", "left"),
         ("p3", "failed"),
         ("p5", "decided"),
     }

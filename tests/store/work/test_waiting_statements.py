@@ -14,6 +14,7 @@ from psycopg.types.json import Json
 
 from cinatra_sdk import Decision, RunEnded, RunStore
 from cinatra_sdk.errors import FlowError
+from cinatra_sdk.governed.person import NOBODY
 from cinatra_sdk.postgres.connection import Rows, connect, one
 from cinatra_sdk.store.decisions import decision_entry
 from cinatra_sdk.store.work.event_rows import EventBuffer
@@ -60,6 +61,11 @@ class Place:
                 time.sleep(0.01)
 
 
+STOP: dict[str, Any] = {
+    "run_id": "r1", "tenant": None, "by": "ann", "reason": "", **NOBODY.list_columns("stopped"),
+}  # fmt: skip
+
+
 @pytest.fixture
 def place(fresh_database: str) -> Iterator[Place]:
     with RunStore.open(fresh_database) as store:
@@ -89,7 +95,9 @@ class Beside:
 def reject(place: Place, rows: Rows) -> None:
     row = one(rows, "load_run", {"run_id": "r1", "tenant": None})
     assert row is not None
-    decision_entry._record(rows, row, [], {"a": Decision.reject(by="ann")}, made=FLOW, signer=None)
+    decision_entry._record(
+        rows, row, [], {"a": Decision.reject(by="ann")}, made=FLOW, signer=None, due=False
+    )
 
 
 def test_no_call_begins_that_waited_for_a_rejection(place: Place) -> None:
@@ -104,7 +112,7 @@ def test_no_call_begins_that_waited_for_a_rejection(place: Place) -> None:
 def test_no_call_begins_that_waited_for_a_stop(place: Place) -> None:
     ledger = RunLedger(place.store.database, run_id="r1", fence=place.fence)
     with place.locked() as rows:
-        one(rows, "stop_run", {"run_id": "r1", "tenant": None, "by": "ann", "reason": ""})
+        one(rows, "stop_run", STOP)
         call = Beside(lambda: ledger.begin(effect()))
     assert isinstance(call.join(), RunEnded)
     assert place.fetch("select * from effects") == []
@@ -129,7 +137,14 @@ def test_of_two_settlements_at_once_the_second_lets_the_run_go_on(place: Place) 
         "values ('r1', 'x', 'http', 'begun'), ('r1', 'y', 'http', 'begun') returning 1"
     )
     place.fetch("update effects set status = 'unknown' where run_id = 'r1' returning 1")
-    nothing = {"happened": False, "result": None, "usage": None, "by": "ann", "reason": ""}
+    nothing = {
+        "happened": False,
+        "result": None,
+        "usage": None,
+        "by": "ann",
+        "reason": "",
+        **NOBODY.list_columns("by"),
+    }
     with place.locked() as rows:
         one(rows, "settle_effect", {"run_id": "r1", "key": "x", **nothing})
         other = Beside(lambda: place.store.settle("r1", "y", happened=False, by="bob"))
@@ -176,7 +191,7 @@ def test_a_row_that_waited_for_the_end_of_its_run_is_not_taken(
 ) -> None:
     with place.locked() as rows:
         if end == "stop":
-            one(rows, "stop_run", {"run_id": "r1", "tenant": None, "by": "ann", "reason": ""})
+            one(rows, "stop_run", STOP)
         else:
             one(rows, "reject_run", {"run_id": "r1"})
         late = Beside(lambda: write(place, ROWS[of]))
@@ -203,7 +218,7 @@ def test_an_event_that_waited_has_the_next_number(place: Place) -> None:
 
 def test_a_child_that_waited_for_a_stop_does_not_begin(place: Place) -> None:
     with place.locked() as rows:
-        one(rows, "stop_run", {"run_id": "r1", "tenant": None, "by": "ann", "reason": ""})
+        one(rows, "stop_run", STOP)
         child = Beside(lambda: place.store.create(FLOW, run_id="r2", parent="r1"))
     assert isinstance(child.join(), RunEnded)
 

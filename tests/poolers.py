@@ -1,0 +1,143 @@
+"""PgBouncer before a test's server.
+
+    with Pooler.before(local_server, mode="transaction", size=4) as pooler:
+        pooler.address_of(dsn)       # the same database and role, through the pooler
+
+`OASFLOW_TEST_POOLER=session|transaction` puts one before every `fresh_database`; see `scripts/test-poolers`.
+Tests marked `own_session` are left out then: they look on purpose into what belongs to one connection.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from cinatra_sdk.local_postgres.supervisor import LocalServer
+from cinatra_sdk.postgres.connection import OURS, USUAL
+from cinatra_sdk.postgres.pooler import BEGIN
+
+POOLER_VARIABLE = "OASFLOW_TEST_POOLER"
+PROGRAM = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
+SIZES: Mapping[str, int] = {"transaction": 4, "session": 40}
+"""Connections to the server for each database.  In session mode each connection of a process keeps one."""
+
+
+def is_installed() -> bool:
+    return Path(PROGRAM).is_file()
+
+
+@dataclass(frozen=True, slots=True)
+class Pooler:
+    port: int
+    process: int
+    log: Path
+
+    def address_of(self, dsn: str) -> str:
+        return make_conninfo(dsn, host="127.0.0.1", port=self.port)
+
+    @classmethod
+    @contextmanager
+    def before(
+        cls,
+        server: LocalServer,
+        *,
+        mode: str,
+        size: int = 4,
+        query: str = BEGIN,
+        settings: Mapping[str, str] | None = None,
+    ) -> Iterator[Pooler]:
+        """query: `connect_query`; settings: further ones of the section `[pgbouncer]`."""
+        if not is_installed():
+            pytest.skip("PgBouncer is not installed (Debian, Ubuntu: apt install pgbouncer)")
+        folder = Path(tempfile.mkdtemp(prefix="oft-pooler-"))
+        own, given = conninfo_to_dict(server.dsn()), settings or {}
+        port = _find_port()
+        begins = f" connect_query='{query}'" if query else ""
+        lines = {
+            "listen_addr": "127.0.0.1", "listen_port": port, "unix_socket_dir": "",
+            "auth_type": "plain", "auth_file": folder / "users", "logfile": folder / "log",
+            "pool_mode": mode, "default_pool_size": size, "max_client_conn": 500,
+            "server_login_retry": 1, "server_idle_timeout": 5, **given,
+        }  # fmt: skip
+        folder.joinpath("users").write_text(
+            "".join(
+                f'"{account["user"]}" "{account["password"]}"\n'
+                for account in map(conninfo_to_dict, (server.dsn(), server.owner_dsn()))
+            )
+        )
+        ini = folder / "pgbouncer.ini"
+        ini.write_text(
+            f"[databases]\n* = host={own['host']} port={own.get('port', 5432)}{begins}\n[pgbouncer]\n"
+            + "".join(f"{name} = {value}\n" for name, value in lines.items())
+        )
+        process = subprocess.Popen([PROGRAM, "-q", *_be_nobody(folder, str(own["host"])), str(ini)])
+        try:
+            _wait_for(port, process)
+            yield cls(port=port, process=process.pid, log=folder / "log")
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(10)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _be_nobody(folder: Path, sockets: str) -> list[str]:
+    """PgBouncer refuses to be root: then it is somebody else, who has to reach the server's socket."""
+    if os.geteuid() != 0:
+        return []
+    folder.chmod(0o777)
+    for place in (Path(sockets), *Path(sockets).parents):
+        if place == Path(tempfile.gettempdir()):
+            break
+        place.chmod(place.stat().st_mode | 0o011)
+    for one in Path(sockets).glob(".s.PGSQL.*"):
+        if not one.name.endswith(".lock"):
+            one.chmod(0o777)
+    return ["-u", "nobody"]
+
+
+def _find_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(500):
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        assert process.poll() is None, "PgBouncer did not start"
+        time.sleep(0.01)
+    raise AssertionError("PgBouncer does not answer")
+
+
+def keep_settings(server: LocalServer) -> None:
+    """Give the role that runs flows its settings for good.
+
+    Between two sessions PgBouncer takes away what its `connect_query` has set.
+    """
+    role = sql.Identifier(str(conninfo_to_dict(server.dsn())["user"]))
+    with psycopg.connect(server.superuser_dsn(), autocommit=True) as connection:
+        for name, value in {**USUAL, **OURS}.items():
+            statement = sql.SQL("alter role {} set {} = {}")
+            connection.execute(statement.format(role, sql.Identifier(name), sql.Literal(value)))
+
+
+def connect_plainly(dsn: str) -> psycopg.Connection[tuple[object, ...]]:
+    """As a program that knows of the pooler."""
+    return psycopg.connect(dsn, autocommit=True, prepare_threshold=None)

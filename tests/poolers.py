@@ -23,12 +23,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from cinatra_sdk.local_postgres.supervisor import LocalServer
-from cinatra_sdk.postgres.connection import OURS, USUAL
-from cinatra_sdk.postgres.pooler import BEGIN
+from cinatra_sdk.postgres.pooler import BEGIN, list_statements
 
 POOLER_VARIABLE = "OASFLOW_TEST_POOLER"
 PROGRAM = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
@@ -127,15 +125,15 @@ def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
 
 
 def keep_settings(server: LocalServer) -> None:
-    """Give the role that runs flows its settings for good.
+    """Give the role that runs flows its settings for good, in all databases, which tests have many of.
 
     Between two sessions PgBouncer takes away what its `connect_query` has set.
     """
-    role = sql.Identifier(str(conninfo_to_dict(server.dsn())["user"]))
+    role = str(conninfo_to_dict(server.dsn())["user"])
     with psycopg.connect(server.superuser_dsn(), autocommit=True) as connection:
-        for name, value in {**USUAL, **OURS}.items():
-            statement = sql.SQL("alter role {} set {} = {}")
-            connection.execute(statement.format(role, sql.Identifier(name), sql.Literal(value)))
+        for statement in list_statements(role, "anywhere"):
+            text = statement.as_string().replace(' in database "anywhere"', "")
+            connection.execute(text.encode())
 
 
 def connect_plainly(dsn: str) -> psycopg.Connection[tuple[object, ...]]:

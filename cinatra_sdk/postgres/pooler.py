@@ -8,6 +8,7 @@ An address without a value, and none at all, gives a word in capitals to put in.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from psycopg import sql
@@ -41,16 +42,22 @@ def write_ini(dsn: str = "") -> str:
 def write_sql(dsn: str = "") -> str:
     """dsn: with the role that runs flows.  Raises: `StoreError` for what is no address."""
     given = _read_address(dsn)
-    statement = sql.SQL("alter role {role} in database {database} set {name} = {value};")
     return "\n".join(
-        statement.format(
-            role=sql.Identifier(given.get("user", "ROLE")),
-            database=sql.Identifier(given.get("dbname", "NAME")),
-            name=sql.Identifier(name),
-            value=sql.Literal(value),
-        ).as_string()
-        for name, value in {**USUAL, **OURS, **LATER}.items()
+        f"{statement.as_string()};"
+        for statement in list_statements(given.get("user", "ROLE"), given.get("dbname", "NAME"))
     )
+
+
+def list_statements(role: str, database: str) -> Iterator[sql.Composed]:
+    """What gives the role the settings of this project, in that database."""
+    whose = sql.SQL("alter role {} in database {}").format(
+        sql.Identifier(role), sql.Identifier(database)
+    )
+    for name, value in {**USUAL, **OURS, **LATER}.items():
+        # '' would be taken for a list of one name, which is empty.
+        given = sql.SQL("set {} = {}").format(sql.Identifier(name), sql.Literal(value))
+        none = sql.SQL("reset {}").format(sql.Identifier(name))
+        yield sql.SQL(" ").join((whose, given if value else none))
 
 
 def _read_address(dsn: str) -> dict[str, str]:

@@ -26,7 +26,7 @@ from psycopg.conninfo import conninfo_to_dict
 from cinatra_sdk.local_postgres.supervisor import LocalServer
 from cinatra_sdk.postgres.pooler import BEGIN
 from tests.databases import Databases
-from tests.poolers import POOLER_VARIABLE, SIZES, Pooler, keep_settings
+from tests.poolers import POOLER_VARIABLE, SIZES, SWALLOWS, Pooler, keep_settings
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell that has no job control.  Every process that a test
@@ -133,7 +133,9 @@ def pooler(local_server: LocalServer) -> Iterator[Pooler | None]:
     if mode == "session":
         keep_settings(local_server)
     query = "" if mode == "session" else BEGIN
-    with Pooler.before(local_server, mode=mode, size=SIZES[mode], query=query) as made:
+    with Pooler.before(
+        local_server, mode=mode, size=SIZES[mode], query=query, settings=SWALLOWS
+    ) as made:
         yield made
 
 

@@ -34,6 +34,10 @@ SIZES: Mapping[str, int] = {"transaction": 4, "session": 40}
 """Connections to the server for each database.  In session mode each connection of a process keeps one."""
 
 
+SWALLOWS: Mapping[str, str] = {"ignore_startup_parameters": "options"}
+"""A pooler that takes `options` and forgets them: tests that connect by themselves bring some."""
+
+
 def is_installed() -> bool:
     return Path(PROGRAM).is_file()
 
@@ -61,27 +65,15 @@ class Pooler:
         """query: `connect_query`; settings: further ones of the section `[pgbouncer]`."""
         if not is_installed():
             pytest.skip("PgBouncer is not installed (Debian, Ubuntu: apt install pgbouncer)")
-        folder = Path(tempfile.mkdtemp(prefix="oft-pooler-"))
-        own, given = conninfo_to_dict(server.dsn()), settings or {}
-        port = _find_port()
-        begins = f" connect_query='{query}'" if query else ""
+        folder, port = Path(tempfile.mkdtemp(prefix="oft-pooler-")), _find_port()
         lines = {
             "listen_addr": "127.0.0.1", "listen_port": port, "unix_socket_dir": "",
             "auth_type": "plain", "auth_file": folder / "users", "logfile": folder / "log",
             "pool_mode": mode, "default_pool_size": size, "max_client_conn": 500,
-            "server_login_retry": 1, "server_idle_timeout": 5, **given,
+            "server_login_retry": 1, "server_idle_timeout": 5, **(settings or {}),
         }  # fmt: skip
-        folder.joinpath("users").write_text(
-            "".join(
-                f'"{account["user"]}" "{account["password"]}"\n'
-                for account in map(conninfo_to_dict, (server.dsn(), server.owner_dsn()))
-            )
-        )
-        ini = folder / "pgbouncer.ini"
-        ini.write_text(
-            f"[databases]\n* = host={own['host']} port={own.get('port', 5432)}{begins}\n[pgbouncer]\n"
-            + "".join(f"{name} = {value}\n" for name, value in lines.items())
-        )
+        own = conninfo_to_dict(server.dsn())
+        ini = _write_files(folder, server, query, lines)
         process = subprocess.Popen([PROGRAM, "-q", *_be_nobody(folder, str(own["host"])), str(ini)])
         try:
             _wait_for(port, process)
@@ -90,6 +82,20 @@ class Pooler:
             process.send_signal(signal.SIGTERM)
             process.wait(10)
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_files(
+    folder: Path, server: LocalServer, query: str, lines: Mapping[str, object]
+) -> Path:
+    accounts = [conninfo_to_dict(dsn) for dsn in (server.dsn(), server.owner_dsn())]
+    users = [f'"{account["user"]}" "{account["password"]}"\n' for account in accounts]
+    folder.joinpath("users").write_text("".join(users))
+    begins = f" connect_query='{query}'" if query else ""
+    where = f"* = host={accounts[0]['host']} port={accounts[0].get('port', 5432)}{begins}\n"
+    ini = folder / "pgbouncer.ini"
+    settings = "".join(f"{name} = {value}\n" for name, value in lines.items())
+    ini.write_text(f"[databases]\n{where}[pgbouncer]\n{settings}")
+    return ini
 
 
 def _be_nobody(folder: Path, sockets: str) -> list[str]:

@@ -28,7 +28,7 @@ from cinatra_sdk.store.health import examine
 from oas_compiler import compile_flow
 from tests.databases import Databases
 from tests.flows import api, end, flow_of, gate, start
-from tests.poolers import Pooler
+from tests.poolers import SWALLOWS, Pooler
 
 SMALL = 2
 """Connections to the server: fewer than a store has itself."""
@@ -174,14 +174,13 @@ def test_a_pooler_that_was_told_nothing_is_refused_by_name(direct: str, bare: Po
 
 
 def test_a_pooler_that_swallows_options_is_noticed(direct: str, local_server: LocalServer) -> None:
-    swallows = {"ignore_startup_parameters": "options"}
-    with Pooler.before(local_server, mode="transaction", query="", settings=swallows) as pooler:
+    with Pooler.before(local_server, mode="transaction", query="", settings=SWALLOWS) as pooler:
         with psycopg.connect(pooler.address_of(direct), options="-c jit=off") as plain:
             assert not plain.closed  # the control: the connection is made, and they are gone
         with pytest.raises(StoreError, match="reached through a pooler"):
             RunStore.open(pooler.address_of(direct))
     with (
-        Pooler.before(local_server, mode="transaction", settings=swallows) as pooler,
+        Pooler.before(local_server, mode="transaction", settings=SWALLOWS) as pooler,
         connect(pooler.address_of(direct)) as connection,
     ):
         assert is_pooled(connection)

@@ -259,7 +259,9 @@ def greet(connection: Rows, dsn: str) -> None:
 
 _REFUSALS: Final = ("startup parameter", "command-line options")
 """Words of poolers that take no `options`."""
-_FOLLOWED: Final = ("client_encoding", "DateStyle", "TimeZone", "standard_conforming_strings")
+_FOLLOWED: Final = (
+    "client_encoding", "DateStyle", "IntervalStyle", "TimeZone", "standard_conforming_strings",
+)  # fmt: skip
 """Settings that a pooler gives each client as the client set them, whatever the server began with."""
 _OPTION: Final = re.compile(r"(?:-c\s*|--)([\w.-]+)=((?:\\.|[^\s\\])*)")
 

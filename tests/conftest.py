@@ -26,7 +26,14 @@ from psycopg.conninfo import conninfo_to_dict
 from cinatra_sdk.local_postgres.supervisor import LocalServer
 from cinatra_sdk.postgres.pooler import BEGIN
 from tests.databases import Databases
-from tests.poolers import POOLER_VARIABLE, SIZES, SWALLOWS, Pooler, keep_settings
+from tests.poolers import (
+    POOLER_VARIABLE,
+    SIZES,
+    SWALLOWS,
+    Pooler,
+    keep_settings,
+    letting_leases_run_out,
+)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell that has no job control.  Every process that a test
@@ -144,7 +151,11 @@ def fresh_database(databases: Databases, pooler: Pooler | None) -> Iterator[str]
     """The DSN of a database with the store's tables in it and nothing else."""
     dsn = databases.take()
     try:
-        yield dsn if pooler is None else pooler.address_of(dsn)
+        if pooler is None:
+            yield dsn
+        else:
+            with letting_leases_run_out(dsn):
+                yield pooler.address_of(dsn)
     finally:
         databases.give_back(dsn)
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.errors import (
         AnswerInvalid,
         CheckpointsUnusable,
+        ChildWaits,
         ChoiceGone,
         ContextMismatch,
         EffectDiffers,
@@ -128,6 +129,7 @@ __all__ = [
     "EffectDiffers",
     "EffectRefused",
     "EffectSettled",
+    "ChildWaits",
     "EffectUnknown",
     "EngineUnsupported",
     "FenceLost",

@@ -15,7 +15,9 @@ from contextlib import nullcontext
 from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import RunControl
 from langgraph.types import Command, StateSnapshot
 from pydantic import JsonValue
 
@@ -42,18 +44,22 @@ def advance(
     context: HostContext,
     answer: Answerer,
     on_event: OnEvent | None = None,
+    control: RunControl | None = None,
 ) -> Stop:
     """Drive the run until it ends or every waiting gate lacks an answer.
 
     Starts the run, continues it after a crash, or resumes it, as its thread requires.
-    Raises: the errors of nodes (`FlowError`, `PlatformError`) and of the checkpointer.
+    control: its `request_drain` stops the run before its next step.
+    Raises: the errors of nodes (`FlowError`, `PlatformError`) and of the checkpointer; `GraphDrained`.
     """
     with Watcher(on_event) if on_event is not None else nullcontext() as watcher:
         host = context if watcher is None else listening(context, watcher.tell)
 
         def run_step(command: Any) -> None:
+            if control is not None and control.drain_requested:
+                raise GraphDrained(control.drain_reason or "")
             try:
-                graph.invoke(command, config, context=host, durability="sync")
+                graph.invoke(command, config, context=host, durability="sync", control=control)
             finally:
                 if watcher is not None:
                     watcher.flush()  # before anybody is asked, what led there has been told

@@ -17,6 +17,13 @@ TERMINAL: Final[tuple[str, ...]] = ("completed", "rejected", "failed", "stopped"
 ENDED: Final[tuple[str, ...]] = ("completed", "rejected", "stopped")
 """Final: such a run makes no calls and never changes."""
 
+LAYOUT = 3
+"""Of compiled flows: raise it whenever node names, channels or records of a compiled graph change."""
+FIRST_LAYOUT: Final = 3
+"""Of compiled flows: the first whose runs later versions carry out again from their evidence."""
+GRAPH_LAYOUT: Final = 1
+"""Version of how hand-written graphs are kept."""
+
 RUN_ID_INPUTS: Final = ("cinatra_run_id", "agent_run_id")
 """Inputs of a flow that carry the run's own id: the host's value replaces any given value."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         current_key,
     )
     from cinatra_sdk.outside.effects.effect import (
+        TRANSIENT_ERRORS,
         Effect,
         EffectFailure,
         EffectResult,
@@ -58,6 +59,7 @@ _LATER: Final = {
     "MemoryLedger": "outside.effects.memory_ledgers",
     "EffectFailure": "outside.effects.effect",
     "read_failure": "outside.effects.effect",
+    "TRANSIENT_ERRORS": "outside.effects.effect",
 }
 
 __all__ = [
@@ -82,6 +84,7 @@ __all__ = [
     "MemoryLedger",
     "EffectFailure",
     "read_failure",
+    "TRANSIENT_ERRORS",
 ]
 
 if not TYPE_CHECKING:

@@ -16,6 +16,7 @@ Error tree
             ForkRefused             a node would act in a fork of its thread
             EffectRefused           the host's policy or budget does not let a node act
             EffectUnknown           an effect may have happened, and may happen once only
+            ChildWaits              a run that this one began has not ended
             EffectDiffers           an effect's key belongs to another request
             ShownDiffers            what would be sent is not what a person approved
         FlowChanged                 a run belongs to another flow, or to another version of it
@@ -54,6 +55,7 @@ __all__ = [
     "EffectRefused",
     "EffectSettled",
     "EffectUnknown",
+    "ChildWaits",
     "EngineUnsupported",
     "FenceLost",
     "FlowChanged",
@@ -209,6 +211,8 @@ class NodeFailed(FlowError):
     code = "node_failed"
     raised = ""
     """The class of the exception that a tool raised; empty where none did."""
+    made_from: tuple[type[BaseException], ...] = ()
+    """The classes of the errors that it was made from, whose words may hold a secret; the nearest first."""
     used: Any = None
     """What its effect used up before it failed: a `cinatra_sdk.outside.effects.effect.Usage`."""
 
@@ -247,6 +251,12 @@ class EffectUnknown(NodeFailed):
     """An effect that may happen at most once was begun, and nobody knows whether it happened."""
 
     code = "effect_unknown"
+
+
+class ChildWaits(NodeFailed):
+    """A run that the node began has not ended yet; the run above waits, and is woken by that end."""
+
+    code = "child_waits"
 
 
 class EffectDiffers(NodeFailed):

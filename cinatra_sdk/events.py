@@ -5,7 +5,7 @@
 
 | kind | names | data |
 |---|---|---|
-| `run` | `created`, `started`, `resumed`, `stopped` (and every other status at which it comes to rest), `archived` | `by`, `reason` |
+| `run` | `created`, `started`, `paused`, `resumed`, `stopped` (and every other status at which it comes to rest), `left` (whoever worked on it stopped before a step), `archived` | `by`, `reason` |
 | `node` | `started`; `finished`, `paused`, `failed` | `next`, `branch`, `decision`; `gate`; `error`, `code` |
 | `gate` | `opened`, `closed` | `gate` |
 | `decision` | `approved`, `rejected`, `denied`, `auto_skipped` | `gate`, `by`, `reason` |

@@ -73,7 +73,8 @@ class Run:
     """The gates that wait for a decision."""
     error: Mapping[str, JsonValue] | None = None
     """`{"code": …, "message": …, "node": …}` of a failed run, or of one that waits for a person who
-    finds out whether a call happened (code `effect_unknown`)."""
+    finds out whether a call happened (code `effect_unknown`), or for a run that it began
+    (`child_waits`)."""
     attempts: int = 0
     stopped_by: str = ""
     """The person who stopped the run; empty where no name was given.  `updated_at` is the time of
@@ -107,6 +108,10 @@ class Run:
     """Activations in a row that died or failed."""
     retry_at: datetime | None = None
     """When a sweep tries a failed run again; None: not until a person resumes it."""
+    paused_at: datetime | None = None
+    """When somebody paused the run; None: it is not paused, or has ended.  A person resumes it."""
+    paused_by: str = ""
+    """The person who paused it; empty where no name was given."""
     archived_at: datetime | None = None
     """When what only going on needs was removed; None: it was not.  The evidence stays."""
     created_at: datetime | None = None
@@ -132,6 +137,8 @@ class Run:
 
     def _describe_status(self) -> str:
         if self.error is not None and self.status == "waiting":
+            if self.error.get("code") == "child_waits":
+                return f"waits for another run: {self.error.get('message', '')}"
             return f"waits for a person: {self.error.get('message', '')}"
         if self.error is not None:
             return f"failed at '{self.error.get('node', '')}': {self.error.get('message', '')}"

@@ -31,7 +31,7 @@ PACKAGES = ("cinatra_sdk", "oas_compiler", "graphs")
 
 PUBLIC = {
     "cinatra_sdk": """
-        AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch Decision EffectDiffers
+        AnswerInvalid CheckpointsUnusable ChildWaits ChoiceGone ContextMismatch Decision EffectDiffers
         EffectRefused EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged
         FlowError ForkRefused Gate GateChanged GateClosed GateNotFound GateUnreadable GovernedState
         HostContext HostParts HostRefused HttpPlatform InputInvalid KindRefused LimitExceeded
@@ -41,14 +41,16 @@ PUBLIC = {
         host_context
     """,
     "cinatra_sdk.api": """
-        ACTIONS API_VERSION Action ActionSubject AskedGateJson CallJson ChosenJson DecisionJson
-        DecisionPageJson ErrorJson EventJson EventListJson GateJson HTTP_ERRORS HttpError
-        MayPolicy MayRule ModelUsageJson NeedJson NeedPageJson OpenGateJson PageEndJson
-        Person PersonJson PersonRecord Proof RunJson RunPageJson RunSummaryJson SHAPES SettlementJson StretchJson WaitJson
-        WholeRunJson make_asked_gate make_call make_chosen make_decision make_decision_page make_error
-        make_event make_event_list make_gate make_need make_need_page make_open_gate
-        make_page_end make_run make_run_page make_run_summary make_settlement make_stretch make_usage
-        make_wait make_whole_run may schema_of status_of
+        ACTIONS API_VERSION Action ActionSubject AskedGateJson CallJson ChosenJson
+        DecisionJson DecisionPageJson ErrorJson EventJson EventListJson EvidenceLineJson
+        ExportEndJson GateJson HTTP_ERRORS HttpError MayPolicy MayRule ModelUsageJson
+        NeedJson NeedPageJson OpenGateJson PageEndJson Person PersonJson PersonRecord Proof
+        RecordLineJson RunJson RunPageJson RunSummaryJson SHAPES SettlementJson StretchJson
+        WaitJson WholeRunJson make_asked_gate make_call make_chosen make_decision
+        make_decision_page make_error make_event make_event_list make_gate make_need
+        make_need_page make_open_gate make_page_end make_run make_run_page make_run_summary
+        make_settlement make_stretch make_usage make_wait make_whole_run may schema_of
+        status_of
     """,
     "cinatra_sdk.attachments": """
         AnswerRule AsyncAttachmentPorts AttachedMessages AttachmentPorts AttachmentRef
@@ -77,11 +79,11 @@ PUBLIC = {
     """,
     "cinatra_sdk.effects": """
         Begun Differs Door Effect EffectFailure EffectNews EffectResult Entry Ledger
-        MemoryLedger Stored Unknown Usage Verdict aadmit admit aperform current_key key_at
+        MemoryLedger Stored TRANSIENT_ERRORS Unknown Usage Verdict aadmit admit aperform current_key key_at
         perform read_failure
     """,
     "cinatra_sdk.errors": """
-        AnswerInvalid CheckpointsUnusable ChoiceGone ContextMismatch EffectDiffers EffectRefused
+        AnswerInvalid CheckpointsUnusable ChildWaits ChoiceGone ContextMismatch EffectDiffers EffectRefused
         EffectSettled EffectUnknown EngineUnsupported FenceLost FlowChanged FlowError
         ForkRefused GateChanged GateClosed GateNotFound GateUnreadable HostRefused
         InputInvalid KindRefused LimitExceeded NodeFailed NotAdopted NotAllowed

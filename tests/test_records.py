@@ -261,6 +261,7 @@ ALONE = {
         "light_imports/records.py",
         "governance/records/verifier.py",  # printed as one file that needs the standard library alone
         "governance/records/signatures.py",
+        "governance/records/run_evidence.py",
     )
 }
 

@@ -2,6 +2,7 @@
 
 run_json.py      a run, its summary, and what belongs to it: events, decisions, calls, choices; pages of lists
 gate_json.py     a gate, and all else that needs a person
+export_json.py   the lines of an export: runs with what their approvals prove, and decision records
 http_errors.py   one status, one code and one form of body for every error
 json_schemas.py  the JSON Schemas of all of these, as `docs/schemas/api` has them
 permission.py    `may`: whether a person may see, start, answer, settle, stop or archive
@@ -21,6 +22,11 @@ from typing import TYPE_CHECKING, Final
 from cinatra_sdk.light_imports.public_names import import_on_use
 
 if TYPE_CHECKING:
+    from cinatra_sdk.api.export_json import (
+        EvidenceLineJson,
+        ExportEndJson,
+        RecordLineJson,
+    )
     from cinatra_sdk.api.gate_json import (
         GateJson,
         NeedJson,
@@ -100,6 +106,8 @@ _LATER: Final = {
     "ErrorJson": "api.http_errors",
     "EventJson": "api.run_json",
     "EventListJson": "api.run_json",
+    "EvidenceLineJson": "api.export_json",
+    "ExportEndJson": "api.export_json",
     "GateJson": "api.gate_json",
     "HTTP_ERRORS": "api.http_errors",
     "HttpError": "api.http_errors",
@@ -114,6 +122,7 @@ _LATER: Final = {
     "PersonJson": "api.run_json",
     "PersonRecord": "governed.person",
     "Proof": "governed.person",
+    "RecordLineJson": "api.export_json",
     "RunJson": "api.run_json",
     "RunPageJson": "api.run_json",
     "RunSummaryJson": "api.run_json",
@@ -161,6 +170,8 @@ __all__ = [
     "ErrorJson",
     "EventJson",
     "EventListJson",
+    "EvidenceLineJson",
+    "ExportEndJson",
     "GateJson",
     "HTTP_ERRORS",
     "HttpError",
@@ -175,6 +186,7 @@ __all__ = [
     "PersonJson",
     "PersonRecord",
     "Proof",
+    "RecordLineJson",
     "RunJson",
     "RunPageJson",
     "RunSummaryJson",

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from cinatra_sdk.api.export_json import EvidenceLineJson, ExportEndJson, RecordLineJson
 from cinatra_sdk.api.gate_json import GateJson, NeedJson, OpenGateJson
 from cinatra_sdk.api.http_errors import ErrorJson
 from cinatra_sdk.api.run_json import (
@@ -56,6 +57,9 @@ SHAPES: Final[dict[str, Any]] = {
         DecisionPageJson,
         EventListJson,
         ErrorJson,
+        EvidenceLineJson,
+        RecordLineJson,
+        ExportEndJson,
     )
 }
 """Every shape that stands by itself, by its name."""

@@ -21,8 +21,8 @@ from cinatra_sdk.governed.person import Person
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Verdict
 
-Action: TypeAlias = Literal["see", "start", "answer", "settle", "stop", "archive"]
-"""`start` is also going on with a run that failed."""
+Action: TypeAlias = Literal["see", "start", "answer", "settle", "pause", "stop", "archive"]
+"""`start` is also going on with a run that failed or was paused."""
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 
 

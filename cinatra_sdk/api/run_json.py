@@ -71,6 +71,15 @@ class StopJson(TypedDict):
 
 
 @with_config(DESCRIBED)
+class PauseJson(TypedDict):
+    """Who paused a run, and when."""
+
+    by: str
+    """The person; empty where no name was given."""
+    at: str | None
+
+
+@with_config(DESCRIBED)
 class RunJson(TypedDict):
     """Everything that the store knows about a run, except what happened in it."""
 
@@ -108,6 +117,8 @@ class RunJson(TypedDict):
     """`code`, `message` and `node` of a failed run, or of one that waits until a call is settled."""
     stopped: StopJson | None
     """Null for a run that was not stopped."""
+    paused: PauseJson | None
+    """Null for a run that is not paused; a paused one stays as it is until a person resumes it."""
     unreadable: list[str]
     """Parts of the stored run that cannot be read."""
     attempts: int
@@ -141,6 +152,7 @@ class RunSummaryJson(TypedDict):
     started_by: str
     waiting: list[str]
     """Ids of the gates that wait for a decision."""
+    paused: PauseJson | None
     needs: list[NamedNeedJson]
     unreadable: list[str]
     archived_at: str | None
@@ -341,6 +353,7 @@ def make_run(run: Run) -> RunJson:
         "waiting": [make_gate(gate) for gate in run.waiting],
         "error": None if run.error is None else dict(run.error),
         "stopped": make_stop(run),
+        "paused": make_pause(run),
         "unreadable": list(run.unreadable),
         "attempts": run.attempts,
         "failures": run.failures,
@@ -380,6 +393,7 @@ def make_run_summary(run: Run, unknown: Sequence[str] = ()) -> RunSummaryJson:
         "tenant": run.tenant,
         "started_by": run.started_by,
         "waiting": [gate.id for gate in run.waiting],
+        "paused": make_pause(run),
         "needs": [{"kind": kind, "name": name} for kind, name in list_needs(run, unknown)],
         "unreadable": list(run.unreadable),
         "archived_at": format_time(run.archived_at),
@@ -421,6 +435,13 @@ def make_stop(run: Run) -> StopJson | None:
         "at": format_time(run.updated_at),
         "reason": run.stop_reason,
     }
+
+
+def make_pause(run: Run) -> PauseJson | None:
+    """None for a run that is not paused."""
+    if run.paused_at is None:
+        return None
+    return {"by": recorded_name(run.paused_by), "at": format_time(run.paused_at)}
 
 
 # ------------------------------------------------------------------ what belongs to a run

@@ -20,7 +20,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from langgraph.config import get_config
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, GraphDrained
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
@@ -163,6 +163,8 @@ def telling_node(*, path: str, visit: int) -> Iterator[dict[str, Any]]:
     tell_node(tell, "started", path=path, visit=visit)
     try:
         yield data
+    except GraphDrained:
+        raise  # as after a crash: it begins again when the run goes on
     except GraphBubbleUp:
         tell_node(tell, "paused", path=path, visit=visit)
         raise

@@ -194,14 +194,21 @@ def _write_settings(settings: Mapping[str, str]) -> str:
     )
 
 
+NOTICED: Final = {
+    # A connection that the network cut off ends after a minute, and not when the kernel gives up.
+    "tcp_user_timeout": 60_000,
+    # And one that nothing is sent on, during a long call, is kept from being cut off, or found so as soon.
+    "keepalives": 1, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3,
+}  # fmt: skip
+"""How a cut connection is noticed; an address may say otherwise, parameter by parameter."""
+
 OPTIONS: Final[dict[str, Any]] = {
     "autocommit": True,
     "prepare_threshold": 0,
     "row_factory": dict_row,
     "options": f"{_write_settings(USUAL)} {_write_settings(OURS)}",
     "connect_timeout": 10,
-    # A connection that the network cut off ends after a minute, and not when the kernel gives up.
-    "tcp_user_timeout": 60_000,
+    **NOTICED,
     "application_name": "oasflow",
     "context": LENIENT,
 }
@@ -225,10 +232,14 @@ def read_options(dsn: str) -> dict[str, Any]:
 
     Raises: `psycopg.ProgrammingError` for what is no address.
     """
-    own = str(conninfo_to_dict(dsn).get("options") or "")
-    if not own:
-        return OPTIONS
-    return {**OPTIONS, "options": f"{OPTIONS['options']} {own} {_write_settings(OURS)}"}
+    given = conninfo_to_dict(dsn)
+    options = {
+        name: value for name, value in OPTIONS.items() if name not in NOTICED or name not in given
+    }
+    own = str(given.get("options") or "")
+    if own:
+        options["options"] = f"{OPTIONS['options']} {own} {_write_settings(OURS)}"
+    return options
 
 
 def greet(connection: Rows, dsn: str) -> None:

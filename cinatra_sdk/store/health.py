@@ -20,6 +20,7 @@ from cinatra_sdk.postgres.connection import Rows, connect, every, is_pooled, one
 from cinatra_sdk.postgres.database_errors import store_error
 from cinatra_sdk.postgres.home import read_home
 from cinatra_sdk.postgres.role_rights import Standing, lacking, look
+from cinatra_sdk.store.runs.layouts import OtherLayout, describe_layouts, list_other_layouts
 from cinatra_sdk.store.runs.needs import CallToSettle, DeadLetter, conditions_of, read_need
 from cinatra_sdk.store.work.due_runs import DueReason, DueScope, list_pages
 
@@ -70,6 +71,8 @@ class Examination:
     """Whether a pooler stands between."""
     was_taken_over: bool = False
     """Whether another server took over since the database was adopted."""
+    layouts: tuple[OtherLayout, ...] = ()
+    """Runs that have not ended and that another version left."""
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -111,7 +114,7 @@ class Examination:
                 + " for a person",
             ),
         ]
-        return tuple(text for there, text in found if there)
+        return (*(text for there, text in found if there), *describe_layouts(self.layouts))
 
     def _describe_clock(self) -> str:
         which = "ahead of" if self.clock_ahead > 0 else "behind"
@@ -160,6 +163,7 @@ def _examine(connection: Rows, tenant: str | None) -> Examination:
         is_copy=home is not None and home.is_copy,
         is_pooled=is_pooled(connection),
         was_taken_over=home is not None and home.was_taken_over,
+        layouts=runs.layouts,
     )
 
 
@@ -172,6 +176,7 @@ class _Runs(NamedTuple):
     calls: tuple[CallToSettle, ...] = ()
     calls_total: int = 0
     gates_total: int = 0
+    layouts: tuple[OtherLayout, ...] = ()
 
 
 def _look_at_runs(connection: Rows, standing: Standing, tenant: str | None) -> _Runs:
@@ -198,7 +203,8 @@ def _look_at_runs(connection: Rows, standing: Standing, tenant: str | None) -> _
     listed = every(connection, "list_needs", {**asked, "limit": MOST_LETTERS})
     needs = [need for row in listed for need in read_need(row)[0]]
     calls = tuple(need for need in needs if isinstance(need, CallToSettle))
-    return _Runs(dict(due), letters, total, calls, counted["calls"], counted["gates"])
+    layouts = list_other_layouts(connection, tenant=tenant)
+    return _Runs(dict(due), letters, total, calls, counted["calls"], counted["gates"], layouts)
 
 
 def _code_of(error: object) -> str:

@@ -407,6 +407,10 @@ class PersonStore(RunStore):
             "to reconcile a database is the work of the host", hint="use the host's own store"
         )
 
+    def drain(self, *, wait: float | None = None) -> bool:  # noqa: ARG002 - nobody may
+        """Raises: `NotAllowed`: the host ends its process, and no person."""
+        raise NotAllowed("draining is the work of the host", hint="use the host's own store")
+
     def foretell_upgrades(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:  # noqa: ARG002 - see `upgrade`
         """Raises: `NotAllowed`, as `upgrade`."""
         raise NotAllowed("an upgrade is the work of the host", hint="use the host's own store")
@@ -433,6 +437,11 @@ class PersonStore(RunStore):
             run_id, key, happened=happened, value=value, by=self._name(by), reason=reason,
             channel=channel or self._channel, tenant=tenant,
         )  # fmt: skip
+
+    def pause(self, run_id: str, *, by: str | Person = "", tenant: str | None = None) -> Run:
+        """As the store's; the person pauses it.  Raises: `NotAllowed`, too."""
+        self._look(run_id, tenant, "pause")
+        return self._cover(super().pause(run_id, by=self._name(by), tenant=tenant))
 
     def stop(
         self,
@@ -496,7 +505,16 @@ class PersonStore(RunStore):
     unknown = _after_seeing(RunStore.unknown)
     settlements = _after_seeing(RunStore.settlements)
     verify = _after_seeing(RunStore.verify)
+    export = _after_seeing(RunStore.export)
     events = _after_seeing(RunStore.events)  # asked once, when the person begins to follow
+
+    def _sees_run(self, run_id: str) -> bool:
+        """As `_cover`: a policy that fails here hides."""
+        try:
+            self._see(run_id)
+        except (NotConfigured, RunNotFound):
+            return False
+        return True
 
     def _get(self, run_id: str, tenant: str | None = None) -> Run:
         return self._cover(super()._get(run_id, tenant))

@@ -24,17 +24,18 @@ The `a…` twins run the same code in threads of the store: work on runs in some
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, Unpack
 
+from cinatra_sdk.contract import ENDED
 from cinatra_sdk.errors import FlowError, RunBusy, RunEnded
 from cinatra_sdk.gates.decisions import Decision
 from cinatra_sdk.governed.person import Person
 from cinatra_sdk.host_parts.host_parts import HostParts, Parts, join_parts
 from cinatra_sdk.langgraph_threads.host_context import HostContext
-from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.postgres.connection import run as execute
 from cinatra_sdk.runs import OnEvent, Run
 from cinatra_sdk.store.arguments import check_arguments, check_kinds, check_names, read_actor
@@ -52,6 +53,7 @@ from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.activation import activate
 from cinatra_sdk.store.runs.creation import NewRun, create_run
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
+from cinatra_sdk.store.runs.layouts import OtherLayout
 from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.retries import RetryPolicy
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, refuse_ended, run_of
@@ -63,6 +65,7 @@ from cinatra_sdk.store.work.sweep import SweepOptions, SweptRun, sweep_runs
 if TYPE_CHECKING:
     from cinatra_sdk.governance.records.record_maker import Signer
 
+log = logging.getLogger("oasflow.store")
 SweptRuns: TypeAlias = list[SweptRun]
 WAIT_SECONDS: Final = 30.0
 """How long an answer waits for another process that works on the same run."""
@@ -86,6 +89,7 @@ class RunStore(RunUpgrader):
         self._database = database
         self._flows = KnownFlows(database, join_parts(host, parts, "RunStore()"))
         self._claims = Claims(database, lease=lease)
+        self._brakes = self._claims.brakes
         self._retries = RetryPolicy() if retries is None else retries
         self._person: Person | None = None
         self._threads = Threads(workers)
@@ -228,13 +232,18 @@ class RunStore(RunUpgrader):
              `retry_at`, nor one that another process has; nothing of these is written, and one that has
              ended is given back as it is.
 
-        A waiting run without a new decision stays as it is.  A node that fails does not raise: the
-        run is `failed`, with its error, which the log also tells; `run.result()` raises it.
+        A waiting run without a new decision stays as it is, and so does a paused one.  A node that fails
+        does not raise: the run is `failed`, with its error, which the log also tells; `run.result()` raises
+        it.  A run that is paused meanwhile, or left because this process ends (`drain`), comes back as
+        `running`.
+
+        A run that called an agent waits for that agent's run, and this call with it as long as somebody works
+        there.  With `due` it returns at once, and whoever sweeps goes on with the run afterwards.
 
         Raises: `RunNotFound`, `RunEnded`, `FlowChanged` when `flow` is not the run's,
         `ContextMismatch` when `context` is another run's or tenant's, `NotConfigured` when the run
         asks for what this process was not given, `RunBusy` when another process holds the run for
-        longer than `wait` seconds.
+        longer than `wait` seconds, `ProcessEnding` after `drain`.
         """
         return self._work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait, due=due
@@ -264,8 +273,9 @@ class RunStore(RunUpgrader):
             return self._activate(run_id, flow, host, on_event=on_event, wait=wait)
         with suppress(RunBusy):
             return self._activate(
-                run_id, flow, host, on_event=on_event, wait=0.0, attempts=row["attempts"]
-            )
+                run_id, flow, host, on_event=on_event, wait=0.0, attempts=row["attempts"],
+                awaits_children=False,
+            )  # fmt: skip
         return self._get(run_id)
 
     def start(
@@ -284,6 +294,7 @@ class RunStore(RunUpgrader):
         Raises: as `create` and `work`.
         """
         refuse_other_names(about, NewRun, "RunStore.start()")
+        self._claims.refuse_drained()  # before anything is stored
         flow = self._flows.govern(flow)
         made = create_run(
             self._database, self._flows, flow, params=params, run_id=run_id, about=about,
@@ -350,15 +361,15 @@ class RunStore(RunUpgrader):
         wait: float = WAIT_SECONDS,
         by: str | Person = "",
     ) -> Run:
-        """As `work`, for a person: continue a run whose process died, or retry a failed run from the
-        node that failed; it may fail as often again.  An event says who resumed it: `by`.
+        """As `work`, for a person: continue a run whose process died or that was paused, or retry a failed
+        run from the node that failed; it may fail as often again.  An event says who resumed it: `by`.
 
         Raises: as `work`; `AnswerInvalid` for a name that a gate would refuse.
         """
         who = read_actor(by)
         with self._database.connection() as connection:
             load_row(connection, run_id, tenant)
-            execute(connection, "resume_run", {"run_id": run_id, "by": who})
+            execute(connection, "resume_run", {"run_id": run_id, "by": who, "is_due": False})
         return self._work(
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait
         )
@@ -385,25 +396,38 @@ class RunStore(RunUpgrader):
             with self._database.connection() as connection:
                 flow = self._flows.flow_of(connection, row)
             refuse_strangers(flow, host)
-            return self._activate(due.run_id, flow, host, wait=0.0, attempts=due.attempts)
+            return self._activate(
+                due.run_id, flow, host, wait=0.0, attempts=due.attempts, awaits_children=False
+            )
 
         return sweep_runs(self._database, work, told)
+
+    def drain(self, *, wait: float | None = None) -> bool:
+        """Work on nothing any more, because this process ends: every run that this store works on stops
+        before its next step and stays due, which counts as no failure.
+
+        wait: seconds until they have stopped, at most; None: as long as their calls take; 0: none, for a
+        handler of a signal.  Out: whether all have.  What is not done by then is left as a crash would
+        leave it.  From here on `start`, `work`, `answer` (whose decision is kept) and `resume` raise
+        `ProcessEnding`, and a sweep takes no further run; everything else goes on.
+        """
+        return self._brakes.drain(wait)
 
     def upgrade(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:
         """Bring the runs that another version left into the layout of this one; what became of each.
 
-        A waiting run gets new checkpoints now, and waits on.  Any other run gets them from whoever works on
-        it next, and is told of as `foretell_upgrades` does; so is a run that cannot go on, which the
-        version that started it still can.
+        A run that waits for a person gets new checkpoints now, and waits on.  Any other run, and one with a
+        decision to carry out, gets them from whoever works on it next, and is told of as
+        `foretell_upgrades` does; so is a run that cannot go on.
         """
         return tuple(self._upgrade(row) for row in self._list_old_runs(tenant))
 
-    def _upgrade(self, row: Row) -> Forecast:
-        found = self._foretell_upgrade(row)
-        if found.outcome == "cannot" or row["status"] != "waiting":
+    def _upgrade(self, run: OtherLayout) -> Forecast:
+        found = self._foretell_upgrade(run)
+        if found.outcome == "cannot" or run.status != "waiting" or run.can_go_on:
             return found
         try:
-            self.work(row["run_id"], tenant=row["tenant"], wait=0.0)
+            self.work(run.run_id, tenant=run.tenant, wait=0.0)
         except FlowError as problem:
             return Forecast(run_id=found.run_id, outcome="cannot", reason=str(problem))
         return found
@@ -417,11 +441,25 @@ class RunStore(RunUpgrader):
         on_event: OnEvent | None = None,
         wait: float,
         attempts: int | None = None,
+        awaits_children: bool = True,
     ) -> Run:
-        return activate(
+        ran = activate(
             self._claims, run_id, flow, host, retries=self._retries, on_event=on_event, wait=wait,
-            attempts=attempts,
+            attempts=attempts, awaits_children=awaits_children,
         )  # fmt: skip
+        if awaits_children and ran.parent and ran.status in ENDED:
+            self._go_on_above(ran.parent)
+        return ran
+
+    def _go_on_above(self, parent: str) -> None:
+        """Go on with a run that waited for the end of one that it began, where this process can."""
+        try:
+            with self._database.connection() as connection:
+                above = load_row(connection, parent)
+            if above["can_go_on"]:
+                self._work(parent, flow=None, tenant=None, context=None, on_event=None, wait=0.0)
+        except FlowError as problem:
+            log.info("run '%s' can go on, and not in this process: %s", parent, problem)
 
     # ------------------------------------------------------------------ async twins
 
@@ -433,6 +471,7 @@ class RunStore(RunUpgrader):
     astart = in_thread(start, long=True)
     aanswer = in_thread(answer, long=True)
     aresume = in_thread(resume, long=True)
+    adrain = in_thread(drain)
     aupgrade = in_thread(upgrade, long=True)
     asweep = in_thread(sweep, long=True)
 

@@ -155,8 +155,10 @@ def test_a_failure_that_is_tried_again_and_a_child_tell_so(store: RunStore) -> N
 
 def test_every_member_of_a_run_is_told(store: RunStore) -> None:
     """One that is added to `Run` is added here, or a page would not know it."""
-    other = {"input": "inputs", "stopper": "stopped", "stopped_by": "stopped"}
-    other["stop_reason"] = "stopped"
+    other = {
+        "input": "inputs", "stopped_by": "stopped", "stop_reason": "stopped", "stopper": "stopped",
+        "paused_by": "paused", "paused_at": "paused",
+    }  # fmt: skip
     told = {other.get(one.name, one.name) for one in fields(Run)}
     assert told - {*make_run(store.get("r1"))} == {"platform"}, "of the host, not of the run"
 

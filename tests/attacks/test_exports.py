@@ -165,7 +165,7 @@ def _of_form_1(kind: str) -> bytes:
     export = read_export(kind)
     content = anew([*export[:2], export[-1]])
     manifest = json.loads(content.splitlines()[-1])["manifest"]
-    old = {name: manifest[name] for name in verifier.OLD_MANIFEST}
+    old = {name: manifest[name] for name in verifier.OLD_MANIFESTS[None]}
     return b"".join(
         [*(line + b"\n" for line in content.splitlines()[:-1]), write([{"manifest": old}])]
     )

@@ -55,6 +55,7 @@ ACTS = {
     "approve": ("answer", ("approve", "r1/ok")),
     "reject": ("answer", ("reject", "r1/ok")),
     "resume": ("start", ("resume", "r1")),
+    "pause": ("pause", ("pause", "r1")),
     "stop": ("stop", ("stop", "r1")),
 }
 

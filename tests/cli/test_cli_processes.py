@@ -19,6 +19,7 @@ import pytest
 from oasflow_process import PATIENCE, Oasflow, finish
 
 from tests.flows import api, end, flow_of, gate, start
+from tests.warm import Process
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 OUTREACH = REPOSITORY.parent / "shared" / "corpus" / "cinatra" / "email-outreach-agent"
@@ -71,6 +72,8 @@ class _Platform(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Held)
         self.arrived = threading.Event()
         self.released = threading.Event()
+        self.number = 0
+        """Of calls."""
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
@@ -83,6 +86,7 @@ class _Held(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
+        self.server.number += 1
         self.server.arrived.set()
         self.server.released.wait(PATIENCE)
         body = b'{"done": "yes"}'
@@ -107,7 +111,73 @@ def platform() -> Iterator[_Platform]:
     server.server_close()
 
 
-def test_an_interrupt_during_a_node_leaves_the_run_resumable(
+def wait_for_words(process: Process, words: str) -> str:
+    """What the process wrote to stderr until then."""
+    assert process.stderr is not None
+    seen = ""
+    while words not in seen:
+        line = process.stderr.readline()
+        assert line, seen
+        seen += line
+    return seen
+
+
+STOPS = "once more ends it at once"
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_during_a_node_ends_its_call_and_stops_the_run_before_the_next(
+    started: Oasflow, oasflow: Oasflow, flow_file: Any, platform: _Platform, sent: int
+) -> None:
+    done = [{"title": "done", "type": "string"}]
+    path = flow_file(flow_of(start(), api("work", outputs=done), api("more", outputs=done), end()))
+    process = started.begin("run", path, "--base-url", platform.url, "--run-id", "r1")
+    assert platform.arrived.wait(PATIENCE)
+    process.send_signal(sent)
+    wait_for_words(process, STOPS)
+    platform.released.set()
+    out, err = finish(process)
+    assert (process.returncode, out) == (130, "")
+    assert "oasflow resume r1" in err
+    assert "Traceback" not in err
+    shown = oasflow("show", "r1", "--json").json
+    assert (shown["status"], shown["failures"], platform.number) == ("running", 0, 1)
+    resumed = oasflow("resume", "r1", "--json")
+    assert (resumed.code, resumed.json["status"], platform.number) == (0, "completed", 2)
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_sweeper_that_is_told_to_end_leaves_its_runs_due(
+    started: Oasflow, oasflow: Oasflow, flow_file: Any, platform: _Platform, sent: int, code: int
+) -> None:
+    done = [{"title": "done", "type": "string"}]
+    path = flow_file(flow_of(start(), api("work", outputs=done), api("more", outputs=done), end()))
+    platform.released.set()
+    assert oasflow("run", path, "--base-url", platform.url, "--run-id", "r0").code == 0
+    platform.released.clear()
+    platform.arrived.clear()
+    first = started.begin("run", path, "--base-url", platform.url, "--run-id", "r1")
+    assert platform.arrived.wait(PATIENCE)
+    first.send_signal(signal.SIGKILL)
+    finish(first)
+    platform.arrived.clear()
+    made = platform.number
+    sweeper = started.begin("resume", "--all", "--watch", "0.1", CINATRA_BASE_URL=platform.url)
+    assert platform.arrived.wait(PATIENCE)
+    sweeper.send_signal(sent)
+    wait_for_words(sweeper, STOPS)
+    platform.released.set()
+    _, err = finish(sweeper)
+    assert (sweeper.returncode, platform.number) == (code, made + 1)
+    assert "Traceback" not in err
+    assert oasflow("show", "r1", "--json").json["status"] == "running"
+    swept = oasflow("resume", "--all", "--json", CINATRA_BASE_URL=platform.url).json
+    assert [(one["id"], one["reason"], one["status"]) for one in swept["runs"]] == [
+        ("r1", "left", "completed")
+    ]
+
+
+def test_the_second_interrupt_during_a_node_ends_at_once_and_leaves_the_run_resumable(
     started: Oasflow, oasflow: Oasflow, flow_file: Any, platform: _Platform
 ) -> None:
     path = flow_file(
@@ -115,6 +185,8 @@ def test_an_interrupt_during_a_node_leaves_the_run_resumable(
     )
     process = started.begin("run", path, "--base-url", platform.url, "--run-id", "r1")
     assert platform.arrived.wait(PATIENCE)
+    process.send_signal(signal.SIGINT)
+    wait_for_words(process, STOPS)
     process.send_signal(signal.SIGINT)
     out, err = finish(process)
     assert (process.returncode, out) == (130, "")
@@ -136,6 +208,8 @@ def test_a_followed_run_prints_while_it_works_and_an_interrupt_ends_it_as_any_ru
     assert platform.arrived.wait(PATIENCE)
     assert process.stdout is not None
     assert "run created" in process.stdout.readline()  # the node has not ended
+    process.send_signal(signal.SIGINT)
+    wait_for_words(process, STOPS)
     process.send_signal(signal.SIGINT)
     _, err = finish(process)
     assert process.returncode == 130

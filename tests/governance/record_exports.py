@@ -15,7 +15,7 @@ from typing import Any
 from cinatra_sdk.governance.contracts.decision_record import DecisionRecord
 from cinatra_sdk.governance.contracts.record_format import hash_of
 from cinatra_sdk.governance.records.record_maker import Signer, seal_record
-from cinatra_sdk.store.evidence.decision_records import ExportTally
+from cinatra_sdk.store.evidence.run_export import ExportTally
 from tests.governance.test_generated_runs import read_record
 
 SECRET = b"a secret of an auditor and a host"
@@ -88,5 +88,5 @@ def make_export(
     transcripts: bool = True,
 ) -> list[str]:
     tally = ExportTally(tenant=tenant, run=run, transcripts=transcripts)
-    lines = [tally.add(row) for chain in chains for row in chain]
+    lines = [tally.add_record(row) for chain in chains for row in chain]
     return [*lines, tally.end(MADE_AT, signer)]

@@ -36,7 +36,7 @@ from tests.governance.record_exports import (
 from tests.governance.test_generated_runs import read_record
 
 FILE = Path(verifier.__file__)
-BESIDE = ("exact_json.py", "signatures.py")
+BESIDE = ("exact_json.py", "signatures.py", "run_evidence.py")
 """What it reads from its own folder."""
 
 

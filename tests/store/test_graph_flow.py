@@ -8,10 +8,12 @@ import os
 import signal
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import psycopg
 import pytest
 
 from cinatra_sdk import (
@@ -20,6 +22,7 @@ from cinatra_sdk import (
     HostParts,
     InputInvalid,
     NotConfigured,
+    Run,
     RunStore,
     StoreError,
     graph_flow,
@@ -35,6 +38,7 @@ from cinatra_sdk.store.flows.flow_protocol import (
 )
 from graphs.orchestrator_v1 import SAMPLES, flow, lend
 from oas_compiler import CompileError, compile_flow
+from tests.databases import Databases
 from tests.store.graph_worker import INPUT
 from tests.store.test_processes import close, said
 from tests.warm import Process, begin
@@ -236,3 +240,32 @@ def test_a_function_that_no_other_process_could_name_is_refused() -> None:
     inner.__module__ = "builtins"
     with pytest.raises(ValueError, match="has no file"):
         graph_flow(inner)
+
+
+# ------------------------------------------------------------------ repeated
+
+
+def test_a_graph_repeats_where_its_author_says_so_and_is_refused_by_name_elsewhere(
+    fresh_database: str, tmp_path: Path, databases: Databases
+) -> None:
+    record = tmp_path / "calls.jsonl"
+    host = HostParts(platform=SimulatedPlatform(SAMPLES, record=str(record)))
+    again = replace(flow, repeats=True).lent(host)
+    with RunStore.open(fresh_database, host=host) as store:
+        run = store.start(again, INPUT, run_id="r1")
+        run = store.answer("r1", run.waiting[0], run_decision(run))
+        shown = [(gate.id, gate.payload_sha256) for gate in run.waiting]
+        made = calls(record)
+        assert store.verify("r1", flow=again).differences == ()
+        with pytest.raises(InputInvalid, match=r"graph_flow\(…, repeats=True\)"):
+            store.verify("r1", flow=flow.lent(host))
+        with psycopg.connect(databases.as_owner(fresh_database), autocommit=True) as connection:
+            for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
+                connection.execute(f"delete from oasflow.{table} where thread_id = 'r1'")
+        run = store.work("r1", flow=again)
+        assert [(gate.id, gate.payload_sha256) for gate in run.waiting] == shown
+        assert calls(record) == made
+
+
+def run_decision(run: Run) -> Decision:
+    return Decision.of(run.waiting[0].example(), by="ann")

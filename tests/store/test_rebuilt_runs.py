@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import psycopg
 import pytest
 
-from cinatra_sdk import CheckpointsUnusable, Decision, FlowChanged, Run, RunStore
-from cinatra_sdk.flow.graph import runnable_flow
-from cinatra_sdk.flow.plan import frame
+from cinatra_sdk import (
+    CheckpointsUnusable,
+    Decision,
+    FlowChanged,
+    Run,
+    RunStore,
+    contract,
+    host_context,
+)
 from cinatra_sdk.outside.http_calls.protocol import PlatformCall
 from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
+from cinatra_sdk.store.runs.replay import load_evidence, replay_run
+from cinatra_sdk.store.runs.run_rows import load_row
+from cinatra_sdk.store.work.rebuilt_checkpoints import RebuiltCheckpoints
 from oas_compiler import compile_flow
 from tests.databases import Databases
 from tests.flow.containers import around, checked_item, mapped, nested, parallel
@@ -96,8 +106,7 @@ def owner(fresh_database: str, databases: Databases) -> Callable[..., None]:
 
 def raise_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a later version, whose graphs are laid out differently."""
-    for module in (runnable_flow, frame):
-        monkeypatch.setattr(module, "LAYOUT", module.LAYOUT + 1)
+    monkeypatch.setattr(contract, "LAYOUT", contract.LAYOUT + 1)
 
 
 def approve_first(store: RunStore, run: Run, flow: Any) -> Run:
@@ -228,7 +237,7 @@ def test_a_run_of_a_newer_version_is_refused_and_can_be_stopped(
 ) -> None:
     flow = compile_flow(PLAIN, platform=platform)
     with monkeypatch.context() as newer:
-        newer.setattr(runnable_flow, "LAYOUT", frame.LAYOUT + 1)
+        raise_layout(newer)
         store.start(compile_flow(PLAIN, platform=platform), {}, run_id="r1")
     store._flows.remember("r1", flow)
     with pytest.raises(FlowChanged, match="of a newer version"):
@@ -282,6 +291,20 @@ def test_a_failure_that_the_flow_caught_is_given_again(store: RunStore) -> None:
     assert store.verify("r1").differences == ()
     assert platform.calls == 1
     assert "raised" not in store.effects("r1").items[0].error
+
+
+def test_a_call_without_a_result_is_no_failure_that_the_flow_catches(store: RunStore) -> None:
+    flow = compile_flow(catching(fragile()), platform=Failing())
+    store.start(flow, {}, run_id="r1")
+    with store.database.connection() as connection:
+        row = load_row(connection, "r1")
+        known = load_evidence(connection, row)
+    empty = replace(known, effects={})
+    for evidence, reached in ((known, "completed"), (empty, "running")):
+        found = replay_run(
+            flow, row, evidence, host_context(run_id="r1"), saver=RebuiltCheckpoints()
+        )
+        assert (found.stop.status, found.missing is None) == (reached, evidence is known)
 
 
 class Failing(SimulatedPlatform):

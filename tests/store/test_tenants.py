@@ -49,6 +49,8 @@ def methods() -> dict[str, Callable[[RunStore, str, str], Any]]:
         "settle": lambda store, run, tenant: store.settle(
             run, "k", happened=False, by="ann", tenant=tenant
         ),
+        "pause": lambda store, run, tenant: store.pause(run, by="ann", tenant=tenant),
+        "export": lambda store, run, tenant: list(store.export(run, tenant=tenant)),
         "stop": lambda store, run, tenant: store.stop(run, by="ann", tenant=tenant),
         "archive": lambda store, run, tenant: store.archive(run, by="ann", tenant=tenant),
         "parent": lambda store, run, tenant: store.create(
@@ -84,8 +86,10 @@ def test_the_matrix_has_every_method_that_names_a_run(methods: Any) -> None:
         "needs",
         "flow_names",
         "sweep",
-        "upgrade",
+        "list_other_layouts",
         "foretell_upgrades",
+        "upgrade",
+        "drain",
         "lend_signer",
         "reconcile",
     }

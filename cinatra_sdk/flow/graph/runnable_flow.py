@@ -33,6 +33,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import JsonValue
 
+from cinatra_sdk import contract
 from cinatra_sdk.contract import RUN_ID_INPUTS
 from cinatra_sdk.data.ports import TypedPort
 from cinatra_sdk.errors import NotConfigured
@@ -40,7 +41,7 @@ from cinatra_sdk.events import RunEvent
 from cinatra_sdk.flow.nodes.start_and_end import Start
 from cinatra_sdk.flow.plan.caller_inputs import SetupInputs, accepted_inputs, require_hidden
 from cinatra_sdk.flow.plan.channel_names import INPUTS
-from cinatra_sdk.flow.plan.frame import LAYOUT, pin_of
+from cinatra_sdk.flow.plan.frame import pin_of
 from cinatra_sdk.flow.plan.plan import FlowPlan, Wiring, find_node
 from cinatra_sdk.flow.visit.state_graph import make_graph
 from cinatra_sdk.governed.approval_policy import parse_policy, require_entries
@@ -279,6 +280,10 @@ class PlannedFlow:
             self if self.governed and host is self.host else replace(self, host=host, governed=True)
         )
 
+    def under(self, governance: Any) -> Self:
+        """The same flow under rules that are made anew, by `governance`."""
+        return replace(self, host=self.host.with_parts(governance=governance))
+
     # What follows from that.
 
     @property
@@ -306,7 +311,7 @@ class PlannedFlow:
     @property
     def lowering(self) -> int:
         """Version of the graph's layout: a parked run resumes on the same one only."""
-        return LAYOUT
+        return contract.LAYOUT
 
     @property
     def is_repeatable(self) -> bool:

@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 from langgraph.types import Command
 from pydantic import JsonValue
 
+from cinatra_sdk import contract
 from cinatra_sdk.data.author_json import Json
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.ports import TypedPort
@@ -34,8 +35,6 @@ from cinatra_sdk.langgraph_threads.state_channels import SEALED, has_ended, seal
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.effect import Effect, EffectKind
 
-LAYOUT = 3
-"""Raise it whenever node names, channels or records of a compiled graph change."""
 SEEN = "seen"
 """Of a record: the checkpoint up to which a node that acted has looked for forks; also the name under
 which a node's own look goes with the state that its body is given."""
@@ -53,7 +52,7 @@ def pin_of(digest: str, around: tuple[str, ...]) -> str:
     The level, because a client that runs the outer graph in the namespace of a subflow finds the
     turn of the subflow's node there, and may have a node of that name outside.
     """
-    return f"{digest}/{LAYOUT}/{'/'.join(around)}"
+    return f"{digest}/{contract.LAYOUT}/{'/'.join(around)}"
 
 
 def with_seen(state: Mapping[str, Any], seen: str) -> Mapping[str, Any]:

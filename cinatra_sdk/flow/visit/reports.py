@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from langgraph.errors import GraphBubbleUp, GraphInterrupt
+from langgraph.errors import GraphBubbleUp, GraphDrained, GraphInterrupt
 
 from cinatra_sdk.errors import (
+    ChildWaits,
     EffectDiffers,
     EffectRefused,
     EffectUnknown,
@@ -71,6 +72,8 @@ class NodeTelling:
         if isinstance(error, GraphInterrupt):
             tell_node(self._tell, "paused", path=self._path, visit=self._visit)
             return
+        if isinstance(error, GraphDrained):
+            return  # as after a crash: it begins again when the run goes on
         # The text of anybody else's error may quote the values of the run.
         is_ours = isinstance(error, (FlowError, PlatformError))
         said = str(error)[:2000] if is_ours else type(error).__name__
@@ -96,13 +99,13 @@ class NodeTelling:
 #
 # NodeFailed, PlatformError, …     ->  a failure
 # a pause, a rejection, a stop     ->  none: it goes out of the node as out of any other
-# EffectUnknown, LimitExceeded, …  ->  none: the run must not go on by itself
+# EffectUnknown, ChildWaits, …     ->  none: the run must not go on by itself
 
 
 FAILURES: Final = (NodeFailed, PlatformError, InputInvalid, ValueRefused)
 """Whatever `is_failure` is true of is one of these."""
 _NO_FAILURES: Final = (
-    EffectDiffers, EffectRefused, EffectUnknown, ForkRefused, LimitExceeded, ShownDiffers,
+    ChildWaits, EffectDiffers, EffectRefused, EffectUnknown, ForkRefused, LimitExceeded, ShownDiffers,
     GraphBubbleUp,
 )  # fmt: skip
 

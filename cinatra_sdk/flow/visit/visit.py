@@ -6,6 +6,7 @@ the engine writes the text of an exception into the database before anybody can 
 
 from __future__ import annotations
 
+import signal
 from asyncio import CancelledError
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -46,6 +47,7 @@ from cinatra_sdk.langgraph_threads.lineage import arefuse_forks, refuse_forks
 from cinatra_sdk.langgraph_threads.state_channels import has_ended, seal
 from cinatra_sdk.langgraph_threads.tasks import was_sent
 from cinatra_sdk.light_imports.records import dataclass
+from cinatra_sdk.outside.effects.effect import list_classes
 from cinatra_sdk.outside.effects.permits import aadmit, admit
 from cinatra_sdk.outside.http_calls.protocol import PlatformError
 
@@ -324,11 +326,29 @@ def _redact_error(
         return error  # a pause, and an answer that does not fit: the engine's own business
     if isinstance(error, KeyboardInterrupt):
         return KeyboardInterrupt()
-    secrets = about.secrets(runtime)
+    if isinstance(error, SystemExit) and _is_raised_by_signal(error):
+        return SystemExit(error.code if isinstance(error.code, int) else None)
+    secrets, classes = about.secrets(runtime), tuple(list_classes(error))
     if isinstance(error, (FlowError, PlatformError)) and clean_error(error, secrets):
+        if isinstance(error, NodeFailed):
+            error.made_from = classes[1:]
         return error
     said = redact(f"{type(error).__name__}: {_format_error(error)}", secrets)
-    return about.frame.failed(said[:500])
+    failed = about.frame.failed(said[:500])
+    failed.made_from = classes
+    return failed
+
+
+def _is_raised_by_signal(error: SystemExit) -> bool:
+    """Whether a handler of a signal ends the process, and not the node's own code."""
+    handlers = (signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+    codes = {getattr(handler, "__code__", None) for handler in handlers} - {None}
+    at = error.__traceback__
+    while at is not None:
+        if at.tb_frame.f_code in codes:
+            return True
+        at = at.tb_next
+    return False
 
 
 def _format_error(error: BaseException) -> str:

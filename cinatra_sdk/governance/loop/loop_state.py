@@ -17,7 +17,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import get_runtime
 from typing_extensions import TypedDict
 
-from cinatra_sdk.errors import EffectUnknown, RunBusy, RunEnded
+from cinatra_sdk.errors import ChildWaits, EffectUnknown, RunBusy, RunEnded
 from cinatra_sdk.governance.contracts.context_pack import CompiledContext
 from cinatra_sdk.governance.contracts.invocation import InvokeAgent, RunBudget, RunContext
 from cinatra_sdk.governance.contracts.plans import DecisionSpec, Plan
@@ -52,7 +52,7 @@ WAITING: Final = "call"
 """Member of `pending`: the call that a person is asked about, as a record tells it."""
 REQUEST: Final = "request"
 """The one input: the invokeAgent envelope."""
-RUN_STOPS: Final = (GraphBubbleUp, EffectUnknown, RunBusy, RunEnded)
+RUN_STOPS: Final = (GraphBubbleUp, ChildWaits, EffectUnknown, RunBusy, RunEnded)
 """What is no result of a call and no answer of a planner: the run itself stops."""
 
 

@@ -1,12 +1,13 @@
-"""Verifies an export of decision records.  Needs nothing but Python's standard library.
+"""Verifies an export of runs and decision records.  Needs nothing but Python's standard library.
 
     python verifier.py records.jsonl                          what can be told without a key
     python verifier.py records.jsonl --hmac KID=FILE          and signatures by a shared secret
     python verifier.py records.jsonl --ed25519 KID=FILE       and by a private key, from the public one
     python verifier.py records.jsonl --tenant NAME --run RUN  and that it is of this tenant and run
 
-Each line of an export is a JSON object: `{"format", "run_id", "seq", "tenant", "run_status",
-"created_at", "record", "transcript"?}`; the last one is `{"manifest": {…}, "signature"?: {…}}`.
+Each line of an export is a JSON object: of a decision record `{"format", "run_id", "seq", "tenant",
+"run_status", "created_at", "record", "transcript"?}`, of a run's evidence `{"format", "run_id", "tenant",
+"n", "kind", "data"}`; the last one is `{"manifest": {…}, "signature"?: {…}}`.
 A hash is sha256 over canonical JSON (RFC 8785).  Signed are the hash of a record, and
 `oasflow-manifest:` with that of the manifest.  --hmac and --ed25519 stand once for each key.
 
@@ -28,7 +29,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-FORMAT = "oasflow-records/2"
+FORMAT = "oasflow-export/3"
+OLD_FORMAT = "oasflow-records/2"
+"""Of exports that had decision records alone; every rule on these is as it was."""
+FORMATS = (OLD_FORMAT, FORMAT)
 SIGNED_AS = "oasflow-manifest:"
 """Before the hash of a manifest that is signed: no signature of a record is one of a manifest."""
 LEFT_OUT = ("record_hash", "signature")
@@ -36,9 +40,11 @@ LEFT_OUT = ("record_hash", "signature")
 LINE = {"format", "run_id", "seq", "tenant", "run_status", "created_at", "record"}
 MANIFEST = {
     "format", "made_at", "tenant", "run", "transcripts", "records", "counts", "heads",
-    "without_end", "lines_sha256", "key",
+    "without_end", "lines_sha256", "key", "evidence",
 }  # fmt: skip
-OLD_MANIFEST = {"records", "heads", "lines_sha256"}
+EVIDENCE = "evidence"
+"""Of a manifest: the runs whose evidence stands in the export, each with the hash of its last line."""
+OLD_MANIFESTS = {OLD_FORMAT: MANIFEST - {EVIDENCE}, None: {"records", "heads", "lines_sha256"}}
 UNREADABLE = "unreadable"
 """Of a manifest, where rows of the export are no records: their numbers, by run."""
 ERASED = "erased"
@@ -51,9 +57,7 @@ OF_ERASED = {
 READ = ("record", "transcript")
 """Members of a line that are JSON objects, or the text of what cannot be read."""
 ENDS = ("DECIDED", "REJECTED", "ESCALATED", "CLOSED")
-ENDED = ("completed", "rejected", "stopped")
-"""How a run stands for good.  One that failed is ESCALATED too, and somebody may go on with it."""
-STANDS = ("running", "waiting", "failed", *ENDED)
+"""Of a run that failed the record is ESCALATED too, and somebody may go on with it."""
 MOMENT = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z")
 """How an export writes a moment."""
 
@@ -72,11 +76,13 @@ def load_beside(name: str) -> Any:
 
 
 ALONE = "judge_signature" in globals()
-"""Whether all three files stand in one text, as `oasflow records --verifier` prints them."""
+"""Whether all four files stand in one text, as `oasflow records --verifier` prints them."""
 exact_json: Any = sys.modules[__name__] if ALONE else load_beside("exact_json")
 signatures: Any = sys.modules[__name__] if ALONE else load_beside("signatures")
+run_evidence: Any = sys.modules[__name__] if ALONE else load_beside("run_evidence")
 hash_of, write_canonical = exact_json.hash_of, exact_json.write_canonical
 write_number = exact_json.write_number
+ENDED, STANDS = run_evidence.ENDED, run_evidence.STANDS
 OPTIONS = {"--hmac": signatures.HMAC, "--ed25519": signatures.ED25519}
 show = signatures.show
 
@@ -107,6 +113,8 @@ class Verified:
     manifest: dict[str, Any] = field(default_factory=dict)
     corrections: list[str] = field(default_factory=list)
     """Of each record that corrects another: whose word it is, and on what."""
+    evidence: Any = field(default_factory=lambda: run_evidence.EvidenceReader(show))
+    """`run_evidence.EvidenceReader`: the lines that tell of whole runs."""
 
     @property
     def without_end(self) -> list[str]:
@@ -140,10 +148,13 @@ def verify(
                 last = last or read
             elif not last:
                 digest.update(text.encode() + b"\n")
-                told = list(check_line(found, read, at))
+                told = list(check_line(found, read, text, at))
         except (exact_json.UnreadLine, RecursionError, UnicodeError) as error:
             told = [describe_error(error)]
+            found.evidence.note_record(text, at, "the line")
         found.problems += ((at, problem) for problem in told)
+    found.evidence.finish()
+    found.problems += found.evidence.problems
     wanted = {"tenant": tenant, "run": run}
     try:
         told = list(check_end(found, last, "sha256:" + digest.hexdigest(), wanted))
@@ -168,15 +179,26 @@ def describe_error(error: Exception) -> str:
     return "is nested too deeply" if isinstance(error, RecursionError) else "holds a lone surrogate"
 
 
-def check_line(found: Verified, line: dict[str, Any], at: int) -> Iterator[str]:
+def check_line(found: Verified, line: dict[str, Any], text: str, at: int) -> Iterator[str]:
+    """text: the line as it stands."""
+    for name in ("tenant", "run_id", "format"):
+        found.said.setdefault((name, json.dumps(line.get(name))), at)
+    if "kind" in line and "record" not in line:
+        yield from found.evidence.read(line, text, at)
+    else:
+        record = line.get("record")
+        name = show(record.get("record_id")) if isinstance(record, dict) else ""
+        found.evidence.note_record(text, at, f"record {name}")
+        yield from check_record(found, line)
+
+
+def check_record(found: Verified, line: dict[str, Any]) -> Iterator[str]:
     record, run, seq = line.get("record"), line.get("run_id"), line.get("seq")
     if isinstance(run, str) and not all(isinstance(line.get(name, {}), dict) for name in READ):
         found.unreadable.setdefault(run, []).append(seq)
     if not isinstance(record, dict) or not isinstance(run, str):
         yield "holds no record"
         return
-    for name in ("tenant", "run_id", "format"):
-        found.said.setdefault((name, json.dumps(line.get(name))), at)
     yield from (
         f"holds {show(name)} beside its record: no export has that"
         for name in line
@@ -187,7 +209,7 @@ def check_line(found: Verified, line: dict[str, Any], at: int) -> Iterator[str]:
     named = re.fullmatch(r"dr_(.+)_([0-9]+)", str(record.get("record_id")), re.DOTALL)
     if named and named[1] != run:
         yield f"record {name} is of another run than {show(run)}"
-    elif line.get("format") == FORMAT and (not named or named[2] != str(seq)):
+    elif line.get("format") in FORMATS and (not named or named[2] != str(seq)):
         yield f"record {name} is not named by its run and its number {show(seq)}"
     yield from check_place(found, line, record)
     if "corrects" in record and not is_erased(record):
@@ -246,9 +268,9 @@ def check_place(found: Verified, line: dict[str, Any], record: dict[str, Any]) -
     found.counts[run] = seq if type(seq) is int else before
     if "corrects" not in record:
         found.ended[run] = is_end(record.get("status"), line.get("run_status", "completed"))
-    if line.get("format") == FORMAT and not set(line) >= LINE:
+    if line.get("format") in FORMATS and not set(line) >= LINE:
         yield f"record {name} lacks {', '.join(sorted(LINE - set(line)))} beside it"
-    if line.get("format") == FORMAT:
+    if line.get("format") in FORMATS:
         yield from check_beside(line, name)
     if "transcript" in line:
         found.transcripts += 1
@@ -312,13 +334,14 @@ def check_end(
     found.manifest = manifest
     if set(last) - {"manifest", "signature"}:
         yield "something stands beside the manifest: nothing but its signature does"
-    is_new = "format" in manifest
-    if is_new and manifest["format"] != FORMAT:
-        yield f"the export is of the format {show(manifest['format'])}, and not of {FORMAT}"
-    odd = sorted((set(manifest) - {UNREADABLE, ERASED}) ^ (MANIFEST if is_new else OLD_MANIFEST))
+    made = manifest.get("format")
+    if "format" in manifest and made not in FORMATS:
+        yield f"the export is of the format {show(made)}, and not of {FORMAT}"
+    members = OLD_MANIFESTS.get(made if isinstance(made, str | None) else "", MANIFEST)
+    odd = sorted((set(manifest) - {UNREADABLE, ERASED}) ^ members)
     if odd:
         yield f"the manifest lacks, or has too much: {show(', '.join(odd))}"
-    if manifest.get("format") == FORMAT:
+    if made in FORMATS:
         yield from check_words(manifest)
     yield from check_manifest(found, manifest, digest)
     for name, value in wanted.items():
@@ -350,6 +373,8 @@ def check_manifest(found: Verified, manifest: dict[str, Any], digest: str) -> It
         has_all = manifest["transcripts"] is True
         if found.transcripts != (found.records if has_all else 0):
             yield f"{found.transcripts} of {found.records} records stand with a transcript"
+    yield from found.evidence.list_lacking(manifest)
+    found.problems += found.evidence.list_end_problems(manifest)
     for (name, value), at in found.said.items():
         told = manifest.get("run" if name == "run_id" else name)
         if told is not None and value != json.dumps(told):
@@ -369,7 +394,7 @@ def check_signature(found: Verified, last: dict[str, Any]) -> Iterator[str]:
         yield "the records are signed, and the manifest is not: the export may be cut"
     elif key is not None or found.keys:
         yield "the manifest is not signed"
-    elif not found.records:
+    elif not found.records and not found.evidence.ends:
         yield "the export has no record, and no signature says so"
 
 
@@ -394,12 +419,16 @@ def describe(found: Verified) -> list[str]:
     """Sentences for people, beside the problems."""
     manifest = found.manifest
     about = f"{count(found.records, 'record')} of {count(len(found.heads), 'run')}"
+    if found.evidence.ends:
+        runs = found.evidence.ends
+        lines = sum(number for _, number, _ in runs.values())
+        about = f"{count(lines, 'line')} on {count(len(runs), 'run')}, with {about}"
     if manifest.get("tenant") is not None:
         about += f" of tenant {show(manifest['tenant'])}"
     if "made_at" in manifest:
         about += f", written {show(manifest['made_at'])}"
     told = [f"run {show(run)} has no record of its end" for run in found.without_end]
-    told += found.corrections
+    told += [*found.evidence.told, *found.corrections]
     told += [
         f"of run {show(run)}, the content of record {', '.join(map(show, numbers))} was erased: its place, its "
         "hash and its signature are all that is left to check"

@@ -6,29 +6,42 @@
     children.describe()          {"@acme/drafts": "<sha256 of the flow>"}, from which another process goes on
 
     {"tool": "@acme/drafts", "input": {"goal": "meet"}}   ->   {"drafts": […]}      the child's outputs
+                                                          ->   409 child_waits      its run has not ended
 
 A child's run is the parent's: of its tenant, and with the authority of its owner.  Its id follows from the
-parent's and the key of the call, so a call that is made again finds the run that it began.  A child that waits for a person
-fails the parent's node with 409 `child_waits`: once the gate is answered, the parent is resumed, and
-finds the child's outputs.
+parent's and the key of the call, so a call that is made again finds the run that it began.
+
+The call does not wait for the child: it begins the run, and answers 409 `child_waits`.  The parent's run then
+waits as at a gate, and holds no thread and no connection; the end of the child wakes it, and the call is made
+again, and finds the child's outputs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import threading
 import uuid
+from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import ENDED
-from cinatra_sdk.errors import FlowError, InputInvalid, RunNotFound
+from cinatra_sdk.errors import (
+    ChildWaits,
+    FlowError,
+    InputInvalid,
+    RunBusy,
+    RunEnded,
+    RunExists,
+    RunNotFound,
+)
 from cinatra_sdk.host.passthrough.passthrough_route import NamedCall, NamedTool
 from cinatra_sdk.host_parts.host_parts import HostParts
 from cinatra_sdk.light_imports.records import dataclass
@@ -36,17 +49,21 @@ from cinatra_sdk.outside.routes import RouteError
 from cinatra_sdk.postgres.connection import one, run
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_flow
+from cinatra_sdk.store.runs.run_rows import load_row, run_of
 
 if TYPE_CHECKING:
     from cinatra_sdk.outside.http_calls.protocol import Platform
+    from cinatra_sdk.postgres.connection import Row
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store import RunStore
 
 
-MOST_DEEP: Final = 4
-"""Runs above a child's, up to the one that a person started: each of them holds a connection while it
-waits for the next.
-"""
+log = logging.getLogger("oasflow.children")
+
+MOST_DEEP: Final = 100
+"""Runs above a child's, up to the one that a person started: an agent that calls itself ends there."""
+WORKERS: Final = 8
+"""Children that one platform works on at once; fewer than the connections that a process has for runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +102,10 @@ class ChildAgents:
         return dict(self.digests)
 
     async def _call(self, name: str, call: NamedCall) -> JsonValue:
-        # A thread of its own: children of children would use up the threads that the loop has.
-        return await asyncio.wrap_future(_begin(lambda: self._run(name, call)))
+        return await asyncio.to_thread(self._run, name, call)
 
     def _run(self, name: str, call: NamedCall) -> JsonValue:
+        """The outputs of the child's run.  Raises: `RouteError`, 409 `child_waits` until it has ended."""
         parent = self._find_parent(call)
         # The key is the same for a call that is made again, and a caller over HTTP writes any: of
         # another run, it is another child.
@@ -96,7 +113,7 @@ class ChildAgents:
         run_id = f"child-{hashlib.sha256(about.encode()).hexdigest()[:24]}"
         problem: RouteError
         try:
-            return self._read(name, self._drive(name, call, parent, run_id))
+            return self._read(name, self._find_or_begin(name, call, parent, run_id), call, parent)
         except InputInvalid as error:
             problem = RouteError(400, "invalid_input", f"{name}: {error.message}")
         except FlowError as error:
@@ -123,26 +140,25 @@ class ChildAgents:
             )
         raise problem
 
-    def _drive(self, name: str, call: NamedCall, parent: Run, run_id: str) -> Run:
-        store, tenant = self._store, parent.tenant
+    def _find_or_begin(self, name: str, call: NamedCall, parent: Run, run_id: str) -> Row:
         try:
-            found = store.get(run_id, tenant=tenant)
+            return self._load_row(run_id, parent.tenant)
         except RunNotFound:
-            flow = self._load(name)
-            return store.start(
-                flow,
-                dict(call.input),
-                run_id,
-                tenant=tenant,
-                by=call.owner.person or parent.started_by,
-                parent=parent.id,
-            )
-        if found.status in ENDED or found.waiting:
-            return found
-        return store.resume(run_id, tenant=tenant, by=call.owner.person or parent.started_by)
+            with suppress(RunExists):  # the same call at the same moment
+                self._store.create(
+                    self._load(name), dict(call.input), run_id, tenant=parent.tenant,
+                    by=call.owner.person or parent.started_by, parent=parent.id,
+                )  # fmt: skip
+        return self._load_row(run_id, parent.tenant)
+
+    def _load_row(self, run_id: str, tenant: str | None = None) -> Row:
+        with self.database.connection() as connection:
+            return load_row(connection, run_id, tenant)
 
     def _load(self, name: str) -> DurableFlow:
-        digest = self.digests[name]
+        return self._load_digest(self.digests[name], name)
+
+    def _load_digest(self, digest: str, name: str) -> DurableFlow:
         with self.database.connection() as connection:
             row = one(connection, "load_flow", {"digest": digest})
         if row is None:
@@ -150,20 +166,56 @@ class ChildAgents:
         parts = self.host.with_parts(platform=self._platforms[0])
         return load_flow(bytes(row["source"]), digest=digest, host=parts)
 
-    def _read(self, name: str, ran: Run) -> JsonValue:
+    def _read(self, name: str, row: Row, call: NamedCall, parent: Run) -> JsonValue:
         """The outputs of a run that is through.  Raises: `RouteError`."""
+        ran = run_of(row)
         if ran.status == "completed":
             return dict(ran.outputs or {})
-        if ran.waiting:
-            gates = ", ".join(f"{ran.id}/{gate.id}" for gate in ran.waiting)
-            raise RouteError(
-                409, "child_waits",
-                f"{name} waits for a person at {gates}: answer it, then resume the run that called",
-            )  # fmt: skip
         if ran.status in ENDED:
             raise RouteError(409, f"child_{ran.status}", f"{name} was {ran.status} (run {ran.id})")
-        said = (ran.error or {}).get("message", f"its run {ran.id} is {ran.status}")
-        raise RouteError(500, "child_failed", f"{name} failed in its run {ran.id}: {said}")
+        if ran.status == "failed" and ran.retry_at is None:
+            self._tell_failure(name, ran)
+            by = call.owner.person or parent.started_by
+            with self.database.connection() as connection:
+                run(connection, "resume_run", {"run_id": ran.id, "by": by, "is_due": True})
+        self._go_on_with(ran.id)
+        gates = ", ".join(f"{ran.id}/{gate.id}" for gate in ran.waiting)
+        waits = (
+            f"waits for a person at {gates}" if gates else f"is {ran.status} in its run {ran.id}"
+        )
+        raise RouteError(409, ChildWaits.code, f"{name} {waits}")
+
+    def _tell_failure(self, name: str, ran: Run) -> None:
+        """Fail the call of a run that failed for good, once: a call after that tries the run again.
+
+        Raises: `RouteError`.
+        """
+        with self.database.connection() as connection:
+            if one(connection, "tell_failure", {"run_id": ran.id}) is None:
+                return
+        said = (ran.error or {}).get("message", "it was given up")
+        raise RouteError(409, "child_failed", f"{name} failed in its run {ran.id}: {said}")
+
+    # ------------------------------------------------------------------ the work on children
+
+    def _go_on_with(self, run_id: str) -> None:
+        self._workers.do(partial(self._work, run_id))
+
+    def _work(self, run_id: str) -> None:
+        """Work on a child where it can go on, and on the run above once it has ended, if that is a child."""
+        row = self._load_row(run_id)
+        if row["status"] in ENDED or (row["status"] == "waiting" and not row["can_go_on"]):
+            return
+        flow = self._load_digest(row["digest"], row["flow_name"])
+        ran = self._store.work(run_id, flow=flow, due=True)
+        if ran.status in ENDED or (ran.status == "failed" and ran.retry_at is None):
+            above = self._load_row(ran.parent)
+            if above["parent_run_id"] and above["digest"] in self.digests.values():
+                self._go_on_with(above["run_id"])
+
+    @cached_property
+    def _workers(self) -> _Workers:
+        return _Workers(WORKERS)
 
     @cached_property
     def _store(self) -> RunStore:
@@ -172,17 +224,38 @@ class ChildAgents:
         return RunStore(self.database, host=self.host)
 
 
-def _begin(work: Callable[[], Any]) -> Future[Any]:
-    """Do the work in a new thread."""
-    future: Future[Any] = Future()
-    # From now on it cannot be cancelled, only left alone: the work goes on to its end.
-    future.set_running_or_notify_cancel()
+class _Workers:
+    """A bounded number of threads that end when nothing is left; the process does not wait for them.
 
-    def do() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - whoever waits is told
-            future.set_exception(error)
+    A process that ends leaves its children as a crash would: due, for whoever sweeps.
+    """
 
-    threading.Thread(target=do, name="oasflow-child", daemon=True).start()
-    return future
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._due: deque[Callable[[], None]] = deque()
+        self._busy = 0
+
+    def do(self, work: Callable[[], None]) -> None:
+        with self._lock:
+            self._due.append(work)
+            if self._busy >= self._most:
+                return
+            self._busy += 1
+        threading.Thread(target=self._do_all, name="oasflow-child", daemon=True).start()
+
+    def _do_all(self) -> None:
+        while True:
+            with self._lock:
+                if not self._due:
+                    self._busy -= 1
+                    return
+                work = self._due.popleft()
+            try:
+                work()
+            except (RunBusy, RunEnded):
+                pass  # somebody else was quicker
+            except FlowError as problem:
+                log.warning("a child is left: %s", problem)
+            except Exception:
+                log.exception("a child is left")

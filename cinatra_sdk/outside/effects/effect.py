@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from pydantic import JsonValue
 
-from cinatra_sdk.errors import RunBusy, StoreUnreachable
+from cinatra_sdk.errors import ChildWaits, RunBusy, StoreUnreachable
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.recorded_errors import record_error
@@ -156,6 +156,7 @@ def key_at(key: str, index: int) -> str:
 # ----------------------------------------------------------------------------
 # What an error says about an effect: whether a later try may help, and whether it may have happened.
 #
+# the database cannot be reached           transient, not reached
 # PlatformUnreachable (no connection)      transient, not reached
 # PlatformUnreachable (timeout)            transient, may have happened
 # 429, 5xx                                 transient; a 5xx may have happened
@@ -218,24 +219,23 @@ def kind_of(error: BaseException) -> FailureKind:
     return "transient" if any(_is_transient(one) for one in walk_causes(error)) else "permanent"
 
 
+TRANSIENT_ERRORS: Final[tuple[type[BaseException], ...]] = (
+    PlatformUnreachable, StoreUnreachable, RunBusy, ChildWaits, TimeoutError, ConnectionError,
+    CancelledError,
+)  # fmt: skip
+"""With which a later try may help, and with the classes derived from them; beside answers of a platform whose
+status is 408, 425, 429 or 5xx.
+"""
+
+
 def _is_transient(error: BaseException) -> bool:
     if isinstance(error, PlatformResponseError):
         return error.status is not None and (error.status in _NOT_NOW or error.status >= 500)
-    return isinstance(
-        error,
-        (
-            PlatformUnreachable,
-            StoreUnreachable,
-            RunBusy,
-            TimeoutError,
-            ConnectionError,
-            CancelledError,
-        ),
-    )
+    return isinstance(error, TRANSIENT_ERRORS)
 
 
 def _may_have_reached(error: BaseException) -> bool:
-    if isinstance(error, (PlatformRefused, NotMade)):
+    if isinstance(error, (PlatformRefused, NotMade, ChildWaits)):
         return False
     if isinstance(error, PlatformResponseError) and error.status is not None:
         return not surely_refused(error.status)
@@ -250,6 +250,16 @@ def walk_causes(error: BaseException) -> Iterator[BaseException]:
         seen.append(one)
         yield one
         one = one.__cause__
+
+
+def list_classes(error: BaseException) -> list[type[BaseException]]:
+    """The classes of the error and of those that it was made from, also of one that a node made of them
+    without what they say (`NodeFailed.made_from`).
+    """
+    found: list[type[BaseException]] = []
+    for one in walk_causes(error):
+        found += type(one), *getattr(one, "made_from", ())
+    return found
 
 
 def _format_text(error: BaseException) -> str:

@@ -25,7 +25,7 @@ from langgraph.errors import GraphBubbleUp
 from pydantic import JsonValue
 
 from cinatra_sdk.data.json_values import check_value
-from cinatra_sdk.errors import EffectDiffers, EffectRefused, EffectUnknown, ShownDiffers
+from cinatra_sdk.errors import ChildWaits, EffectDiffers, EffectRefused, EffectUnknown, ShownDiffers
 from cinatra_sdk.governed.secret_values import cut_out, redact
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import (
@@ -72,6 +72,7 @@ def perform(effect: Effect, do: Callable[[], EffectResult], door: Door) -> Effec
 
     Raises:
         EffectUnknown: the effect is at most once and may have happened already.
+        ChildWaits: the call began a run that has not ended.
         EffectDiffers: the ledger knows the key from another request.
         EffectRefused: the policy or the budget refuses; or the effect is at most once, and there
             is no ledger: the host gave none, and the run was begun by another process.
@@ -242,13 +243,17 @@ class _Broken:
     failure: EffectFailure
     news: EffectNews | None
     """None for a pause, which is no failure."""
-    raised: EffectUnknown | None
+    raised: EffectUnknown | ChildWaits | None
     """Raised in place of the error, where the error itself does not say what is to be known."""
 
     @classmethod
     def of(cls, effect: Effect, error: BaseException) -> _Broken:
         if isinstance(error, GraphBubbleUp):
             return cls(failure=_PAUSED, news=None, raised=None)
+        if _is_child_waiting(error):
+            waits = _make_child_wait(effect, error)
+            failure = read_failure(waits, effect.secrets)
+            return cls(failure=failure, news=None, raised=waits)
         failure = read_failure(error, effect.secrets)
         refused = isinstance(error, (EffectRefused, ShownDiffers))
         if refused:
@@ -267,6 +272,22 @@ class _Broken:
             news=news,
             raised=_make_unknown(effect, failure.message) if hidden else None,
         )
+
+
+def _is_child_waiting(error: BaseException) -> bool:
+    """Whether the host says that the run which the call began has not ended."""
+    said = getattr(error, "status", None), getattr(error, "code", "")
+    return isinstance(error, Exception) and said == (409, ChildWaits.code)
+
+
+def _make_child_wait(effect: Effect, error: BaseException) -> ChildWaits:
+    told = redact(str(error), tuple(effect.secrets))[:_LONGEST_CAUSE]
+    return ChildWaits(
+        f"node '{effect.path}' waits for a run that it began: {told}",
+        node=effect.node,
+        path=effect.path,
+        hint="the run goes on by itself once that run has ended",
+    )
 
 
 def _read_cause(effect: Effect, entry: Unknown) -> str:

@@ -262,6 +262,17 @@ class GateNeeded(GraphBubbleUp):
         """`{"gate", "snapshot_hash", "capability", "arguments", "mode", "evidence"}`."""
 
 
+class EvidenceMissing(GraphBubbleUp):
+    """A run is carried out again from its evidence, which has no result of this effect.
+
+    No failure that a flow could catch, and no answer of a call: the replay ends here.
+    """
+
+    def __init__(self, effect: Effect) -> None:
+        super().__init__(f"the evidence has no result of '{effect.place or effect.path}'")
+        self.effect = effect
+
+
 _governor: ContextVar[Governor | None] = ContextVar("cinatra_governor", default=None)
 
 

@@ -19,7 +19,8 @@ create table rests (
     started_by  text,
     status      text not null,
     changed_at  timestamptz not null,            -- `updated_at` of the run
-    archived    boolean not null default false
+    archived    boolean not null default false,
+    layout      integer not null                 -- `lowering` of the run
 ) with (fillfactor = 70);
 
 -- The name of a process that is about to claim the run is not needed, only that it is: other sweeps leave the
@@ -36,16 +37,18 @@ begin
         delete from oasflow.running x where (x.since, x.run_id) = (new.created_at, new.run_id);
     end if;
     if tg_op = 'INSERT' then
-        insert into oasflow.rests (run_id, tenant, digest, started_by, status, changed_at, archived)
+        insert into oasflow.rests (run_id, tenant, digest, started_by, status, changed_at, archived,
+                                   layout)
         values (new.run_id, new.tenant, new.digest, new.started_by, new.status, new.updated_at,
-                new.archived_at is not null)
+                new.archived_at is not null, new.lowering)
         on conflict (run_id) do update set status = excluded.status, changed_at = excluded.changed_at,
                                            archived = excluded.archived;
         return null;
     end if;
-    if (new.updated_at, new.archived_at) is distinct from (old.updated_at, old.archived_at) then
+    if (new.updated_at, new.archived_at, new.lowering)
+       is distinct from (old.updated_at, old.archived_at, old.lowering) then
         update oasflow.rests t set status = new.status, changed_at = new.updated_at,
-                                   archived = new.archived_at is not null
+                                   archived = new.archived_at is not null, layout = new.lowering
         where t.run_id = new.run_id;
     end if;
     if new.status in ('rejected', 'stopped') then
@@ -59,16 +62,17 @@ revoke all on function oasflow_run_stands() from public;
 create trigger runs_stand_at_first after insert on runs for each row
     execute function oasflow_run_stands();
 create trigger runs_stand after update on runs for each row
-    when ((old.status, old.updated_at, old.archived_at)
-          is distinct from (new.status, new.updated_at, new.archived_at))
+    when ((old.status, old.updated_at, old.archived_at, old.lowering)
+          is distinct from (new.status, new.updated_at, new.archived_at, new.lowering))
     execute function oasflow_run_stands();
 alter table runs enable always trigger runs_stand_at_first;
 alter table runs enable always trigger runs_stand;
 
 insert into running (since, run_id, tenant)
 select created_at, run_id, tenant from runs where status = 'running' on conflict do nothing;
-insert into rests (run_id, tenant, digest, started_by, status, changed_at, archived)
-select run_id, tenant, digest, started_by, status, updated_at, archived_at is not null from runs
+insert into rests (run_id, tenant, digest, started_by, status, changed_at, archived, layout)
+select run_id, tenant, digest, started_by, status, updated_at, archived_at is not null, lowering
+from runs
 on conflict do nothing;
 update gates g set fence = 0
 from runs r where r.run_id = g.run_id and g.state = 'decided' and g.fence > 0

@@ -40,4 +40,7 @@ begin
     if coalesce(pg_catalog.current_setting('transaction_timeout', true), '0') <> '0' then
         perform pg_catalog.set_config('transaction_timeout', '0', false);
     end if;
+    if coalesce(pg_catalog.current_setting('idle_session_timeout', true), '0') <> '0' then
+        perform pg_catalog.set_config('idle_session_timeout', '0', false);
+    end if;
 end $$;

@@ -49,7 +49,7 @@ held as materialized (
 ),
 left_alone as materialized (
     (select x.run_id, x.tenant, r.attempts, x.since,
-            case when r.attempts > 0 then 'died' else 'created' end as reason, w.fence,
+            case when r.attempts = 0 then 'created' when w.worker = '' then 'left' else 'died' end as reason, w.fence,
             w.backend_pid
      from running x join runs r using (run_id) join work w using (run_id)
      where r.status = 'running' and (r.attempts > 0 or x.since < clock_timestamp() - %(grace)s * interval '1 second')
@@ -58,7 +58,9 @@ left_alone as materialized (
        and (w.lease_until is null or w.lease_until < clock_timestamp()
             or w.backend_pid is not null and not exists (
                 select from held where held.key = hashtextextended('oasflow:run:' || x.run_id, 0)))
-       and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and w.paused_at is null and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
+            and coalesce(w.heartbeat_at, x.since) < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by x.since, x.run_id limit %(limit)s)
     union all
     (select r.run_id, r.tenant, r.attempts, r.retry_at, 'failed', w.fence, w.backend_pid
@@ -69,7 +71,9 @@ left_alone as materialized (
        and (w.lease_until is null or w.lease_until < clock_timestamp()
             or w.backend_pid is not null and not exists (
                 select from held where held.key = hashtextextended('oasflow:run:' || r.run_id, 0)))
-       and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and w.paused_at is null and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
+            and r.retry_at < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by r.retry_at, r.run_id limit %(limit)s)
     union all
     (select g.run_id, r.tenant, r.attempts, g.settled_at, 'decided', w.fence, w.backend_pid
@@ -83,8 +87,24 @@ left_alone as materialized (
        and (w.lease_until is null or w.lease_until < clock_timestamp()
             or w.backend_pid is not null and not exists (
                 select from held where held.key = hashtextextended('oasflow:run:' || g.run_id, 0)))
-       and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and w.paused_at is null and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
+            and g.settled_at < clock_timestamp() - %(older_wait)s * interval '1 second')
      order by g.settled_at, g.run_id limit %(limit)s)
+    union all
+    (select w.run_id, r.tenant, r.attempts, w.woken_at, 'woken', w.fence, w.backend_pid
+     from work w join runs r using (run_id)
+     where w.woken_at is not null and r.status = 'waiting'
+       and (w.woken_at, w.run_id) > (coalesce(%(after_since)s::timestamptz, '-infinity'), %(after_run)s::text)
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s) and w.run_id <> all (%(but)s::text[])
+       and (w.lease_until is null or w.lease_until < clock_timestamp()
+            or w.backend_pid is not null and not exists (
+                select from held where held.key = hashtextextended('oasflow:run:' || w.run_id, 0)))
+       and not exists (select from gates g where g.run_id = w.run_id and g.state = 'decided' and g.fence > 0)
+       and w.paused_at is null and (%(offered)s or w.offered_until is null or w.offered_until < clock_timestamp())
+       and (r.lowering in (%(layout)s, %(graph_layout)s) or r.lowering < %(layout)s
+            and w.woken_at < clock_timestamp() - %(older_wait)s * interval '1 second')
+     order by w.woken_at, w.run_id limit %(limit)s)
 ),
 due as materialized (
     select * from left_alone order by since, run_id limit %(limit)s
@@ -126,7 +146,8 @@ returning run_id,
 -- name: load_run
 -- Of one tenant where one is named: to others the run is not there.  Step 0 is the setup.  `showed_other`:
 -- the gate has shown something else at the same visit.
-select r.*, clock_timestamp() as now, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
+select r.*, w.paused_at, w.paused_by, clock_timestamp() as now, f.name as flow_name,
+       coalesce(r.file, f.file) as flow_file,
        case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
            select coalesce(json_agg(json_build_object(
                       'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
@@ -139,10 +160,10 @@ select r.*, clock_timestamp() as now, f.name as flow_name, coalesce(r.file, f.fi
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled,
-       r.status = 'waiting' and exists (
-           select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
+       r.status = 'waiting' and w.paused_at is null and (w.woken_at is not null or exists (
+           select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0))
            as can_go_on
-from runs r join flows f using (digest)
+from runs r join flows f using (digest) join work w using (run_id)
 where r.run_id = %(run_id)s and (%(tenant)s::text is null or r.tenant = %(tenant)s);
 
 -- name: begin_snapshot
@@ -162,9 +183,10 @@ with held as materialized (
 select r.status, clock_timestamp() as now from runs r join held using (run_id) for no key update of r;
 
 -- name: load_standing
--- How a run stands (`015_children.sql`), and its fence.
-select now.status, now.rejected_at_gate, (select fence from work w where w.run_id = r.run_id) as fence
-from runs r cross join lateral oasflow_standing(r.run_id) as now where r.run_id = %(run_id)s;
+-- How a run stands (`015_children.sql`), its fence, and whether it is paused.
+select now.status, now.rejected_at_gate, w.fence, w.paused_at is not null as paused
+from runs r left join work w using (run_id) cross join lateral oasflow_standing(r.run_id) as now
+where r.run_id = %(run_id)s;
 
 -- name: list_runs
 -- The latest change first.  A run that is worked on stands in `rests` as it stood before.
@@ -194,7 +216,7 @@ with listed as materialized (
                and (r.updated_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
      order by r.updated_at desc, r.run_id limit %(limit)s)
 )
-select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
+select r.*, w.paused_at, w.paused_by, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
        case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
            select coalesce(json_agg(json_build_object(
                       'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
@@ -203,7 +225,7 @@ select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled
-from listed l join runs r using (run_id) join flows f using (digest)
+from listed l join runs r using (run_id) join flows f using (digest) join work w using (run_id)
 order by l.changed_at desc, l.run_id;
 
 -- name: list_gates
@@ -364,7 +386,8 @@ released as (
     set events = w.events + (select count(*) from numbered), worker = '', backend_pid = null,
         lease_until = null
     from run where w.run_id = run.run_id and w.fence = %(fence)s
-    returning w.events - (select count(*) from numbered) as events_before
+    returning w.events - (select count(*) from numbered) as events_before, w.paused_at, w.paused_by,
+              w.woken_at
 ),
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
@@ -437,7 +460,7 @@ ended as (
     where r.run_id = run.run_id and run.goes_on
     returning r.*
 )
-select e.*, (select count(*) from numbered) as events,
+select e.*, released.paused_at, released.paused_by, (select count(*) from numbered) as events,
        (select coalesce(json_agg(json_build_object(
                    'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
                    'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
@@ -445,8 +468,8 @@ select e.*, (select count(*) from numbered) as events,
        (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
         from decisions d
         where d.run_id = %(run_id)s and d.step = 0 and d.kind = 'approved') as filled,
-       e.status = 'waiting' and exists (
-           select from parked g where g.state = 'decided' and g.fence > 0) as can_go_on,
+       e.status = 'waiting' and released.paused_at is null and (released.woken_at is not null or exists (
+           select from parked g where g.state = 'decided' and g.fence > 0)) as can_go_on,
        pg_notify('oasflow_events', %(run_id)s),
        case when e.retry_at is not null then pg_notify('oasflow_due', '') end, pg_advisory_unlock_all()
 from released left join ended e on true;
@@ -476,7 +499,8 @@ told as (
 select run_id, pg_notify('oasflow_events', run_id) from failed;
 
 -- name: resume_run
--- A person goes on with the run, which may fail as often again; nothing of a run that has ended.
+-- A person goes on with the run, paused or not, which may fail as often again; nothing of a run that has
+-- ended.  `is_due`: a failed run is due from now on, for whoever sweeps, and a pause stays.
 with held as materialized (
     select run_id from work where run_id = %(run_id)s for update
 ),
@@ -485,11 +509,16 @@ goes_on as materialized (
     where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
 ),
 forgotten as (
-    update runs r set failures = 0, retry_at = null
-    from goes_on g where r.run_id = g.run_id and (r.failures <> 0 or r.retry_at is not null)
+    update runs r set failures = 0,
+        retry_at = case when %(is_due)s and r.status = 'failed' then clock_timestamp() end
+    from goes_on g
+    where r.run_id = g.run_id and (r.failures <> 0 or r.retry_at is not null or %(is_due)s)
 ),
 counted as (
-    update work w set events = w.events + 1 from goes_on g where w.run_id = g.run_id
+    update work w
+    set events = w.events + 1, paused_at = case when %(is_due)s then w.paused_at end,
+        paused_by = case when %(is_due)s then w.paused_by else '' end
+    from goes_on g where w.run_id = g.run_id
     returning w.events
 ),
 told as (
@@ -498,6 +527,43 @@ told as (
     from counted c
 )
 select run_id, pg_notify('oasflow_events', run_id) from goes_on;
+
+-- name: pause_run
+-- Nobody goes on with the run until a person does; the first pause counts.  No row: it is paused or has
+-- ended.
+with held as materialized (
+    select run_id from work where run_id = %(run_id)s for update
+),
+goes_on as materialized (
+    select r.run_id from held join runs r using (run_id)
+    where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
+      and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+    for no key update of r
+),
+paused as (
+    update work w set paused_at = clock_timestamp(), paused_by = %(by)s, events = w.events + 1
+    from goes_on g where w.run_id = g.run_id and w.paused_at is null
+    returning w.run_id, w.events
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, data)
+    select p.run_id, p.events, 'run', 'paused', json_build_object('by', %(by)s::text) from paused p
+)
+select run_id, pg_notify('oasflow_events', run_id) from paused;
+
+-- name: leave_run
+-- The run is nobody's again, and can be gone on with where it stands: whoever worked on it stopped before
+-- the next step, which is no failure.
+with ours as (
+    update work set worker = '', backend_pid = null, lease_until = null, events = events + 1
+    where run_id = %(run_id)s and fence = %(fence)s
+    returning run_id, events
+),
+told as (
+    insert into run_events (run_id, seq, kind, name, data)
+    select run_id, events, 'run', 'left', json_build_object('reason', %(reason)s::text) from ours
+)
+select pg_notify('oasflow_events', run_id), pg_advisory_unlock_all() from ours;
 
 -- name: stop_run
 -- The first stop counts.
@@ -596,7 +662,7 @@ with news as materialized (
 ours as (
     update work set events = events + (select count(*) from news)
     where run_id = %(run_id)s and fence = %(fence)s
-    returning run_id, events - (select count(*) from news) as events_before
+    returning run_id, events - (select count(*) from news) as events_before, paused_at
 ),
 told as (
     insert into run_events (run_id, seq, kind, name, path, visit, data)
@@ -642,20 +708,21 @@ parked as (
         state = case when g.state = 'decided' then g.state else excluded.state end,
         settled_at = case when g.state = 'decided' then g.settled_at else excluded.settled_at end
 )
-select events_before, (select count(*) from news) as events, case when exists (select from news)
+select events_before, paused_at is not null as paused, (select count(*) from news) as events,
+       case when exists (select from news)
        then pg_notify('oasflow_events', %(run_id)s) end
 from ours;
 
 -- name: begin_effect
--- Begins an effect where the run goes on and is still ours; with it comes how the run stands and what
+-- Begins an effect where the run goes on, is still ours and not paused; with it comes how the run stands and what
 -- was known of the key before.  `made`: what the row is now, where this statement wrote it.  An effect
 -- that is at most once and was cut off is not begun again but unknown.  Nobody waits for the disk where
 -- the call may be made again under its key: a database that loses the row makes it again.
 with ours as materialized (
-    select run_id, fence from work where run_id = %(run_id)s for share
+    select run_id, fence, paused_at is not null as paused from work where run_id = %(run_id)s for share
 ),
 standing as materialized (
-    select r.run_id, r.tenant, now.status, ours.fence, now.rejected_at_gate
+    select r.run_id, r.tenant, now.status, ours.fence, ours.paused, now.rejected_at_gate
     from ours join runs r using (run_id) cross join lateral oasflow_standing(ours.run_id) as now
 ),
 begun as (
@@ -665,7 +732,7 @@ begun as (
            %(request_sha256)s, %(shown_sha256)s, 'begun', 1, fence, %(governed)s::json
     from standing
     where fence = %(fence)s and status not in ('completed', 'rejected', 'stopped')
-      and rejected_at_gate is null
+      and rejected_at_gate is null and not paused
     on conflict (run_id, key) do update set
         status = case when e.status = 'begun' and %(once)s then 'unknown' else 'begun' end,
         attempts = case when e.status = 'begun' and %(once)s then e.attempts
@@ -679,7 +746,7 @@ begun as (
           and e.request_sha256 = excluded.request_sha256
     returning e.status, e.attempts
 )
-select s.status, s.rejected_at_gate, s.fence, b.status as made, b.attempts, k.status as known,
+select s.status, s.rejected_at_gate, s.fence, s.paused, b.status as made, b.attempts, k.status as known,
        k.request_sha256, k.fence as known_fence, k.result, k.usage, k.error as known_error,
        case when %(lasts)s then '' else set_config('synchronous_commit', 'off', true) end
 from standing s left join begun b on true
@@ -935,10 +1002,11 @@ limit %(limit)s;
 -- (another session has the lock, or a pooler stands between, behind which no lock is anybody's) has it by its
 -- lease alone.  No fence: the run was not taken; where nothing of it is wanted either (it has ended, or was
 -- worked on since), nothing is written.  No row: there is no such run.
--- A run that is taken counts as worked on (`begun_attempts`), unless it has ended or (where the number
--- of its attempts is given) was worked on since.  A run that is still running and has a worker's name was left
--- by a worker that died, which counts as a failure: the first one again where that worker had got further,
--- for a long run may be cut off as often as its host is restarted.
+-- A run that is taken counts as worked on (`begun_attempts`), unless it has ended, is paused or (where the
+-- number of its attempts is given) was worked on since.  A run that is still running and has a worker's name
+-- was left by a worker that died, which counts as a failure: the first one again where that worker had got
+-- further, for a long run may be cut off as often as its host is restarted; none where the database was
+-- restarted since, which ends every worker's connection.
 -- Its first checkpoint is stored with the news that it has started, perhaps after its first calls.
 -- With it comes what the work begins with: the gate of a rejection, and the answers that wait to be
 -- carried out.  They may be a moment old, as the status; the newest checkpoint is read under the lock.
@@ -962,12 +1030,12 @@ claimed as (
         backend_pid = case when free.locked then pg_backend_pid() end,
         lease_until = clock_timestamp() + %(lease)s * interval '1 second',
         heartbeat_at = clock_timestamp(), claimed_at = clock_timestamp(), events_at_claim = w.events,
-        offered_until = null
+        offered_until = null, woken_at = null
     from free, wanted
     where w.run_id = wanted.run_id
       and (w.lease_until is null or w.lease_until < clock_timestamp()
            or free.locked and w.backend_pid is not null)
-    returning w.fence
+    returning w.fence, w.paused_at
 ),
 was as (
     select r.run_id, dead.died,
@@ -978,9 +1046,11 @@ was as (
                or exists (select from effects e where e.run_id = r.run_id and e.status = 'done'
                           and e.ended_at > w.claimed_at)) as had_advanced
     from claimed, runs r join work w using (run_id)
-    cross join lateral (select r.status = 'running' and r.attempts > 0 and w.worker <> '' as died) as dead
+    cross join lateral (
+        select r.status = 'running' and r.attempts > 0 and w.worker <> ''
+               and coalesce(w.claimed_at >= pg_postmaster_start_time(), true) as died) as dead
     where r.run_id = %(run_id)s and r.status not in ('completed', 'rejected', 'stopped')
-      and r.archived_at is null
+      and r.archived_at is null and claimed.paused_at is null
       and (%(attempts)s::int is null or r.attempts = %(attempts)s)
     for no key update of r
 ),
@@ -1013,8 +1083,9 @@ where r.run_id = %(run_id)s;
 -- name: list_due_runs
 -- Runs that nobody works on and that can go on, the oldest first, after a place in this order:
 -- never begun, left by a worker that died or gave no sign of life, with a decision that was not
--- carried out, or failed and due to be tried again.  A run that is begun by whoever created it gets
--- `grace` seconds for that.  `offered`: those too that are offered to a sweep; `but`: without these.
+-- carried out, or failed and due to be tried again; none that is paused.  A run that is begun by whoever
+-- created it gets `grace` seconds for that, and one of an older layout is left to workers of that version for `older_wait`;
+-- one of a newer is theirs.  `offered`: those too that are offered to a sweep; `but`: without these.
 with
 -- include: due_runs
 select run_id, tenant, attempts, since, reason from due order by since, run_id;
@@ -1053,6 +1124,40 @@ select extract(epoch from least(
      from running x join runs r using (run_id) where r.attempts = 0
        and x.since > clock_timestamp() - %(grace)s * interval '1 second'
      order by x.since limit 1)) - clock_timestamp())::float8 as seconds;
+
+-- name: load_children_standing
+-- How it goes on below a run: whether anybody works on a run there (`is_worked_on`), or could (`is_due`);
+-- and whether the run itself can go on, or is paused.
+with recursive below as (
+    select r.run_id, r.status, r.retry_at from runs r
+    where r.parent_run_id = %(run_id)s and r.status not in ('completed', 'rejected', 'stopped')
+    union
+    select r.run_id, r.status, r.retry_at from below b join runs r on r.parent_run_id = b.run_id
+    where r.status not in ('completed', 'rejected', 'stopped')
+),
+children as (
+    select coalesce(bool_or(w.lease_until > clock_timestamp()), false) as is_worked_on,
+           coalesce(bool_or(w.paused_at is null and (
+               b.status = 'running' or b.retry_at <= clock_timestamp()
+               or b.status = 'waiting' and (w.woken_at is not null or exists (
+                   select from gates g
+                   where g.run_id = b.run_id and g.state = 'decided' and g.fence > 0)))), false) as is_due
+    from below b join work w using (run_id)
+)
+select c.is_worked_on, c.is_due, w.paused_at is not null as is_paused,
+       r.status = 'waiting' and w.paused_at is null and w.woken_at is not null as can_go_on
+from children c, runs r join work w using (run_id) where r.run_id = %(run_id)s;
+
+-- name: has_children
+select exists (select from runs r where r.parent_run_id = %(run_id)s) as has_children;
+
+-- name: tell_failure
+-- A run that began this one is told of a failure once: this row is only there the first time.
+update work w set told_attempts = r.attempts
+from runs r
+where w.run_id = %(run_id)s and r.run_id = w.run_id and r.status = 'failed' and r.retry_at is null
+  and w.told_attempts < r.attempts
+returning w.run_id;
 
 -- name: list_dead_letters
 -- Runs that failed and are not tried again until a person resumes them, the oldest first.
@@ -1222,15 +1327,16 @@ select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false)
 where pg_backend_pid() = %(pid)s::int;
 
 -- name: beat
--- Renews the leases of runs whose fence is still that of this process.  A row that somebody has locked
--- is left for the next beat: the other runs do not wait for it.
+-- Renews the leases of runs whose fence is still that of this process, and tells which are paused.  A row
+-- that somebody has locked is left for the next beat: the other runs do not wait for it.
 update work w set lease_until = clock_timestamp() + %(lease)s * interval '1 second',
                   heartbeat_at = clock_timestamp()
 from (select run_id from work
       join unnest(%(run_ids)s::text[], %(fences)s::bigint[]) as held (run_id, fence)
           using (run_id, fence)
       where worker <> '' for no key update of work skip locked) as ours
-where w.run_id = ours.run_id;
+where w.run_id = ours.run_id
+returning w.run_id, w.paused_at is not null as paused;
 
 -- name: end_holder
 -- Ends the connection of a run's previous worker, where it still holds the run's lock.
@@ -1257,11 +1363,13 @@ select pg_advisory_unlock(hashtextextended('oasflow:setup', 0));
 
 -- name: greet
 -- Whether a pooler stands between: the process that carries this out is not the one that said hello.
--- Where none does, no setting of a role's own ends transactions (PostgreSQL 17 and later), or has commits
--- told before they are on the disk.
+-- Where none does, no setting of a role's own ends transactions (PostgreSQL 17 and later) or connections
+-- during a long call (14 and later), or has commits told before they are on the disk.
 select not direct.so as is_pooled,
        case when direct.so and coalesce(current_setting('transaction_timeout', true), '0') <> '0'
             then set_config('transaction_timeout', '0', false) end as time,
+       case when direct.so and coalesce(current_setting('idle_session_timeout', true), '0') <> '0'
+            then set_config('idle_session_timeout', '0', false) end as idle,
        case when direct.so and current_setting('synchronous_commit') in ('off', 'local')
             then set_config('synchronous_commit', 'on', false) end as commits
 from (select pg_backend_pid() = %(pid)s::int as so) as direct;
@@ -1280,8 +1388,8 @@ with compared as materialized (
 )
 select name from compared where found is distinct from wanted
 union all select 'synchronous_commit' where current_setting('synchronous_commit') in ('off', 'local')
-union all select 'transaction_timeout'
-          where coalesce(current_setting('transaction_timeout', true), '0') <> '0';
+union all select name from unnest(array['transaction_timeout', 'idle_session_timeout']) as name
+          where coalesce(current_setting(name, true), '0') <> '0';
 
 -- name: load_home
 -- Where the database lives, and where it is.
@@ -1994,6 +2102,23 @@ limit %(limit)s;
 -- All records of a run, the first first.
 select * from decision_records where run_id = %(run_id)s order by seq;
 
+-- name: list_asked_gates
+-- Every gate of a run with what it showed, also those that were decided and closed, in the order in which
+-- they were asked.
+select * from gates where run_id = %(run_id)s order by opened_at, gate_id, payload_sha256;
+
+-- name: list_hashed_effects
+-- The calls of a run with the hashes of their results, which are the same before and after it is archived.
+select key, kind, capability, path, visit, item, risk, status, attempts, usage, error, request_sha256,
+       shown_sha256, begun_at, ended_at,
+       case when result is null then result_sha256
+            else encode(sha256(convert_to(result::text, 'UTF8')), 'hex') end as result_sha256
+from effects where run_id = %(run_id)s order by begun_at, key;
+
+-- name: list_children
+-- The runs that a run began, the first first.
+select run_id from runs where parent_run_id = %(run_id)s order by created_at, run_id;
+
 -- name: list_recorded_runs
 -- Runs that have records, in the order of their ids, after one of them.
 select distinct d.run_id from decision_records d
@@ -2069,10 +2194,16 @@ select oasflow_clear_checkpoints(%(run_id)s, %(fence)s, %(lowering)s) as cleared
 select gate_id, payload_sha256 from gates where run_id = %(run_id)s and state = 'open';
 
 -- name: list_runs_of_layouts
--- Runs that have not ended and whose checkpoints are in none of these layouts, after a place in the order of
--- their ids.
-select r.run_id, r.tenant, r.lowering, r.status from runs r
-where r.status not in ('completed', 'rejected', 'stopped') and r.archived_at is null
-  and r.lowering <> all (%(layouts)s::int[])
+-- Runs that have not ended and whose checkpoints are in another layout than this version's, after a place in
+-- the order of their ids.  Hand-written graphs have layouts of their own.
+select r.run_id, r.tenant, r.lowering as layout, r.status,
+       r.status = 'waiting' and exists (
+           select from gates g where g.run_id = r.run_id and g.state = 'decided' and g.fence > 0)
+           as can_go_on
+from rests t join runs r using (run_id) join flows f on f.digest = r.digest
+where t.status not in ('completed', 'rejected', 'stopped') and not t.archived
+  and r.status not in ('completed', 'rejected', 'stopped')
+  and (t.layout < %(layout)s or t.layout > %(layout)s)
+  and (r.lowering <> %(graph_layout)s or not oasflow_is_hand_written(f.source))
   and (%(tenant)s::text is null or r.tenant = %(tenant)s) and r.run_id > %(after)s
 order by r.run_id limit %(limit)s;

@@ -59,7 +59,7 @@ grant insert, update (channel, type, blob) on oasflow.checkpoint_writes to {role
 -- does the record of a call that was made (triggers see to that); events are only added.
 grant insert (run_id, events) on oasflow.work to {role};
 grant update (fence, worker, backend_pid, lease_until, heartbeat_at, events, claimed_at,
-              events_at_claim, offered_until)
+              events_at_claim, offered_until, paused_at, paused_by, woken_at, told_attempts)
     on oasflow.work to {role};
 grant insert (run_id, gate_id, payload_sha256, tenant, node, visit, step, interrupt, payload,
               response_schema, deadline, state, settled_at, fence)

@@ -9,7 +9,6 @@ records.correct("dr_3f2a…_3", by="ann", reason="the amount was …", outputs={
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
@@ -21,7 +20,7 @@ from pydantic import JsonValue
 from cinatra_sdk.errors import AnswerInvalid, RunNotFound
 from cinatra_sdk.gates.answers import check_answer_value
 from cinatra_sdk.governance.contracts.decision_record import DecisionRecord, RecordStatus
-from cinatra_sdk.governance.contracts.record_format import hash_of, thaw
+from cinatra_sdk.governance.contracts.record_format import thaw
 from cinatra_sdk.governance.contracts.refusals import GovernanceRefused
 from cinatra_sdk.governance.packs.plan_outputs import find_unnamed_output
 from cinatra_sdk.governance.records.record_maker import (
@@ -31,15 +30,7 @@ from cinatra_sdk.governance.records.record_maker import (
     seal_record,
 )
 from cinatra_sdk.governance.records.story import NAMED, join_calls, list_ledger_calls, read_story
-from cinatra_sdk.governance.records.verifier import (
-    ENDS,
-    ERASED,
-    FORMAT,
-    READ,
-    SIGNED_AS,
-    is_end,
-    is_erased,
-)
+from cinatra_sdk.governance.records.verifier import ENDS, is_end
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
@@ -51,6 +42,7 @@ from cinatra_sdk.store.arguments import (
     read_actor,
 )
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.evidence.run_export import ExportTally
 from cinatra_sdk.store.pages import (
     PAGE,
     Page,
@@ -60,109 +52,6 @@ from cinatra_sdk.store.pages import (
     read_rows,
     write_cursor,
 )
-
-# ----------------------------------------------------------------------------
-# The lines of an export of decision records, and the manifest that is signed over them.
-#
-#     `tally = ExportTally(tenant="acme")`
-#     tally.add(row)                    the line of a row of `decision_records`
-#     tally.end("2026-05-04T…Z", signer)    the last line: what has to be there, signed
-#
-# `governance/records/verifier.py` reads them, and has the other half of each rule.
-
-
-@dataclass(kw_only=True)
-class ExportTally:
-    """What an export has come to so far."""
-
-    tenant: str | None = None
-    """None: records of every tenant."""
-    run: str | None = None
-    """None: of every run."""
-    transcripts: bool = False
-    records: int = 0
-    unsigned: int = 0
-    heads: dict[str, str] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    ended: dict[str, bool] = field(default_factory=dict)
-    unreadable: dict[str, list[int]] = field(default_factory=dict)
-    """Numbers of the rows of each run that no reader can make into a record."""
-    erased: dict[str, list[int]] = field(default_factory=dict)
-    """Numbers of the records of each run whose content, or whose transcript, was erased."""
-    _digest: Any = field(default_factory=hashlib.sha256, repr=False)
-
-    @property
-    def without_end(self) -> list[str]:
-        """Runs whose last record, corrections aside, is none of an end."""
-        return sorted(run for run, ended in self.ended.items() if not ended)
-
-    def add(self, row: Mapping[str, Any]) -> str:
-        """The line of a record.  What is no JSON is exported as its text: manifest and verifier name it."""
-        run, record = row["run_id"], _read_json(row["record"])
-        made = {
-            "format": FORMAT,
-            "run_id": run,
-            "seq": row["seq"],
-            "tenant": row["tenant"],
-            "run_status": row["run_status"],
-            "created_at": format_time(row["created_at"]),
-            "record": record,
-        }
-        if self.transcripts:
-            made["transcript"] = _read_json(row["transcript"])
-        if not all(isinstance(made.get(name, {}), dict) for name in READ):
-            self.unreadable.setdefault(run, []).append(row["seq"])
-        if is_erased(made["record"]) or is_erased(made.get("transcript")):
-            self.erased.setdefault(run, []).append(row["seq"])
-        line = _write_line(made)
-        self._digest.update(line.encode())
-        self.records += 1
-        self.heads[run], self.counts[run] = row["record_hash"], self.counts.get(run, 0) + 1
-        told = record if isinstance(record, dict) else {}
-        self.unsigned += told.get("signature") is None
-        if "corrects" not in told:
-            self.ended[run] = is_end(told.get("status"), row["run_status"])
-        return line
-
-    def end(self, made_at: str, signer: Signer | None) -> str:
-        """The line of the manifest."""
-        manifest: dict[str, Any] = {
-            "format": FORMAT,
-            "made_at": made_at,
-            "tenant": self.tenant,
-            "run": self.run,
-            "transcripts": self.transcripts,
-            "records": self.records,
-            "counts": self.counts,
-            "heads": self.heads,
-            "without_end": self.without_end,
-            "lines_sha256": f"sha256:{self._digest.hexdigest()}",
-            "key": None if signer is None else {"kid": signer.kid, "alg": signer.alg},
-        }
-        if self.unreadable:
-            manifest["unreadable"] = self.unreadable
-        if self.erased:
-            manifest[ERASED] = self.erased
-        last: dict[str, Any] = {"manifest": manifest}
-        if signer is not None:
-            last["signature"] = signer.sign(SIGNED_AS + hash_of(manifest)).to_json()
-        return _write_line(last)
-
-
-def _write_line(value: Any) -> str:
-    """JSON that neither a terminal nor the log of a build obeys: ASCII, without DEL and `##[…]`."""
-    text = json.dumps(value).replace("\x7f", "\\u007f").replace("##", "#\\u0023")
-    return text + "\n"
-
-
-def _read_json(text: str) -> Any:
-    """The value, or the text where it is no JSON that a line can hold: not a number, too deep."""
-    try:
-        value = json.loads(text)
-        json.dumps([value], allow_nan=False)
-    except (ValueError, RecursionError):
-        return text
-    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +154,7 @@ class DecisionRecords:
             assert began is not None  # one row always
             for run in [run_id] if run_id is not None else _list_runs(connection, tenant):
                 for row in _list_chain(connection, run, tenant):
-                    yield tally.add(row)
+                    yield tally.add_record(row)
         yield tally.end(format_time(began["now"]), self._signer)
 
     def correct(

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import JsonValue
 
+from cinatra_sdk.contract import GRAPH_LAYOUT
 from cinatra_sdk.data.json_values import check_value
 from cinatra_sdk.data.schema.problems import first_problem
 from cinatra_sdk.data.text.author_files import read_named
@@ -48,8 +49,6 @@ log = logging.getLogger("oasflow.flow")
 
 GRAPH: Final = "graph"
 """The kind of these flows."""
-GRAPH_LAYOUT: Final = 1
-"""Version of how this module keeps such a flow."""
 
 MOST_BYTES: Final = 10_000_000
 """Of a module."""
@@ -78,6 +77,8 @@ class GraphFlow:
     guards: Sequence[tuple[int, str, str]] = ()
     governed: bool = False
     """Whether the graph is the canonical loop of a governed run, which has decision records."""
+    repeats: bool = False
+    """Whether its functions act only by `perform` and by blocks of this SDK, as their author says."""
 
     @property
     def recorder(self) -> Any:
@@ -95,8 +96,8 @@ class GraphFlow:
 
     @property
     def is_repeatable(self) -> bool:
-        """False: nobody knows what its functions do."""
-        return False
+        """Nobody knows what its functions do but their author; those of the canonical loop are ours."""
+        return self.repeats or self.governed
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -126,6 +127,10 @@ class GraphFlow:
         given = host.platform is not None
         parts = host if given else host.with_parts(platform=SimulatedPlatform())
         return replace(self, host=parts, platform_given=given)
+
+    def under(self, governance: Any) -> GraphFlow:
+        """The same graph under the packs and the planner of `governance`."""
+        return replace(self, host=self.host.with_parts(governance=governance))
 
     def require_parts(self) -> None:
         """Nothing: nobody knows what its functions need."""
@@ -171,6 +176,7 @@ def graph_flow(
     guards: Sequence[tuple[int, str, str]] = (),
     host: HostParts = NO_PARTS,
     governed: bool = False,
+    repeats: bool = False,
 ) -> GraphFlow:
     """A hand-written governed graph as a flow for `RunStore`.
 
@@ -182,6 +188,9 @@ def graph_flow(
     policy, guards: as at `seal_host_fields`.
     host:   what runs that this process starts are lent; without a platform they are simulated.
     governed: whether its nodes are those of `cinatra_sdk.governance.loop`: see `graphs.governed_run`.
+    repeats: whether its functions give the same again and act only by `perform` and by blocks of this SDK,
+            which know what was done before.  Then a run outlives its checkpoints: where these are damaged,
+            or another version wrote them, they are made again from the evidence (`oasflow verify`).
 
     Only the module's own text counts for the digest, not that of the modules that it imports.
 
@@ -208,6 +217,7 @@ def graph_flow(
         policy=policy,
         guards=tuple(guards),
         governed=governed,
+        repeats=repeats,
     )
     return made.lent(host)
 

@@ -10,6 +10,7 @@ needs.py       gates to decide, calls to settle, failed runs to resume
 retries.py     when a failed run is tried again
 settlement.py  a person's word on a call that may have happened
 replay.py      a run carried out again from its evidence, in memory
+layouts.py     runs that another version left, and what people are told of them
 rebuilding.py  checkpoints made again from it; what becomes of a run, and whether it is what is stored
 upgrades.py    runs of other versions; verifying a run
 upkeep.py      settle, stop, archive

@@ -8,6 +8,7 @@ Every write compares the fence of the claim (`work/`), so a process that lost th
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -19,6 +20,7 @@ from psycopg.types.json import Json
 from cinatra_sdk.contract import ENDED
 from cinatra_sdk.errors import (
     CheckpointsUnusable,
+    ChildWaits,
     FenceLost,
     FlowError,
     GateUnreadable,
@@ -55,6 +57,7 @@ from cinatra_sdk.store.runs.run_rows import (
     rejected_after_all,
     run_of,
 )
+from cinatra_sdk.store.work.brakes import PAUSED
 from cinatra_sdk.store.work.checkpoint_damage import CheckpointDamaged, find_damage
 from cinatra_sdk.store.work.claims import Claim, Claims, build_fence_error
 from cinatra_sdk.store.work.event_rows import EventBuffer
@@ -78,10 +81,12 @@ def activate(
     on_event: OnEvent | None,
     wait: float,
     attempts: int | None = None,
+    awaits_children: bool = True,
 ) -> Run:
     """Drive the run to its next stop, then once more if a decision came in meanwhile.
 
     wait:     seconds to wait for another process that works on the same run.
+    awaits_children: whether to go on when a run that this one began ends while somebody works on it.
     attempts: the run's number of attempts as the caller knows it; where it was worked on since,
               nothing is done.
 
@@ -90,6 +95,7 @@ def activate(
     flow.graph()  # a run does not count as running in a process that cannot make its graph
     driven = False
     while True:
+        claims.refuse_drained()
         row = None
         try:
             with claims.claim(run_id, wait=wait, attempts=attempts) as (connection, claim):
@@ -108,9 +114,47 @@ def activate(
         # As the run was when it became nobody's: a process that recorded an answer before that found
         # it taken; this process goes on for it.
         row = row or _load_row(claims.database, run_id)
-        if not row["can_go_on"]:
+        is_let_go = claim.is_left and row["paused_at"] is None  # a person went on with it meanwhile
+        goes_on = row["can_go_on"] or is_let_go
+        if not goes_on and awaits_children and _waits_for_child(row):
+            goes_on = _await_children(claims, run_id)
+        if claims.brakes.is_draining or not goes_on:
             return run_of(row)
         driven, wait, attempts = True, 0.0, None
+
+
+_CHILD_PAUSES: Final = (0.01, 0.02, 0.05, 0.1, 0.25)
+"""Seconds between looks at the runs below; the last one repeats."""
+_CHILD_PATIENCE: Final = 30.0
+"""Seconds that a run below may be due while nobody takes it."""
+
+
+def _waits_for_child(row: Row) -> bool:
+    error = row["error"]
+    return (
+        row["status"] == "waiting"
+        and isinstance(error, dict)
+        and error.get("code") == ChildWaits.code
+    )
+
+
+def _await_children(claims: Claims, run_id: str) -> bool:
+    """Whether the run can go on, once nobody works on the runs that it began; holds no connection."""
+    looks, left_at = 0, time.monotonic()
+    while True:
+        with claims.database.connection() as connection:
+            found = one(connection, "load_children_standing", {"run_id": run_id})
+        if found is None or found["is_paused"] or claims.brakes.is_draining:
+            return False
+        if found["can_go_on"]:
+            return True
+        now = time.monotonic()
+        if found["is_worked_on"]:
+            left_at = now
+        elif not found["is_due"] or now - left_at > _CHILD_PATIENCE:
+            return False
+        time.sleep(_CHILD_PAUSES[min(looks, len(_CHILD_PAUSES) - 1)])
+        looks += 1
 
 
 def _load_row(database: Database, run_id: str) -> Row:
@@ -199,23 +243,45 @@ class _Activation:
         """Raises: `CheckpointDamaged` where a step failed because of its checkpoints, unless they are just
         rebuilt.
         """
+        from langgraph.errors import GraphDrained  # late: listing runs must not load the engine
+
         row = self.claim.row
         restore_records(self.connection, self.flow, row)
-        ledger = RunLedger(self.database, run_id=self.run_id, fence=self.claim.fence)
+        ledger = RunLedger(
+            self.database, run_id=self.run_id, fence=self.claim.fence, brake=self.claim.brake,
+            ends_nodes=not self.flow.is_repeatable,
+        )  # fmt: skip
         events = EventBuffer(live=partial(self.database.news.tell, self.run_id))
         host = listening(host_of(row, self.context, ledger), events.add)
         saver = self._make_saver(events, host, ledger)
         graph = self.flow.graph(saver)
         attempt = {"attempt": row["begun_attempts"]}
         events.add(RunEvent(kind="run", name="started", data=attempt))
-        with self.claims.flushing.watching(saver), _storing_what_an_interruption_leaves(saver):
-            with work_time(self.flow, row):
-                checked = None if is_rebuilt else saver
-                stop, failed = self._advance_graph(graph, host, Answers(row["answers"]), checked)
-            values = self._read_values(graph)
-            return self._end(
-                saver, stop, failed, host, values=values, failures=row["begun_failures"] + 1
-            )
+        try:
+            with self.claims.flushing.watching(saver), _storing_what_an_interruption_leaves(saver):
+                with work_time(self.flow, row):
+                    checked = None if is_rebuilt else saver
+                    stop, failed = self._advance_graph(
+                        graph, host, Answers(row["answers"]), checked, ledger
+                    )
+                values = self._read_values(graph)
+                return self._end(
+                    saver, stop, failed, host, values=values, failures=row["begun_failures"] + 1
+                )
+        except GraphDrained:
+            self._leave()
+            return None
+
+    def _leave(self) -> None:
+        """Let go of the run before its next step; it stands as a crash would leave it, which no failure is."""
+        about = {
+            "run_id": self.run_id,
+            "fence": self.claim.fence,
+            "reason": self.claim.brake.reason,
+        }
+        execute(self.connection, "leave_run", about)
+        self.claim.is_released = self.claim.is_left = True
+        self.database.news.wake(self.run_id)
 
     def _refuse_damage(self, saver: RunSaver, failed: Exception) -> None:
         """Raises: `CheckpointDamaged` where the checkpoints are why it failed, and can be made again."""
@@ -240,7 +306,8 @@ class _Activation:
         saver = RunSaver(
             self.connection, run_id=self.run_id, tenant=row["tenant"], fence=self.claim.fence,
             events=events, policy_sha256=self._hash_policy(host),
-            wake=partial(self.database.news.wake, self.run_id), is_new=row["newest"] is None,
+            wake=partial(self.database.news.wake, self.run_id),
+            on_pause=partial(self.claim.brake.pull, PAUSED), is_new=row["newest"] is None,
             is_eager=not (self.flow.is_repeatable and host.door.ledger is ledger),
         )  # fmt: skip
         ledger.on_admitted = saver.store_each_write
@@ -373,23 +440,38 @@ class _Activation:
         return {**ending, "ending": Json(problem), "answers": Json(self.claim.row["answers"])}
 
     def _advance_graph(
-        self, graph: Graph, host: HostContext, answers: Answers, checked: RunSaver | None
+        self,
+        graph: Graph,
+        host: HostContext,
+        answers: Answers,
+        checked: RunSaver | None,
+        ledger: RunLedger,
     ) -> tuple[Stop, Exception | None]:
         """Where the run stops, and the error that stopped it there.
 
         checked: the saver whose checkpoints may be why a step failed; then `CheckpointDamaged` is raised.
+
+        Raises: `GraphDrained` where it stopped at its brake; `StoreUnreachable` where the ledger could not
+        be asked.
         """
+        from langgraph.errors import GraphDrained
+
         from cinatra_sdk.activations import advance, stop_of
 
+        brake = self.claim.brake
         config = self.flow.config(run_id=self.run_id)
         try:
             stop = advance(
                 graph, self.claim.row["input"], config, context=host, answer=answers.answer,
-                on_event=self.on_event,
+                on_event=self.on_event, control=brake.make_control(),
             )  # fmt: skip
         except (psycopg.Error, FenceLost):
             raise  # the run does not count as failed: it can be resumed once the database is reachable
         except Exception as error:
+            if isinstance(error, GraphDrained) and brake.reason is not None:
+                raise
+            if ledger.unreachable is not None:
+                raise ledger.unreachable from None
             if is_process_ending(error):
                 raise ProcessEnding(
                     f"this process ends while it works on run '{self.run_id}'",
@@ -413,15 +495,25 @@ class _Activation:
         if failed is None:
             return ending
         ending |= failure_of(failed, host)
+        if isinstance(failed, ChildWaits) and not self._has_children():
+            # A host's word for a run that nobody here began: no end of it would wake this one.
+            ending["status"] = "failed"
         if ending["status"] == "failed":
             ending |= plan_retry(self.retries, failed, failures=failures, told=ending["error"])
         told = ending["error"].obj
+        if ending["status"] == "waiting":
+            log.info("run '%s' waits at '%s': %s", self.run_id, told["node"], told["message"])
+            return ending
         log.error("run '%s' failed at '%s': %s", self.run_id, told["node"], told["message"])
         return ending
 
     def _hash_policy(self, host: HostContext) -> str:
         given = host.approval_policy
         return policy_hash(self.flow.approval_policy if given is DERIVED else given)
+
+    def _has_children(self) -> bool:
+        found = one(self.connection, "has_children", {"run_id": self.run_id})
+        return found is not None and bool(found["has_children"])
 
     def _is_rejected_meanwhile(self) -> bool:
         """Whether a person rejected the run while this activation worked on it."""

@@ -347,6 +347,7 @@ class KnownFlows:
             return self.remember(row["run_id"], self._require_governed(row, given))
         known = self._given.get(row["run_id"])
         if known is not None:
+            refuse_other_lowering(row, known)
             return self._require_governed(row, known)
         try:
             flow = self._made.make(connection, row)
@@ -377,6 +378,10 @@ class KnownFlows:
     def flow_to_settle(self, connection: Rows, row: Row) -> DurableFlow | None:
         """The run's flow, as far as this process can read it; None where it cannot."""
         return self._find_flow(connection, row, None, doing="settled")
+
+    def flow_to_export(self, connection: Rows, row: Row) -> DurableFlow | None:
+        """The run's flow, as far as this process can make it; None where it cannot."""
+        return self._find_flow(connection, row, None, doing="exported")
 
     def _find_flow(
         self, connection: Rows, row: Row, given: DurableFlow | None, *, doing: str

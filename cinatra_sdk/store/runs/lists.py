@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from datetime import timedelta
 from itertools import islice
@@ -482,6 +482,49 @@ class RunReader:
         Raises: `RunNotFound`.
         """
         return list_stretches(self._database, run_id, tenant)
+
+    def export(
+        self, run_id: str, *, tenant: str | None = None, transcripts: bool = False
+    ) -> Generator[str]:
+        """What the approvals of a run prove, as lines of a file that anybody can verify without this project.
+
+        What gates showed, who decided, under which policy and flow, and what was then done; of a governed
+        run its decision records too.  All lines are of one moment; the last one is signed where the store
+        has a signer (`lend_signer`, or that of the host's governance).  Until it is read, or the iterator
+        is closed, they keep a connection of the store.
+        transcripts: with what each decision record was made from.
+
+        Raises: `RunNotFound`; what the signer raises, at the last line.
+        """
+        # Imported late: listing runs must not load what governs them.
+        from cinatra_sdk.store.evidence.run_export import ExportTally, export_run
+
+        with self._database.connection() as connection:
+            row = load_row(connection, run_id, tenant)
+            flow = self._flows.flow_to_export(connection, row) if row["policy"] is None else None
+            children = every(connection, "list_children", {"run_id": run_id})
+        near = (row["parent_run_id"] or "", *(child["run_id"] for child in children))
+        tally = ExportTally(tenant=row["tenant"], run=run_id, transcripts=transcripts)
+        return export_run(
+            self._database, run_id, tally, signer=self._flows.signer,
+            policy=None if flow is None else flow.approval_policy,
+            family=[name for name in near if name and self._sees_run(name)],
+        )  # fmt: skip
+
+    def _sees_run(self, _run_id: str) -> bool:
+        """Whether whoever asks may know of another run."""
+        return True
+
+    async def aexport(
+        self, run_id: str, *, tenant: str | None = None, transcripts: bool = False
+    ) -> AsyncIterator[str]:
+        """As `export`: `async for line in store.aexport("r1")`."""
+        lines = await asyncio.to_thread(self.export, run_id, tenant=tenant, transcripts=transcripts)
+        try:
+            while line := await asyncio.to_thread(next, lines, ""):
+                yield line
+        finally:
+            await asyncio.to_thread(lines.close)
 
     def unknown(self, run_id: str, *, tenant: str | None = None) -> UnknownEffects:
         """Calls for which the run waits until a person says whether they happened (`settle`)."""

@@ -1,6 +1,6 @@
 """A run carried out again from its evidence, in memory and without any call.
 
-    replay = replay_run(flow, row, load_evidence(connection, "r1"), context)
+    replay = replay_run(flow, row, load_evidence(connection, row), context)
     replay.stop        where the run stands by its evidence: `Stop(status="waiting", gates=(…))`
     replay.missing     the first effect without a result, where the run got no further than that
 
@@ -15,34 +15,28 @@ No effect is made: one without a result ends the replay (`EvidenceMissing`), one
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import field, replace
 from typing import Any
 
 from pydantic import JsonValue
 
-from cinatra_sdk.errors import FlowError, GateUnreadable
+from cinatra_sdk.errors import EffectRefused, GateUnreadable
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Differs, Entry, Stored, Unknown
 from cinatra_sdk.outside.effects.effect import Effect, EffectFailure, EffectResult
+from cinatra_sdk.outside.effects.permits import EvidenceMissing, redeem_effect
 from cinatra_sdk.outside.effects.recorded_errors import make_error
 from cinatra_sdk.postgres.connection import Row, Rows, every
 from cinatra_sdk.runs import Stop
 from cinatra_sdk.store.decisions.decision_rows import Answers
+from cinatra_sdk.store.evidence.isolated_rules import ReplayClock, isolate_rules
+from cinatra_sdk.store.evidence.record_writer import read_transcript
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
 from cinatra_sdk.store.runs.run_rows import host_of
 from cinatra_sdk.store.work.run_ledger import RAISED, read_result
-
-
-class EvidenceMissing(FlowError):
-    """The replay came to an effect of which the evidence has no result."""
-
-    code = "evidence_missing"
-
-    def __init__(self, effect: Effect) -> None:
-        super().__init__(f"the evidence has no result of '{effect.place or effect.path}'")
-        self.effect = effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +49,24 @@ class RunEvidence:
     """Of people, in the order in which they were made."""
     open_gates: frozenset[tuple[str, str]]
     """Ids of the gates that wait, each with the hash of what it shows."""
+    first_record: Mapping[str, Any] | None = field(default=None, repr=False)
+    """What the first record of a governed run was made from."""
+    approver_roles: frozenset[str] = frozenset()
+    """Roles that the decided gates of a governed run asked for."""
 
 
-def load_evidence(connection: Rows, run_id: str) -> RunEvidence:
+def load_evidence(connection: Rows, row: Row) -> RunEvidence:
+    """row: of the table `runs`.  Raises: `GovernanceRefused` where the first record cannot be read."""
+    run_id = row["run_id"]
     about = {"run_id": run_id}
+    first, roles = None, frozenset[str]()
+    if row["governed"]:
+        chain = every(connection, "list_chain", about)
+        first = read_transcript(run_id, chain[0]) if chain else None
+        roles = _read_roles(every(connection, "list_shown", about))
     return RunEvidence(
+        first_record=first,
+        approver_roles=roles,
         effects={row["key"]: row for row in every(connection, "load_effects", about)},
         decisions=tuple(every(connection, "load_answers", about)),
         open_gates=frozenset(
@@ -67,6 +74,13 @@ def load_evidence(connection: Rows, run_id: str) -> RunEvidence:
             for row in every(connection, "list_open_hashes", about)
         ),
     )
+
+
+def _read_roles(shown: list[Row]) -> frozenset[str]:
+    payloads = [one["payload"] for one in shown if isinstance(one["payload"], Mapping)]
+    values = [one.get("values") for one in payloads]
+    found = [one.get("approver_role") for one in values if isinstance(one, Mapping)]
+    return frozenset(one for one in found if isinstance(one, str))
 
 
 class EvidenceLedger:
@@ -83,12 +97,15 @@ class EvidenceLedger:
         """Effects whose arguments are not those that were sent."""
 
     def begin(self, effect: Effect) -> Entry:
-        """Raises: `EvidenceMissing`; the recorded error of an effect that failed."""
+        """Raises: `EvidenceMissing`; `GateNeeded`; the recorded error of an effect that failed."""
         self.used.add(effect.key)
         row = self._effects.get(effect.key)
-        if row is None or row["status"] == "begun":
+        if row is None:
             self._miss(effect)
         assert row is not None
+        _ask_rules(effect)
+        if row["status"] == "begun":
+            self._miss(effect)
         if row["status"] == "failed":
             told = row["error"] if isinstance(row["error"], Mapping) else {}
             if RAISED not in told:
@@ -127,17 +144,30 @@ class EvidenceLedger:
         self._miss(effect)
 
 
+def _ask_rules(effect: Effect) -> None:
+    """Ask the rules of a governed run as before the call: they count it, and may want a person first.
+
+    A refusal is none any more: the effect was begun, so it was let through.
+    """
+    with suppress(EffectRefused):
+        redeem_effect(effect)
+
+
 class _Recorded(Answers):
     """The decisions of a run, and which of them the replay used."""
 
-    def __init__(self, rows: tuple[Row, ...]) -> None:
+    def __init__(self, rows: tuple[Row, ...], clock: ReplayClock) -> None:
         super().__init__(rows)
+        self._clock = clock
+        self._times = {(row["gate_id"], row["payload_sha256"]): row["decided_at"] for row in rows}
         self.used: set[tuple[str, str]] = set()
 
     def answer(self, gate: Gate) -> Mapping[str, JsonValue] | None:
         given = super().answer(gate)
         if given is not None:
-            self.used.add((gate.id, gate.payload_sha256))
+            named = gate.id, gate.payload_sha256
+            self.used.add(named)
+            self._clock.move_to(self._times[named])
         return given
 
 
@@ -168,10 +198,19 @@ def replay_run(
     from cinatra_sdk.activations import advance, stop_of
 
     ledger = EvidenceLedger(evidence.effects)
+    clock = ReplayClock(row["created_at"])
     bare = replace(context, door=replace(context.door, ledger=None))
     host = host_of(row, bare, ledger)
     host = replace(host, tell=None, door=replace(host.door, told=None, spent=None, tell=None))
-    answers = _Recorded(evidence.decisions)
+    answers = _Recorded(evidence.decisions, clock)
+    if row["governed"]:
+        flow = isolate_rules(
+            flow,
+            row,
+            first_record=evidence.first_record,
+            roles=evidence.approver_roles,
+            clock=clock,
+        )
     graph = flow.graph(saver)
     config = flow.config(run_id=row["run_id"])
     failed: Exception | None = None

@@ -12,9 +12,10 @@ from typing import Any, Final, Protocol
 from psycopg.types.json import Json
 from pydantic import JsonValue
 
-from cinatra_sdk.contract import ENDED, GOVERNED_KEYS
+from cinatra_sdk.contract import ENDED, FIRST_LAYOUT, GOVERNED_KEYS
 from cinatra_sdk.data.text.person_texts import find_hidden
 from cinatra_sdk.errors import (
+    ChildWaits,
     EffectUnknown,
     FlowChanged,
     FlowError,
@@ -129,8 +130,9 @@ def rejected_after_all(ending: dict[str, Any]) -> dict[str, Any]:
 
 def failure_of(error: Exception, host: HostContext) -> dict[str, Any]:
     secrets = (host.credentials.run_token, host.credentials.bearer_token)
-    # A call of which nobody knows whether it happened waits for a person, as a gate does.
-    status = "waiting" if isinstance(error, EffectUnknown) else "failed"
+    # A call of which nobody knows whether it happened waits for a person, as a gate does; a call that began
+    # another run waits for that run.
+    status = "waiting" if isinstance(error, (EffectUnknown, ChildWaits)) else "failed"
     return {"status": status, "error": describe_error(error, secrets)}
 
 
@@ -185,9 +187,12 @@ def refuse_other_flow(row: Row, flow: DurableFlow) -> None:
 def explain_unrepeatable(row: Row, flow: DurableFlow) -> str:
     """Why the run cannot be carried out again from its evidence; empty: it can."""
     if not flow.is_repeatable:
-        return "nobody knows what the functions of a hand-written graph did"
-    if row["governed"]:
-        return "the rules of a governed run count what it does, once"
+        return (
+            "nobody knows what the functions of its hand-written graph did: its author does not say "
+            "graph_flow(…, repeats=True)"
+        )
+    if row["lowering"] < FIRST_LAYOUT <= flow.lowering:
+        return f"runs of layouts before {FIRST_LAYOUT} did not keep all that it would take"
     return ""
 
 
@@ -210,8 +215,8 @@ def refuse_other_lowering(row: Row, flow: DurableFlow) -> None:
     if why:
         raise FlowChanged(
             f"run '{name}' was started by an older version (layout {layout}, this is "
-            f"{flow.lowering}), and {why}",
-            hint="finish it with the version that started it, or end it: reject it, or stop it",
+            f"{flow.lowering}), and cannot be carried out again: {why}",
+            hint="end it: reject it, or stop it; then start another",
         )
 
 
@@ -276,6 +281,7 @@ def run_of(row: Row) -> Run:
     """
     filled = _read_filled(row)
     gates, problems = gates_in(row)
+    is_paused = row["paused_at"] is not None and row["status"] not in ENDED
     sound = {column: fits(row[column]) for column, fits in _FITS.items()}
     started = dict(row["input"].get("inputs", {})) if sound["input"] else {}
     broken = tuple(f"{column}: it is of another form" for column, fits in sound.items() if not fits)
@@ -308,6 +314,8 @@ def run_of(row: Row) -> Run:
         deadline=row["deadline"],
         failures=row["failures"],
         retry_at=row["retry_at"],
+        paused_at=row["paused_at"] if is_paused else None,
+        paused_by=row["paused_by"] if is_paused else "",
         archived_at=row["archived_at"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from cinatra_sdk.errors import FlowError, InputInvalid
 from cinatra_sdk.langgraph_threads.host_context import HostContext
-from cinatra_sdk.postgres.connection import Row, every
+from cinatra_sdk.postgres.connection import Row
 from cinatra_sdk.store.arguments import check_arguments, check_names
 from cinatra_sdk.store.async_twins import in_thread
 from cinatra_sdk.store.flows.context_owner import bound_context
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.runs.layouts import OtherLayout, read_other_layouts
 from cinatra_sdk.store.runs.rebuilding import (
     Forecast,
     RunComparison,
@@ -53,7 +54,7 @@ class RunUpgrader(RunKeeper):
 
         Nothing is called and nothing changes; a run that has ended can be verified until it is archived.
 
-        Raises: `InputInvalid` for a governed run and for one of a hand-written graph; `RunNotFound`;
+        Raises: `InputInvalid` for a run that cannot be carried out again, which says why; `RunNotFound`;
         `FlowChanged`; `NotConfigured` where this process lacks what the run needs.
         """
         row, replay, evidence = self._replay(run_id, flow=flow, tenant=tenant, context=context)
@@ -63,26 +64,26 @@ class RunUpgrader(RunKeeper):
         """What becomes of each run that has not ended and that another version left; nothing changes."""
         return tuple(self._foretell_upgrade(row) for row in self._list_old_runs(tenant))
 
-    def _list_old_runs(self, tenant: str | None) -> Iterator[Row]:
-        # Imported late: listing runs must not load the engine.
-        from cinatra_sdk.flow.plan.frame import LAYOUT
-        from cinatra_sdk.store.flows.graph_flow import GRAPH_LAYOUT
+    def list_other_layouts(self, *, tenant: str | None = None) -> tuple[OtherLayout, ...]:
+        """Runs that have not ended and that another version left, older or newer; nothing is read of them."""
+        return tuple(self._list_old_runs(tenant))
 
+    def _list_old_runs(self, tenant: str | None) -> Iterator[OtherLayout]:
         check_names(tenant=tenant)
-        about = {"layouts": [LAYOUT, GRAPH_LAYOUT], "tenant": tenant, "limit": PAGE, "after": ""}
+        after = ""
         while True:
             with self._database.connection() as connection:
-                page = every(connection, "list_runs_of_layouts", about)
+                page = read_other_layouts(connection, tenant=tenant, limit=PAGE, after=after)
             yield from page
             if len(page) < PAGE:
                 return
-            about["after"] = page[-1]["run_id"]
+            after = page[-1].run_id
 
-    def _foretell_upgrade(self, row: Row) -> Forecast:
+    def _foretell_upgrade(self, run: OtherLayout) -> Forecast:
         try:
-            return foretell(*self._replay(row["run_id"], tenant=row["tenant"]))
+            return foretell(*self._replay(run.run_id, tenant=run.tenant))
         except FlowError as problem:
-            return Forecast(run_id=row["run_id"], outcome="cannot", reason=str(problem))
+            return Forecast(run_id=run.run_id, outcome="cannot", reason=str(problem))
 
     def _replay(
         self,
@@ -103,9 +104,10 @@ class RunUpgrader(RunKeeper):
             why = explain_unrepeatable(row, flow)
             if why:
                 raise InputInvalid(f"run '{run_id}' cannot be carried out again: {why}")
-            evidence = load_evidence(connection, run_id)
+            evidence = load_evidence(connection, row)
         replay = replay_run(flow, row, evidence, host, saver=RebuiltCheckpoints())
         return row, replay, evidence
 
+    alist_other_layouts = in_thread(list_other_layouts)
     averify = in_thread(verify, long=True)
     aforetell_upgrades = in_thread(foretell_upgrades, long=True)

@@ -1,4 +1,4 @@
-"""Settling a call, stopping a run, archiving a run that has ended, and comparing rows after a failover."""
+"""Settling a call, pausing and stopping a run, archiving ended ones, and comparing rows after a failover."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from cinatra_sdk.store.runs.lists import RunReader
 from cinatra_sdk.store.runs.run_rows import load_row, refuse_ended, run_of
 from cinatra_sdk.store.runs.settlement import settle_effect
 from cinatra_sdk.store.subjects import make_run_subject, refuse_other_tenant
+from cinatra_sdk.store.work.brakes import PAUSED, Brakes
 
 # ----------------------------------------------------------------------------
 # Archiving ended runs: rows that only a continuation needs are removed, and the evidence stays.
@@ -183,6 +184,9 @@ def check_age(older_than: timedelta | None) -> timedelta:
 class RunKeeper(RunReader):
     """A run store without the work on runs; safe to share between threads."""
 
+    _brakes: Brakes
+    """Of the runs that this store works on."""
+
     def settle(
         self,
         run_id: str,
@@ -252,6 +256,29 @@ class RunKeeper(RunReader):
                 refuse_ended(row)
             return run_of(row)
 
+    def pause(self, run_id: str, *, by: str | Person = "", tenant: str | None = None) -> Run:
+        """Let nobody go on with a run until a person does (`resume`); it keeps its status.
+
+        Returns at once: a process that drives the run right now begins no further call and stops before
+        its next step, and what it did is kept.  Sweeps leave the run alone, and `work` does nothing.  Its
+        open gates take answers, which are carried out when it goes on; it can be stopped.  An event says
+        who paused it; pausing a paused run changes nothing.
+
+        A node of a hand-written graph that has begun is refused its next call, too, and begins again when
+        the run goes on; what it did without the door for effects, it does twice.
+
+        Raises: `RunEnded`, `RunNotFound`; `AnswerInvalid` for a name that a gate would refuse.
+        """
+        check_names(run_id=run_id, tenant=tenant)
+        about = {"run_id": run_id, "tenant": tenant, "by": read_actor(by)}
+        with self._database.connection() as connection:
+            paused = one(connection, "pause_run", about)
+            row = load_row(connection, run_id, tenant)
+            refuse_ended(row)
+        if paused is not None:
+            self._brakes.pull(run_id, PAUSED)
+        return run_of(row)
+
     def archive(
         self,
         run_id: str | None = None,
@@ -301,6 +328,7 @@ class RunKeeper(RunReader):
         return reconcile(self._database, receipts=receipts, tenant=tenant)
 
     asettle = in_thread(settle)
+    apause = in_thread(pause)
     astop = in_thread(stop)
     aarchive = in_thread(archive)
     areconcile = in_thread(reconcile)

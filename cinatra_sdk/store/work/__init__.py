@@ -3,6 +3,7 @@
 claims.py               the claim on a run: lock, lease and fence; the heartbeat that renews leases
 due_runs.py             runs that can go on and that nobody works on; the next one for a sweep
 sweep.py                free slots that go on with them
+brakes.py               each stops one activation before its next step: a pause, the end of the process
 saver.py                `RunSaver`: checkpoints, gates and events of the run, under the fence
 statement.py            the writes of the engine, gathered into one statement
 event_rows.py           events that wait to be stored; rows as one JSON parameter (needs no engine)

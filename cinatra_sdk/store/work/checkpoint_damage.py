@@ -47,6 +47,8 @@ def require_whole(found: CheckpointTuple) -> CheckpointTuple:
     metadata: Any = found.metadata
     if not isinstance(metadata, dict):
         raise CheckpointDamaged("the metadata of a checkpoint of the run are no object")
+    if found.checkpoint.get("id") != found.config["configurable"].get("checkpoint_id"):
+        raise CheckpointDamaged("a checkpoint of the run has the id of none, or of another")
     written = metadata.get(COUNT)  # none of a checkpoint that an earlier version wrote
     if written is not None and written != _count(found.checkpoint, metadata):
         raise CheckpointDamaged(

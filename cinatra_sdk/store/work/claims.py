@@ -20,21 +20,26 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
+from dataclasses import field
 from typing import Any, Final, Protocol
 
 import psycopg
 
-from cinatra_sdk.errors import FenceLost, RunBusy, RunNotFound, StoreError
+from cinatra_sdk.errors import FenceLost, ProcessEnding, RunBusy, RunNotFound, StoreError
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.postgres.connection import Row, Rows, one, run
+from cinatra_sdk.postgres.connection import Row, Rows, every, one, run
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.work.brakes import PAUSED, Brake, Brakes
 
 # ----------------------------------------------------------------------------
 # The heartbeat of the runs that a store works on: one thread, one statement for all of them.
 #
 #     `heart = Heart(database, lease=30.0)`
-#     with heart.beating("r1", fence=7): …     # the lease of run r1 is renewed every 10 seconds
+#     with heart.beating("r1", fence=7, brake=brake): …   # the lease of run r1 is renewed every 10 seconds
+#
+# It also pulls the brake of a run that somebody paused elsewhere, and lets go of a run whose connection was
+# cut off, so that whoever goes on with it takes it from nobody that died.
 #
 # Without it everything stays right, because writes compare the fence: an activation that takes longer
 # than its lease may then be taken over by another worker.
@@ -44,6 +49,8 @@ log = logging.getLogger("oasflow.store")
 
 BEATS: Final = 3
 """Times that a lease is renewed before it would run out."""
+AGAIN: Final = 1.0
+"""Seconds between two attempts to let go of a run while the database cannot be reached."""
 
 
 class Heart:
@@ -52,44 +59,70 @@ class Heart:
     def __init__(self, database: Database, *, lease: float) -> None:
         self._database = database
         self._lease = lease
+        self._begin_empty()
+        self._is_closed = False
+
+    def _begin_empty(self) -> None:
         self._process = os.getpid()
-        self._held: dict[str, int] = {}
-        """Run → fence of the runs that are worked on."""
+        self._held: dict[str, tuple[int, Brake]] = {}
+        """Run → fence and brake of the runs that are worked on."""
+        self._cut_off: dict[str, int] = {}
+        """Run → fence of those that could not be let go of yet."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._closed = threading.Event()
+        self._woken = threading.Event()
 
     @contextmanager
-    def beating(self, run_id: str, *, fence: int) -> Iterator[None]:
+    def beating(self, run_id: str, *, fence: int, brake: Brake | None = None) -> Iterator[None]:
+        """brake: pulled where somebody paused the run."""
         if self._process != os.getpid():
             # A fork: the runs are its parent's, and so is the lock, perhaps in the hands of a thread
             # that did not come along.
-            self._process, self._held, self._lock = os.getpid(), {}, threading.Lock()
+            self._begin_empty()
+        held = fence, Brake() if brake is None else brake
         with self._lock:
-            self._held[run_id] = fence
+            self._held[run_id] = held
             self._start_thread()
         try:
             yield
         finally:
             with self._lock:
-                if self._held.get(run_id) == fence:
+                if self._held.get(run_id) is held:
                     del self._held[run_id]
 
     def close(self) -> None:
-        self._closed.set()
+        self._is_closed = True
+        self._woken.set()
 
     def beat(self) -> None:
-        """Renew the lease of every run that is worked on here."""
+        """Renew the lease of every run that is worked on here; the brakes of paused ones are pulled."""
         with self._lock:
             held = dict(self._held)
         if not held:
             return
+        fences = [fence for fence, _ in held.values()]
+        asked = {"run_ids": list(held), "fences": fences, "lease": self._lease}
         with self._database.connection() as connection:
-            run(
-                connection,
-                "beat",
-                {"run_ids": list(held), "fences": list(held.values()), "lease": self._lease},
-            )
+            for row in every(connection, "beat", asked):
+                if row["paused"]:
+                    held[row["run_id"]][1].pull(PAUSED)
+
+    def let_go(self, run_id: str, fence: int) -> None:
+        """Release a run whose own connection was cut off, as soon as the database can be reached."""
+        with self._lock:
+            self._cut_off[run_id] = fence
+            self._start_thread()
+        self._woken.set()
+
+    def _release_cut_off(self) -> None:
+        with self._lock:
+            left = dict(self._cut_off)
+        for run_id, fence in left.items():
+            with self._database.connection() as connection:
+                run(connection, "release_claim", {"run_id": run_id, "fence": fence})
+            with self._lock:
+                if self._cut_off.get(run_id) == fence:
+                    del self._cut_off[run_id]
 
     def _start_thread(self) -> None:
         # Not alive any more in a process that was forked since.
@@ -98,9 +131,18 @@ class Heart:
             self._thread.start()
 
     def _beat_on(self) -> None:
-        while not self._closed.wait(self._lease / BEATS):
+        due = time.monotonic() + self._lease / BEATS
+        while True:
+            wait = due - time.monotonic()
+            self._woken.wait(max(0.0, min(wait, AGAIN) if self._cut_off else wait))
+            self._woken.clear()
+            if self._is_closed:
+                return
             try:
-                self.beat()
+                self._release_cut_off()
+                if time.monotonic() >= due:
+                    due = time.monotonic() + self._lease / BEATS
+                    self.beat()
             except StoreError as error:
                 log.warning("the leases of runs were not renewed: %s", error)
 
@@ -245,6 +287,9 @@ class Claim:
 
     is_released: bool = False
     """Whether the statement that ended the work released the run, too."""
+    is_left: bool = False
+    """Whether the work stopped before a step, at its brake."""
+    brake: Brake = field(default_factory=Brake)
 
 
 class Claims:
@@ -255,6 +300,15 @@ class Claims:
         self._lease = lease
         self._heart = Heart(database, lease=lease)
         self.flushing = Flushing()
+        self.brakes = Brakes()
+
+    def refuse_drained(self) -> None:
+        """Raise `ProcessEnding` where no further work is taken."""
+        if self.brakes.is_draining:
+            raise ProcessEnding(
+                "this process ends, and works on no further run",
+                hint="nothing is lost: whoever works on the run next goes on with it",
+            )
 
     def close(self) -> None:
         self.flushing.close()
@@ -275,12 +329,24 @@ class Claims:
             claim = None
             try:
                 claim = self._take(connection, run_id, wait, attempts)
-                beating = self._heart.beating(run_id, fence=claim.fence)
-                with beating if claim.is_taken else nullcontext():
+                taken = claim if claim.is_taken else None
+                with self._holding(run_id, taken):
                     yield connection, claim
             finally:
-                if claim is None or not claim.is_released:
-                    _release(connection, claim if claim is not None and claim.is_taken else None)
+                taken = claim if claim is not None and claim.is_taken else None
+                is_released = taken is not None and taken.is_released
+                if not is_released and not _release(connection, taken) and taken is not None:
+                    self._heart.let_go(run_id, taken.fence)
+
+    @contextmanager
+    def _holding(self, run_id: str, taken: Claim | None) -> Iterator[None]:
+        """While the run is worked on: its lease is renewed, and its brake is known; None: it was not taken."""
+        if taken is None:
+            yield
+            return
+        beating = self._heart.beating(run_id, fence=taken.fence, brake=taken.brake)
+        with self.brakes.holding(run_id, taken.brake), beating:
+            yield
 
     def _take(self, connection: Rows, run_id: str, wait: float, attempts: int | None) -> Claim:
         deadline = time.monotonic() + wait
@@ -308,19 +374,22 @@ class Claims:
             pause = min(pause * 2, 0.5)
 
 
-def _release(connection: Rows, claim: Claim | None) -> None:
+def _release(connection: Rows, claim: Claim | None) -> bool:
     """Release the run and the connection's locks; where that fails, nobody uses the connection again.
 
     The run keeps no worker's name: whoever takes it over from here takes it from nobody that died.
+    Out: False where it failed.
     """
     if connection.closed or connection.broken:
-        return
+        return False
     try:
         if claim is not None:
             run(connection, "release_claim", {"run_id": claim.run_id, "fence": claim.fence})
         run(connection, "release_session", {"pid": connection.info.backend_pid})
     except psycopg.Error:
         connection.close()
+        return False
+    return True
 
 
 def _take_over(connection: Rows, claim: Claim) -> None:

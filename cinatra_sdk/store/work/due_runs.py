@@ -19,6 +19,7 @@ from typing import Final, Literal, TypeAlias
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, one
 from cinatra_sdk.postgres.connection import run as execute
+from cinatra_sdk.store.runs.layouts import list_own_layouts
 
 GRACE_SECONDS: Final = 30.0
 """How long a new run is left to whoever created it."""
@@ -27,7 +28,10 @@ OFFER_SECONDS: Final = 30.0
 CANDIDATES: Final = 16
 """Due runs that one look may choose from: as many sweeps may take one each at the same moment."""
 
-DueReason: TypeAlias = Literal["created", "died", "decided", "failed"]
+DueReason: TypeAlias = Literal["created", "died", "left", "decided", "woken", "failed"]
+"""`left`: its worker stopped before a step, because its process ended or the database was cut off; `woken`: a
+run that it began has ended.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,7 @@ class DueScope:
         """The parameters of a look, from the oldest run on."""
         return {
             "tenant": self.tenant, "grace": self.grace, "but": list(self.but), "limit": limit,
-            "offered": offered, "after_since": None, "after_run": "",
+            "offered": offered, "after_since": None, "after_run": "", **list_own_layouts(),
         }  # fmt: skip
 
 
@@ -106,6 +110,8 @@ def tell_next_due(connection: Rows, scope: DueScope) -> float | None:
 def is_due(row: Row) -> bool:
     """Whether the run can go on, as the statement `load_run` gives it, and where nobody works on it."""
     status, retry_at = row["status"], row["retry_at"]
+    if row["paused_at"] is not None:
+        return False
     if status == "failed":
         return retry_at is not None and bool(retry_at <= row["now"])
     return status == "running" or bool(row["can_go_on"])

@@ -20,11 +20,12 @@ from psycopg.types.json import Json
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import ENDED, is_send_class
-from cinatra_sdk.errors import RunBusy, RunEnded, StoreError
+from cinatra_sdk.errors import RunBusy, RunEnded, StoreError, StoreUnreachable
 from cinatra_sdk.outside.effects.door import Begun, Differs, Entry, Stored, Unknown
 from cinatra_sdk.outside.effects.effect import Effect, EffectFailure, EffectResult, read_usage
 from cinatra_sdk.postgres.connection import Row, one
 from cinatra_sdk.store.database import Database
+from cinatra_sdk.store.work.brakes import PAUSED, Brake, make_drained
 from cinatra_sdk.store.work.claims import build_fence_error
 
 LOOKS: Final = 10
@@ -43,21 +44,38 @@ class RunLedger:
 
     asks_run = True
 
-    def __init__(self, database: Database, *, run_id: str, fence: int) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        run_id: str,
+        fence: int,
+        brake: Brake | None = None,
+        ends_nodes: bool = False,
+    ) -> None:
+        """brake: of the activation; once it is pulled, no effect is begun.  ends_nodes: whether a node that
+        has begun makes its further effects all the same, where the process ends: nobody knows what else it
+        would do again.
+        """
         self._database = database
         self._run_id = run_id
         self._fence = fence
+        self._brake = Brake() if brake is None else brake
+        self._ends_nodes = ends_nodes
+        self.unreachable: StoreUnreachable | None = None
+        """Why the database could not be asked, or told, of an effect: no failure of the run."""
         self.on_admitted: Callable[[], None] = lambda: None
         """Called when a node is about to make an effect by itself, of which no row will tell."""
         self.before_call: Callable[[], None] = lambda: None
         """Called before each effect is begun: stores what a stop in the middle of it would lose."""
 
     def begin(self, effect: Effect) -> Entry:
+        """Raises: `GraphDrained` where the run is paused, or the process ends."""
+        self._refuse_braked()
         self.before_call()
         asked = {**self._about(effect), **_list_columns(effect), "cut_off": Json(dict(CUT_OFF))}
         for _ in range(LOOKS):
-            with self._database.connection() as connection:
-                row = one(connection, "begin_effect", asked)
+            row = self._ask_database("begin_effect", asked)
             entry = self._read_row(effect, row)
             if entry is not None:
                 return entry
@@ -92,12 +110,24 @@ class RunLedger:
         nothing = {"result": None, "usage": None, "error": None}
         about = {**self._about(effect), "once": effect.once}
         asked = {**about, "status": status, **nothing, **ending}
-        with self._database.connection() as connection:
-            row = one(connection, "end_effect", asked)
+        row = self._ask_database("end_effect", asked)
         if row is None:
             raise build_fence_error(self._run_id)
         if row["ended"] is None:
             raise RunBusy(f"the effect of node '{effect.path}' was not begun by this activation")
+
+    def _ask_database(self, query: str, asked: Row) -> Row | None:
+        try:
+            with self._database.connection() as connection:
+                return one(connection, query, asked)
+        except StoreUnreachable as error:
+            self.unreachable = error
+            raise
+
+    def _refuse_braked(self) -> None:
+        reason = self._brake.reason
+        if reason == PAUSED or (reason is not None and not self._ends_nodes):
+            raise make_drained(reason)
 
     def _read_row(self, effect: Effect, row: Row | None) -> Entry | None:
         """None where somebody wrote the row while it was read, so that it has to be read again.
@@ -122,10 +152,10 @@ class RunLedger:
         return None
 
     def refuse_standing(self, row: Row) -> None:
-        """Raise where the run makes no further call: it was rejected, has ended, or is another
-        worker's.
+        """Raise where the run makes no further call: it was rejected, has ended, is another worker's, or
+        is paused (`GraphDrained`).
 
-        row: with its `status`, the gate of its rejection and its fence.  The decisions are read too,
+        row: with its `status`, the gate of its rejection, its fence and `paused`.  The decisions are read too,
         because a tampered checkpoint may lead past a rejection.
         """
         if row["rejected_at_gate"]:
@@ -139,12 +169,15 @@ class RunLedger:
             )
         if row["fence"] != self._fence:
             raise build_fence_error(self._run_id)
+        if row["paused"]:
+            self._brake.pull(PAUSED)
+            raise make_drained(PAUSED)
 
     def ask(self, _effect: Effect) -> None:
         """As `begin` asks, for an effect that has no row of its own."""
+        self._refuse_braked()
         self.before_call()
-        with self._database.connection() as connection:
-            row = one(connection, "load_standing", {"run_id": self._run_id})
+        row = self._ask_database("load_standing", {"run_id": self._run_id})
         if row is not None:
             self.refuse_standing(row)
         self.on_admitted()

@@ -81,11 +81,12 @@ class RunSaver(OpenedSaver):
         events: EventBuffer,
         policy_sha256: str = "",
         wake: Callable[[], None] = lambda: None,
+        on_pause: Callable[[], None] = lambda: None,
         is_new: bool = False,
         is_eager: bool = False,
     ) -> None:
         """policy_sha256: of the approval policy in force.  wake: called when events were stored.
-        is_new: whether the run has no checkpoint yet.  is_eager: whether each write is stored at once.
+        on_pause: called when something was stored of a run that somebody paused.  is_new: whether the run has no checkpoint yet.  is_eager: whether each write is stored at once.
         """
         super().__init__(connection, serde=STRICT_SERIALIZER)
         self.lock = threading.RLock()  # type: ignore[assignment]  # a flush may be a part of a read
@@ -96,6 +97,7 @@ class RunSaver(OpenedSaver):
         self.events = events
         self.policy_sha256 = policy_sha256
         self._wake = wake
+        self._on_pause = on_pause
         self._is_known_engine = knows_statements()
         self.is_eager = is_eager
         self.lost = False
@@ -224,6 +226,8 @@ class RunSaver(OpenedSaver):
         self._has_checkpoint = True
         if row["events"]:
             self._wake()
+        if row.get("paused"):
+            self._on_pause()
         return row
 
     # ------------------------------------------------------------------ what the engine reads

@@ -18,7 +18,7 @@ from contextlib import nullcontext
 from operator import itemgetter
 from typing import Final, TypeAlias, TypedDict
 
-from cinatra_sdk.errors import FlowError, InputInvalid, RunBusy, RunEnded
+from cinatra_sdk.errors import FlowError, InputInvalid, ProcessEnding, RunBusy, RunEnded
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.runs import Run
@@ -265,8 +265,8 @@ def _go_on(work: Work, due: DueRun) -> SweptRun:
     status, problem = "", ""
     try:
         status = work(due).status
-    except (RunBusy, RunEnded):
-        pass  # somebody else was quicker
+    except (RunBusy, RunEnded, ProcessEnding):
+        pass  # somebody else was quicker, or will be
     except FlowError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001 - one run, or the host's port, must not end the sweep

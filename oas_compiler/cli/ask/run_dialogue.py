@@ -21,7 +21,8 @@ from rich.segment import ControlType
 from rich.text import Text
 
 from cinatra_sdk.api.run_json import make_run
-from cinatra_sdk.errors import AnswerInvalid, ChoiceGone, GateClosed
+from cinatra_sdk.contract import TERMINAL
+from cinatra_sdk.errors import AnswerInvalid, ChoiceGone, GateClosed, ProcessEnding
 from cinatra_sdk.events import split_path
 from cinatra_sdk.flow.plan.plan import open_plans
 from cinatra_sdk.gates.decisions import Decision
@@ -36,7 +37,7 @@ from oas_compiler.cli.ask.gate_dialogue import Asker
 from oas_compiler.cli.host.options import GivenOptions
 from oas_compiler.cli.host.resources import artifact_names, host
 from oas_compiler.cli.terminal.exits import Exit, error_document, exit_of
-from oas_compiler.cli.terminal.keyboard import ending_at_once
+from oas_compiler.cli.terminal.keyboard import stopping_at_signals
 from oas_compiler.cli.terminal.layout import Pieces
 from oas_compiler.cli.terminal.printable_text import clean, cut, printed
 from oas_compiler.cli.terminal.streams import Terminal
@@ -293,16 +294,31 @@ class Drive:
             if self.terminal.as_json
             else ""
         )
-        with ending_at_once(words, data):
+        with stopping_at_signals(self._drain, words, data) as interrupts:
             context = host(self.given.tenant, self.given.own, lends=self.lends)
-            with _reserve_stdout(self.terminal):
-                if self.printer is not None:
-                    with self.printer.printing():
-                        return begin(None, context)
-                if self.is_quiet:
+            try:
+                run = self._carry_out(begin, context)
+            except ProcessEnding:
+                if interrupts.number:
+                    raise KeyboardInterrupt from None
+                raise
+        if interrupts.number and run.status not in TERMINAL:
+            raise KeyboardInterrupt
+        return run
+
+    def _drain(self) -> None:
+        # The person's store asks the host's: nobody else drains.
+        RunStore.drain(self.store, wait=0)
+
+    def _carry_out(self, begin: Begin, context: HostContext | None) -> Run:
+        with _reserve_stdout(self.terminal):
+            if self.printer is not None:
+                with self.printer.printing():
                     return begin(None, context)
-                # A hand-written graph has the names that its nodes have.
-                return begin(Progress(getattr(self.flow, "plan", None), self.terminal), context)
+            if self.is_quiet:
+                return begin(None, context)
+            # A hand-written graph has the names that its nodes have.
+            return begin(Progress(getattr(self.flow, "plan", None), self.terminal), context)
 
     def _make_answer_call(self, gate: Gate, decision: Decision) -> Begin:
         def answer(on_event: OnEvent | None, context: HostContext | None) -> Run:

@@ -6,9 +6,11 @@ flow_forms.py     draw, ir, schema, emit
 agent_package.py  deps, wire-context
 run.py            run, resume
 settle.py         settle
+pause.py          pause
 stop.py           stop
 upgrade.py        upgrade, verify
 recovery.py       reconcile, erase
+export.py         export
 gates.py          gates, approve, reject, deny, answer, attach
 runs.py           runs, show, follow
 database.py       db, doctor

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -22,6 +22,7 @@ from oas_compiler.cli.terminal.streams import Terminal
 if TYPE_CHECKING:
     from cinatra_sdk.local_postgres.supervisor import LocalServer, LocalStatus
     from cinatra_sdk.store.health import Examination
+    from cinatra_sdk.store.runs.layouts import OtherLayout
     from cinatra_sdk.store.runs.needs import CallToSettle, DeadLetter
 
 
@@ -101,6 +102,8 @@ def migrate(
     """Bring the tables up to date, as the role that owns them."""
     from cinatra_sdk.local_postgres.cluster import APP
     from cinatra_sdk.postgres import migration
+    from cinatra_sdk.postgres.connection import connect
+    from cinatra_sdk.store.runs.layouts import describe_layouts, list_other_layouts
 
     terminal = Terminal.open(as_json=as_json)
     if print_sql:
@@ -110,6 +113,8 @@ def migrate(
         _call_local_server(lambda server: server.start())
         address, app_role = _find_owner_address(), app_role or APP
     done = migration.migrate(address, app_role=app_role)
+    with connect(address) as connection:
+        layouts = list_other_layouts(connection)
     terminal.data(
         {
             "database": done.database,
@@ -117,6 +122,7 @@ def migrate(
             "applied": list(done.applied),
             "granted": list(done.granted),
             "created": done.created,
+            "other_layouts": _record_layouts(layouts),
         }
     )
     what = ", ".join(done.applied)
@@ -132,6 +138,8 @@ def migrate(
             f"the role '{done.role}' owns the tables and could change what is append-only; "
             "--app-role NAME makes a role that cannot"
         )
+    for sentence in describe_layouts(layouts):
+        terminal.note(clean(sentence))
     return Exit.OK
 
 
@@ -513,6 +521,13 @@ def _find_address(db: str) -> str:
     return status.dsn
 
 
+def _record_layouts(found: Iterable[OtherLayout]) -> list[dict[str, Any]]:
+    return [
+        {"id": run.run_id, "tenant": run.tenant, "layout": run.layout, "kind": run.kind}
+        for run in found
+    ]
+
+
 def _record(found: Examination, whole: Mapping[str, GivenOptions]) -> dict[str, Any]:
     from oas_compiler.cli.view.needs_view import ways_to_answer
 
@@ -562,5 +577,6 @@ def _record(found: Examination, whole: Mapping[str, GivenOptions]) -> dict[str, 
                 for call in found.calls
             ],
         },
+        "other_layouts": _record_layouts(found.layouts),
         "findings": list(found.findings),
     }

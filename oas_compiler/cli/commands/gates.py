@@ -211,6 +211,7 @@ def gates(
         if not page.items:
             resources.refuse_unknown_flow(store, flow)
         whole = options_of_runs(store, (need.run_id for need in page.items), given)
+        layouts = store.list_other_layouts(tenant=where.owner)
     if where.as_json:  # this makes up an example of each answer, which is slow
         records = [
             waiting_record(need, now, whole[need.run_id])
@@ -234,6 +235,7 @@ def gates(
     for gate in page.unreadable:
         for problem in tell_problems(gate.run_id, [gate.problem], given):
             terminal.note(f"run {gate.run_id}: {problem}")
+    resources.tell_layouts(terminal, layouts)
     options.tell_more(terminal, page.next)
     return Exit.OK
 

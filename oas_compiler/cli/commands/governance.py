@@ -124,7 +124,7 @@ def records(
         if export:
             run = store.find(name, tenant=where.owner) if name else None
             lines = found.export(run_id=run, tenant=where.owner, transcripts=transcripts)
-            return _write_export(terminal, export, lines)
+            return write_export(terminal, export, lines)
         if name.startswith("dr_"):
             return _show_record(terminal, found.get(name, tenant=where.owner))
         run = store.find(name, tenant=where.owner) if name else None
@@ -179,7 +179,8 @@ def _show_record(terminal: Terminal, stored: StoredRecord) -> Exit:
     return Exit.OK
 
 
-def _write_export(terminal: Terminal, export: str, lines: Iterable[str]) -> Exit:
+def write_export(terminal: Terminal, export: str, lines: Iterable[str]) -> Exit:
+    """export: the file; `-`: stdout.  Raises: `Halt`, and what the lines raise."""
     if export == "-":
         last = ""
         for line in lines:
@@ -195,10 +196,19 @@ def _write_export(terminal: Terminal, export: str, lines: Iterable[str]) -> Exit
     last_line = json.loads(content.splitlines()[-1])
     manifest = last_line["manifest"]
     terminal.data({"records": manifest["records"], "file": export, "manifest": manifest})
-    terminal.show(f"{say_number(manifest['records'], 'record')} in {clean(export)}")
+    terminal.show(f"{_describe_content(manifest)} in {clean(export)}")
     _tell_export(terminal, last_line)
-    terminal.say("verify them with: oasflow records --verify FILE, or the program of --verifier")
+    terminal.say(
+        "verify it with: oasflow records --verify FILE, or the program of oasflow records --verifier"
+    )
     return Exit.OK
+
+
+def _describe_content(manifest: Mapping[str, Any]) -> str:
+    """`run r1 and 3 records`, or `3 records`."""
+    records = say_number(manifest["records"], "record")
+    runs = [f"run {clean(run)}" for run in manifest["evidence"]]
+    return " and ".join([*runs, records] if manifest["records"] or not runs else runs)
 
 
 def _tell_export(terminal: Terminal, last: dict[str, Any]) -> None:
@@ -221,12 +231,13 @@ def _print_verifier(terminal: Terminal) -> Exit:
 
 
 def make_verifier() -> str:
-    """The three files that verify, as one program."""
-    from cinatra_sdk.governance.records import exact_json, signatures, verifier
+    """The four files that verify, as one program."""
+    from cinatra_sdk.governance.records import exact_json, run_evidence, signatures, verifier
 
     future = "from __future__ import annotations\n"
     head, _, program = inspect.getsource(verifier).partition(future)
-    parts = (inspect.getsource(one).partition(future)[2] for one in (exact_json, signatures))
+    beside = (exact_json, signatures, run_evidence)
+    parts = (inspect.getsource(one).partition(future)[2] for one in beside)
     return "".join([head, future, *parts, program])
 
 
@@ -238,13 +249,13 @@ def _read_keys(given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     for option, names in given.items():
         for one in names:
             try:
-                add_key(keys, option, one, _read_key_file)
+                add_key(keys, option, one, read_key_file)
             except ValueError as error:
                 raise Halt(clean(str(error))) from None
     return keys
 
 
-def _read_key_file(name: str) -> bytes:
+def read_key_file(name: str) -> bytes:
     """Raises: `ValueError`."""
     try:
         return read_named(name, MOST_KEY_BYTES)
@@ -263,6 +274,8 @@ def _verify_export(
         {
             "records": found.records,
             "runs": len(found.heads),
+            "evidence": sorted(found.evidence.ends),
+            "told": found.evidence.told,
             "tenant": found.manifest.get("tenant"),
             "made_at": found.manifest.get("made_at"),
             "without_end": found.without_end,

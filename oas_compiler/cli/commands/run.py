@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
+import signal
 import uuid
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -21,6 +21,7 @@ from oas_compiler.cli.host.run_requirements import TypedCommand, flow_to_go_on
 from oas_compiler.cli.host.run_resources import tell_services
 from oas_compiler.cli.terminal import argument_values
 from oas_compiler.cli.terminal.exits import Exit, Halt
+from oas_compiler.cli.terminal.keyboard import stopping_at_signals
 from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.terminal.streams import Terminal
 
@@ -197,8 +198,9 @@ def resume(
 ) -> Exit:
     """Go on with a run, or be asked at its gates.
 
-    For a run whose process died or was interrupted, for a failed one (its failed node is tried
-    again), and for one that waits.  With --all nobody is asked: runs go on to their next stop.
+    For a run whose process died or was interrupted, for a paused one, for a failed one (its failed node
+    is tried again), and for one that waits.  With --all nobody is asked: runs go on to their next stop.
+    At the first Ctrl-C, or SIGTERM, runs stop before their next step; the second ends at once.
     """
     from oas_compiler.cli.ask.run_dialogue import Drive
 
@@ -356,24 +358,38 @@ def _require_run(run: str) -> str:
 
 
 def resume_all(given: GivenOptions, *, watch: float | None, limit: int, as_json: bool) -> Exit:
-    """Until nothing is due; with `watch`, until the process is ended, looking at least that often."""
+    """Until nothing is due; with `watch`, until a signal ends the process, looking at least that often.
+
+    At a signal the runs stop before their next steps and stay due: SIGTERM is an end as any other.
+    """
     if watch is not None and as_json:
         raise Halt("--watch never ends, and --json prints one document: leave one of them out")
     if watch is not None and watch <= 0:
         raise Halt("--watch is a number of seconds above 0")
     terminal = Terminal.open(as_json=as_json)
-    with resources.store(terminal, given.db, given.own) as store:
+    swept: list[SweptRun] = []
+    with (
+        resources.store(terminal, given.db, given.own) as store,
+        stopping_at_signals(lambda: store.drain(wait=0), _CUT_OFF) as interrupts,
+    ):
         if watch is not None:
             tell = partial(_tell, terminal)
-            _sweep(store, given, {"watch": watch, "on_swept": tell, "stop": threading.Event()})
-            return Exit.OK
-        swept = _sweep(store, given, {"limit": limit})
-        for one in swept:
-            _tell(terminal, one)
-        if not swept:
-            terminal.say("no run can go on that nobody works on")
+            _sweep(store, given, {"watch": watch, "on_swept": tell, "stop": interrupts.news})
+        else:
+            swept = _sweep(store, given, {"limit": limit, "stop": interrupts.news})
+    for one in swept:
+        _tell(terminal, one)
+    if interrupts.number == signal.SIGINT:
+        raise KeyboardInterrupt
+    if watch is not None:
+        return Exit.OK
+    if not swept and not interrupts.number:
+        terminal.say("no run can go on that nobody works on")
     terminal.data({"runs": [_record(one) for one in swept]}, of_run=True)
     return Exit.FAILED if any(one.problem for one in swept) else Exit.OK
+
+
+_CUT_OFF: Final = "\nended; whoever goes on with the runs makes the calls again that were cut off\n"
 
 
 def _sweep(store: RunStore, given: GivenOptions, told: SweepOptions) -> list[SweptRun]:

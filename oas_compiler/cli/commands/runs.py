@@ -70,11 +70,13 @@ def runs(
         }
         if not found:
             resources.refuse_unknown_flow(store, flow)
+        layouts = store.list_other_layouts(tenant=where.owner)
     terminal.data(make_run_page(page, unknown), of_run=True)
     if found:
         terminal.show(runs_table(found, now, unknown))
     else:
         terminal.say("no runs")
+    resources.tell_layouts(terminal, layouts)
     options.tell_more(terminal, page.next)
     return Exit.OK
 

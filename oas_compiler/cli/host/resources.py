@@ -11,7 +11,7 @@ import getpass
 import hashlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import field, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from cinatra_sdk.data.author_json import JsonValue
 from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.terminal.argument_values import names_without_value, placeholders
 from oas_compiler.cli.terminal.exits import Halt
+from oas_compiler.cli.terminal.printable_text import clean
 from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.runs import Run
     from cinatra_sdk.store.flows.flow_protocol import DurableFlow
     from cinatra_sdk.store.person_store import PersonStore
+    from cinatra_sdk.store.runs.layouts import OtherLayout
     from oas_compiler.ir import ApiNode
     from oas_compiler.lower.flow import Flow
     from oas_compiler.pipeline import Loading
@@ -322,6 +324,14 @@ def refuse_unknown_flow(opened: RunStore, name: str) -> None:
         return
     nearest = did_you_mean(name, names)
     raise Halt(f"no run is of a flow '{name}'" + (f"; {nearest}" if nearest else ""))
+
+
+def tell_layouts(terminal: Terminal, found: Iterable[OtherLayout]) -> None:
+    """Say which of the runs that have not ended another version left, and what to do."""
+    from cinatra_sdk.store.runs.layouts import describe_layouts
+
+    for sentence in describe_layouts(found):
+        terminal.note(clean(sentence))
 
 
 def flow(

@@ -66,7 +66,7 @@ MEANINGS: Final[Mapping[Exit, str]] = {
     Exit.OK: "done; the run completed",
     Exit.FINDINGS: "the flow has errors; diff: the flows differ",
     Exit.USAGE: "a file could not be read, or what was given does not fit",
-    Exit.WAITING: "the run waits at a gate; diff: a gate is weaker",
+    Exit.WAITING: "the run waits at a gate, or is paused; diff: a gate is weaker",
     Exit.CONFLICT: "the gate is closed, the run has ended, or somebody else holds it",
     Exit.REJECTED: "the run was rejected",
     Exit.FAILED: "the run failed or was stopped",
@@ -103,6 +103,8 @@ def exit_of(run: Run) -> Exit:
     """The exit code for where the run stands."""
     if run.status == "failed" and (run.error or {}).get("code") == "platform_unreachable":
         return Exit.UNREACHABLE
+    if run.paused_at is not None:
+        return Exit.WAITING
     return {
         "completed": Exit.OK,
         "waiting": Exit.WAITING,
@@ -232,7 +234,7 @@ def _find_problem(error: Exception) -> tuple[Exit, str, str] | None:
     return None
 
 
-_COMMAND: Final = re.compile(r"\boasflow (?:show|follow|runs|gates|records|resume|stop)\b")
+_COMMAND: Final = re.compile(r"\boasflow (?:show|follow|runs|gates|records|resume|pause|stop)\b")
 """The commands on a run that the SDK names in its hints."""
 _WHERE: Final[ContextVar[tuple[str, str]]] = ContextVar("where", default=("", ""))
 """`--tenant` and `--db` of the command that runs."""

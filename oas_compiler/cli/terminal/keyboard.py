@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
 from types import FrameType
@@ -114,35 +114,65 @@ def _key_by_key(number: int) -> Iterator[None]:
 
 
 # ----------------------------------------------------------------------------
-# Ctrl-C, while a node runs and while a person is asked.
+# Ctrl-C and SIGTERM, while a node runs and while a person is asked.
 #
-# While a node runs, Ctrl-C ends the process at once, and the run is as after a crash.  A node may
-# wait for minutes on a platform, and the engine delivers an interrupt only after its nodes have
-# finished. Ending the process at once is safe: the finished work is in the database, and `oasflow
-# resume` continues from there, with the same idempotency key for an interrupted call.
+# While a node runs, the first of them stops the run before its next step: the calls that it has begun are
+# ended and kept.  A node may wait for minutes on a platform, and the engine delivers an interrupt only
+# after its nodes have finished, so the second one ends the process at once, and the run is as after a
+# crash.  That is safe: the finished work is in the database, and `oasflow resume` continues from there,
+# with the same idempotency key for an interrupted call.
 
 
 INTERRUPTED: Final = 130
+_STOPPING: Final = "\nstops before the next step; once more ends it at once\n"
+
+
+class Interrupts:
+    """The signals that came."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        """Of the first signal; 0: none came."""
+        self.news = threading.Event()
+        """Set soon after it."""
 
 
 @contextlib.contextmanager
-def ending_at_once(words: str, data: str = "") -> Iterator[None]:
-    """Within, an interrupt writes `words` to stderr and `data` to stdout and ends the process."""
+def stopping_at_signals(
+    stop: Callable[[], object], words: str, data: str = ""
+) -> Iterator[Interrupts]:
+    """Within, the first signal calls `stop` in a thread of its own; the second writes `words` to stderr and
+    `data` to stdout and ends the process.
+    """
+    interrupts = Interrupts()
 
-    def end(_number: int, _frame: FrameType | None) -> None:
-        # Not through the streams, because the interrupt may have come in the middle of a write to
-        # them.
-        for descriptor, text in ((2, words), (1, data)):
-            with contextlib.suppress(OSError):
-                os.write(descriptor, text.encode(errors="backslashreplace"))
-        os._exit(INTERRUPTED)
+    def begin() -> None:
+        interrupts.news.set()
+        stop()
+
+    def hear(number: int, _frame: FrameType | None) -> None:
+        if interrupts.number:
+            _write_at_once(words, data)
+            os._exit(INTERRUPTED)
+        interrupts.number = number
+        _write_at_once(_STOPPING)
+        # In the handler it would wait for whatever the thread that it interrupts holds.
+        threading.Thread(target=begin, name="oasflow-stopping", daemon=True).start()
 
     sys.stdout.flush()
-    before = signal.signal(signal.SIGINT, end)
+    before = {one: signal.signal(one, hear) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield interrupts
     finally:
-        signal.signal(signal.SIGINT, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _write_at_once(words: str, data: str = "") -> None:
+    # Not through the streams, because the interrupt may have come in the middle of a write to them.
+    for descriptor, text in ((2, words), (1, data)):
+        with contextlib.suppress(OSError):
+            os.write(descriptor, text.encode(errors="backslashreplace"))
 
 
 def typed_line() -> str:

@@ -530,10 +530,8 @@ def _format_outcome(
     if run.error is not None:
         yield _format_title("error")
         yield Words(Text(extent.cut(clean(str(run.error.get("message", ""))), MAX_ERROR), "red"))
-    if run.status == "stopped" and run.stopped_by:
-        said_why = extent.cut(clean(run.stop_reason), MAX_ERROR)
-        reason = f": {said_why}" if run.stop_reason else ""
-        yield Words(Text(f"stopped by {clean(recorded_name(run.stopped_by))}{reason}"))
+    if stilled := _describe_who_stilled(run, extent):
+        yield Words(Text(stilled))
     if run.status == "waiting" and (run.error or {}).get("code") == "effect_unknown":
         yield command_line(f"{given.command('show', run.id)}   (lists the calls to be settled)")
     for problem in told_unreadable(run, given):
@@ -547,6 +545,18 @@ def _format_outcome(
     yield from _how_to_go_on(run, given)
 
 
+def _describe_who_stilled(run: Run, extent: Extent) -> str:
+    """Who stopped or paused it; empty where nobody did."""
+    if run.status == "stopped" and run.stopped_by:
+        said_why = extent.cut(clean(run.stop_reason), MAX_ERROR)
+        reason = f": {said_why}" if run.stop_reason else ""
+        return f"stopped by {clean(recorded_name(run.stopped_by))}{reason}"
+    if run.paused_at is not None:
+        who = clean(recorded_name(run.paused_by)) or "somebody"
+        return f"paused by {who}: nobody goes on with it until a person does"
+    return ""
+
+
 def _how_to_go_on(run: Run, given: GivenOptions) -> Iterator[RenderableType]:
     if run.archived_at is not None:
         when = format_moment(run.archived_at)
@@ -556,8 +566,9 @@ def _how_to_go_on(run: Run, given: GivenOptions) -> Iterator[RenderableType]:
         words = "this run keeps what its slot was offered: start a new one with more artifacts"
         yield Words(Text(words))
         return
-    if run.status in {"failed", "running"}:
+    if run.status in {"failed", "running"} or run.paused_at is not None:
         why = "try again" if run.status == "failed" else "if no process works on it"
+        why = "goes on" if run.paused_at is not None else why
         yield command_line(f"{given.command('resume', run.id)}   ({why})")
     if run.status in {"failed", "running", "waiting"}:
         yield from export_first(given)

@@ -64,12 +64,19 @@ def runs_table(runs: Sequence[Run], now: datetime, unknown: Unknown = NO_CALLS) 
 def _run_cells(run: Run, now: datetime, of_tenants: bool, unknown: Unknown) -> list[Text]:
     return [
         Text(clean(run.id)),
-        status_text(run.status) + Text("" if run.archived_at is None else " (archived)"),
+        status_text(run.status) + Text(_describe_rest(run)),
         Text(cut(clean(run.flow), 40)),
         Text(", ".join(_waits_at(run, unknown.get(run.id, ())))),
         Text(format_since(run.updated_at, now)),
         *([Text(clean(run.tenant))] if of_tenants else []),
     ]
+
+
+def _describe_rest(run: Run) -> str:
+    """Why nobody goes on with it, whatever its status."""
+    if run.archived_at is not None:
+        return " (archived)"
+    return "" if run.paused_at is None else " (paused)"
 
 
 def _waits_at(run: Run, unknown: Sequence[str]) -> list[str]:

@@ -90,11 +90,16 @@ def test_a_sweep_goes_on_with_each_kind_of_run_that_nobody_works_on(
     store.create(plain, run_id="died")
     with store.database.connection() as rows:  # as a worker that died in its first call leaves it
         rows.execute("update runs set attempts = 1 where run_id = 'died'")
+        rows.execute("update work set worker = 'elsewhere:1' where run_id = 'died'")
+    store.create(plain, run_id="left")
+    with store.database.connection() as rows:  # as one that stopped before a step leaves it
+        rows.execute("update runs set attempts = 1 where run_id = 'left'")
     assert told(store) == {
         "created": ("created", "completed"),
         "decided": ("decided", "completed"),
         "failed": ("failed", "completed"),
         "died": ("died", "completed"),
+        "left": ("left", "completed"),
     }
     assert told(store) == {}
 

@@ -24,7 +24,16 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from cinatra_sdk.local_postgres.supervisor import LocalServer
+from cinatra_sdk.postgres.pooler import BEGIN
 from tests.databases import Databases
+from tests.poolers import (
+    POOLER_VARIABLE,
+    SIZES,
+    SWALLOWS,
+    Pooler,
+    keep_settings,
+    letting_leases_run_out,
+)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell that has no job control.  Every process that a test
@@ -85,7 +94,16 @@ def pytest_collection_finish() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     first = {name: place for place, name in enumerate(LONGEST)}
+    if POOLER_VARIABLE in os.environ:
+        _leave_out_sessions(items)
     items.sort(key=lambda item: first.get(item.path.name, len(LONGEST)))
+
+
+def _leave_out_sessions(items: list[pytest.Item]) -> None:
+    for item in items:
+        mark = item.get_closest_marker("own_session")
+        if mark is not None:
+            item.add_marker(pytest.mark.skip(reason=f"not through a pooler: {mark.args[0]}"))
 
 
 @pytest.fixture(scope="session")
@@ -112,12 +130,32 @@ def databases(local_server: LocalServer) -> Iterator[Databases]:
     made.close()
 
 
+@pytest.fixture(scope="session")
+def pooler(local_server: LocalServer) -> Iterator[Pooler | None]:
+    """PgBouncer before the server, where `OASFLOW_TEST_POOLER` says in which mode; else None."""
+    mode = os.environ.get(POOLER_VARIABLE)
+    if mode is None:
+        yield None
+        return
+    if mode == "session":
+        keep_settings(local_server)
+    query = "" if mode == "session" else BEGIN
+    with Pooler.before(
+        local_server, mode=mode, size=SIZES[mode], query=query, settings=SWALLOWS
+    ) as made:
+        yield made
+
+
 @pytest.fixture
-def fresh_database(databases: Databases) -> Iterator[str]:
+def fresh_database(databases: Databases, pooler: Pooler | None) -> Iterator[str]:
     """The DSN of a database with the store's tables in it and nothing else."""
     dsn = databases.take()
     try:
-        yield dsn
+        if pooler is None:
+            yield dsn
+        else:
+            with letting_leases_run_out(dsn):
+                yield pooler.address_of(dsn)
     finally:
         databases.give_back(dsn)
 

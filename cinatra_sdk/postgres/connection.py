@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 import select
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any, Final, LiteralString, NamedTuple, TypeAlias, cast
@@ -175,13 +176,15 @@ USUAL: Final = {
 }  # fmt: skip
 """Settings of a connection that do not depend on the role: PostgreSQL lets every role set defaults of
 its own for good, and the role that runs flows has no say in how the next run connects.  The address
-has: its `options` count.  All are known to PostgreSQL 13 and later (see `lift_newer_limits`)."""
+has: its `options` count.  All are known to PostgreSQL 13 and later (see `greet`)."""
 OURS: Final = {
     "search_path": "oasflow",
     # Whatever the database's default is: see 006_eligible.sql.
     "default_transaction_isolation": "read committed",
 }
 """Settings that an address cannot change either."""
+LATER: Final = {"synchronous_commit": "on"}
+"""What a connection is given once it is made, where its role's own says less; see `greet`."""
 
 
 def _write_settings(settings: Mapping[str, str]) -> str:
@@ -212,10 +215,10 @@ OPTIONS: Final[dict[str, Any]] = {
 
 
 def connect(dsn: str) -> Rows:
-    """Raises: `StoreError` naming the database."""
+    """Raises: `StoreError` naming the database, or what a pooler before it lacks."""
     try:
-        made: Rows = psycopg.connect(dsn, **read_options(dsn))
-        lift_newer_limits(made)
+        made = _connect(dsn)
+        greet(made, dsn)
     except (psycopg.Error, ValueError) as error:  # a ValueError for what is no text for libpq
         failed = plain_error(dsn, error)
     else:
@@ -239,13 +242,87 @@ def read_options(dsn: str) -> dict[str, Any]:
     return options
 
 
-def lift_newer_limits(connection: Rows) -> None:
-    """What `USUAL` cannot say, once for each new connection.
+def greet(connection: Rows, dsn: str) -> None:
+    """What `USUAL` cannot say, once for each new connection; and whether a pooler stands between.
 
     A time limit that only PostgreSQL 17 and later know, which others would refuse to connect with; and
     that a commit is on the disk before it is told, where nobody asked for more than that.
+
+    Raises: `StoreError` where the connections of a pooler lack settings; then the connection is closed.
     """
-    run(connection, "lift_newer_limits")
+    told = _carry_out(connection, "greet", {"pid": connection.info.backend_pid}, prepare=False)
+    row = told.fetchone()
+    assert row is not None  # one row always
+    if row["is_pooled"] or is_pooled(connection):
+        connection.prepare_threshold = None
+        _refuse_other_settings(connection, dsn)
+
+
+# ----------------------------------------------------------------------------
+# Connections through a pooler (PgBouncer and its like), which lends another connection to the server for
+# each transaction, or for each session.
+#
+#     is_pooled(connection)     True where the process at the other end is not the one that said hello
+#
+# On such a connection nothing is kept that belongs to a session: no setting, lock, prepared statement or
+# `listen`.  The pooler sees to the settings (`oasflow db pooler`), and it is refused where it does not.
+
+
+_REFUSALS: Final = ("startup parameter", "command-line options")
+"""Words of poolers that take no `options`."""
+_FOLLOWED: Final = (
+    "client_encoding", "DateStyle", "IntervalStyle", "TimeZone", "standard_conforming_strings",
+)  # fmt: skip
+"""Settings that a pooler gives each client as the client set them, whatever the server began with."""
+_OPTION: Final = re.compile(r"(?:-c\s*|--)([\w.-]+)=((?:\\.|[^\s\\])*)")
+
+
+def is_pooled(connection: Rows) -> bool:
+    """Known from `greet` on, which turns prepared statements off behind a pooler and nowhere else."""
+    return connection.prepare_threshold is None
+
+
+def read_pooled_options(dsn: str) -> dict[str, Any]:
+    """As `read_options`, without what a pooler would refuse or keep from the server."""
+    # Not left out: libpq would send the address's own, or those of PGOPTIONS.
+    left_out = {"options": "", "client_encoding": USUAL["client_encoding"]}
+    return {**read_options(dsn), **left_out, "prepare_threshold": None}
+
+
+def _connect(dsn: str) -> Rows:
+    try:
+        return psycopg.connect(dsn, **read_options(dsn))
+    except psycopg.OperationalError as error:
+        if not any(words in str(error) for words in _REFUSALS):
+            raise
+    return psycopg.connect(dsn, **read_pooled_options(dsn))
+
+
+def list_settings(dsn: str) -> dict[str, str]:
+    """What a connection to this address has to begin with, its own `options` among it."""
+    own = str(conninfo_to_dict(dsn).get("options") or "")
+    found = {
+        name.replace("-", "_"): re.sub(r"\\(.)", r"\1", value)
+        for name, value in _OPTION.findall(own)
+    }
+    return {**USUAL, **found, **OURS}
+
+
+def _refuse_other_settings(connection: Rows, dsn: str) -> None:
+    wanted = list_settings(dsn)
+    followed = {name: wanted[name] for name in _FOLLOWED}
+    run(connection, "set_followed", {"wanted": json.dumps(followed)})
+    rows = every(connection, "list_other_settings", {"wanted": json.dumps(wanted)})
+    if not rows:
+        return
+    connection.close()
+    # By name alone: the address's own values are nobody else's business.
+    names = ", ".join(row["name"] for row in rows)
+    raise StoreError(
+        f"the database {shown_name(dsn)} is reached through a pooler, whose connections to the server "
+        f"begin without settings that oasflow needs: {names}",
+        hint="oasflow db pooler prints what sets them there; or give the server's own address",
+    )
 
 
 def refuse_ended_connection(connection: Rows) -> None:
@@ -258,6 +335,14 @@ def refuse_ended_connection(connection: Rows) -> None:
     if waiting.poll(0):
         connection.close()
         raise psycopg.OperationalError("the server has ended this connection")
+
+
+@contextmanager
+def reading(connection: Rows) -> Iterator[None]:
+    """A transaction in which the database itself sees to it that nothing changes."""
+    connection.read_only = True
+    with connection.transaction():
+        yield
 
 
 def one(connection: Rows, query: str, parameters: Mapping[str, Any] | None = None) -> Row | None:
@@ -281,14 +366,18 @@ whole tables where the plan for these reads a few pages."""
 
 
 def _carry_out(
-    connection: Rows, query: str, parameters: Mapping[str, Any] | None
+    connection: Rows,
+    query: str,
+    parameters: Mapping[str, Any] | None,
+    *,
+    prepare: bool | None = None,
 ) -> RawCursor[DictRow]:
+    """prepare: None: as the connection does, which prepares each statement."""
     text, names = STATEMENTS[query]
     given = parameters or {}
     cursor: RawCursor[DictRow] = RawCursor(connection, row_factory=dict_row)
     values = [given[name] for name in names]
-    # None: as the connection does, which prepares each statement.
-    return cursor.execute(text, values, prepare=False if query in _PLANNED_ANEW else None)
+    return cursor.execute(text, values, prepare=False if query in _PLANNED_ANEW else prepare)
 
 
 def clock(connection: Rows) -> datetime:

@@ -7,7 +7,7 @@ from typing import Final
 import psycopg
 
 from cinatra_sdk.errors import NotAdopted, NotReplicated, StoreError
-from cinatra_sdk.postgres.connection import plain_error, read_options
+from cinatra_sdk.postgres.connection import connect, plain_error
 from cinatra_sdk.postgres.dsn import shown_detail, shown_name
 from cinatra_sdk.postgres.role_rights import lacking, look
 
@@ -58,11 +58,11 @@ def _build_denied_error(dsn: str, error: psycopg.Error) -> StoreError:
     """The error for a missing right, which the database's owner can grant."""
     role, owner, rights = "NAME", "the owner of its tables", ""
     try:
-        with psycopg.connect(dsn, **read_options(dsn)) as connection:
+        with connect(dsn) as connection:
             standing = look(connection)
             role, owner = standing.role, f"'{standing.owner}', who owns its tables"
             rights = ", ".join(lacking(connection))
-    except psycopg.Error:
+    except (psycopg.Error, StoreError):
         pass  # what is known of the refusal itself is said all the same
     who = "the role of this address" if role == "NAME" else f"the role '{role}'"
     what = rights or shown_detail(dsn, str(error)) or type(error).__name__

@@ -33,6 +33,7 @@ from cinatra_sdk.postgres.connection import (
     Rows,
     connect,
     every,
+    is_pooled,
     migrations,
     one,
     rights,
@@ -81,6 +82,7 @@ def prepare(connection: Rows, *, embedded: bool = False) -> bool:
         if standing.missing:
             if not standing.may_create or standing.read_only:
                 return False
+            _refuse_pooler(connection, standing)
             _bring_up_to_date(connection)
             standing = look(connection)
     except psycopg.Error as error:
@@ -118,6 +120,7 @@ def migrate(dsn: str, *, app_role: str = "") -> Migrated:
         refuse(standing)
         if standing.read_only or not standing.may_create:
             raise _not_the_owner(standing)
+        _refuse_pooler(connection, standing)
         applied, granted, created = _bring_up_to_date(connection, app_role)
     except psycopg.Error as error:
         raise store_error(dsn, error) from None
@@ -164,6 +167,16 @@ def _not_the_owner(standing: Standing) -> StoreError:
         if standing.owner
         else f"grant create on database {standing.database}, or give the address of its owner",
     )
+
+
+def _refuse_pooler(connection: Rows, standing: Standing) -> None:
+    """Raises: `StoreError`; who migrates holds a lock from one transaction to the next."""
+    if is_pooled(connection):
+        raise StoreError(
+            f"the database '{standing.database}' is reached through a pooler, through which its tables "
+            "cannot be migrated",
+            hint="give oasflow db migrate the server's own address",
+        )
 
 
 def _bring_up_to_date(

@@ -14,6 +14,7 @@ import contextlib
 import logging
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Final, LiteralString
@@ -32,6 +33,8 @@ DUE_CHANNEL: Final = "oasflow_due"
 """That runs became due, of no run in particular, so that the server tells many at once as one."""
 POLL: Final = 5.0
 """Seconds after which a subscriber looks by itself."""
+POOLED: Final = 1.0
+"""Seconds after which all look behind a pooler, through which no news comes."""
 MOST_LIVE: Final = 1000
 """Live events that wait for a slow subscriber; the oldest of them are dropped for newer ones."""
 _TURN: Final = 0.5
@@ -73,8 +76,12 @@ class Subscriber:
 class Listening:
     """The subscribers of one channel of a database; safe to share between threads, and with forked processes."""
 
-    def __init__(self, dsn: str, channel: LiteralString = CHANNEL) -> None:
+    def __init__(
+        self, dsn: str, channel: LiteralString = CHANNEL, *, is_pooled: bool = False
+    ) -> None:
+        """is_pooled: whether the address is that of a pooler, behind which nobody can listen."""
         self._dsn = dsn
+        self._is_pooled = is_pooled
         self._channel = channel
         self._closed = False
         self._begin_empty()
@@ -147,6 +154,9 @@ class Listening:
             return True
 
     def _listen(self) -> None:
+        if self._is_pooled:
+            self._look_on()
+            return
         while not self._is_over():
             try:
                 self._listen_once()
@@ -161,6 +171,15 @@ class Listening:
                 threading.Event().wait(_TURN)
             else:
                 return
+
+    def _look_on(self) -> None:
+        told = time.monotonic()
+        while not self._is_over():
+            threading.Event().wait(_TURN)
+            if time.monotonic() - told >= POOLED:
+                told = time.monotonic()
+                for subscriber in self._list_subscribers(None):
+                    subscriber.wake()
 
     def _listen_once(self) -> None:
         with connect(self._dsn) as connection:

@@ -12,7 +12,16 @@ from typing import Final
 import psycopg
 
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.postgres.connection import Rows, every, migrations, one, rights
+from cinatra_sdk.postgres.connection import (
+    LATER,
+    OURS,
+    USUAL,
+    Rows,
+    every,
+    migrations,
+    one,
+    rights,
+)
 
 # ----------------------------------------------------------------------------
 # The rights that the role of a connection lacks for running flows.
@@ -32,15 +41,16 @@ def lacking(connection: Rows) -> tuple[str, ...]:
     """The missing rights in alphabetical order; empty also where they cannot be read."""
     wanted = list(_list_wanted_rights())
     try:
-        rows = every(
-            connection,
-            "list_lacking",
-            {
-                "verbs": [verb for verb, _, _ in wanted],
-                "tables": [table for _, table, _ in wanted],
-                "columns": [column for _, _, column in wanted],
-            },
-        )
+        with connection.transaction():  # a refusal ends no transaction around it
+            rows = every(
+                connection,
+                "list_lacking",
+                {
+                    "verbs": [verb for verb, _, _ in wanted],
+                    "tables": [table for _, table, _ in wanted],
+                    "columns": [column for _, _, column in wanted],
+                },
+            )
     except psycopg.Error:
         return ()
     return tuple(row["lacks"] for row in rows)
@@ -136,7 +146,8 @@ class Standing:
 
 def look(connection: Rows) -> Standing:
     """Read only, also for a role without any right here."""
-    found = one(connection, "look_around")
+    ours = [f"{name}={value}" for name, value in {**USUAL, **OURS, **LATER}.items()]
+    found = one(connection, "look_around", {"ours": ours})
     assert found is not None  # one row, whatever is there
     missing, newer = _compare_migrations(connection, found) if found["may_look"] else ((), ())
     powers = every(connection, "list_powers", {"kept": list(APPEND_ONLY)})

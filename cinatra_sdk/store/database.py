@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import field
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 import psycopg
@@ -32,9 +33,11 @@ from cinatra_sdk.postgres.connection import (
     Rows,
     clock,
     connect,
-    lift_newer_limits,
+    greet,
+    is_pooled,
     one,
     read_options,
+    read_pooled_options,
     refuse_ended_connection,
 )
 from cinatra_sdk.postgres.database_errors import store_error
@@ -57,9 +60,10 @@ class _Held:
 class OwnPool:
     """Safe to share between threads and with forked processes; connects when it is first used."""
 
-    def __init__(self, dsn: str, **settings: Any) -> None:
-        """settings: of the `ConnectionPool`."""
+    def __init__(self, dsn: str, *, is_pooled: bool = False, **settings: Any) -> None:
+        """is_pooled: whether the address is that of a pooler; settings: of the `ConnectionPool`."""
         self._dsn = dsn
+        self._read_options = read_pooled_options if is_pooled else read_options
         self._settings = settings
         self._held = _Held()
 
@@ -69,8 +73,8 @@ class OwnPool:
         with held.lock:
             if held.pool is None:
                 pool = held.pool = ConnectionPool(
-                    self._dsn, kwargs=read_options(self._dsn), open=False,
-                    configure=lift_newer_limits, check=refuse_ended_connection,
+                    self._dsn, kwargs=self._read_options(self._dsn), open=False,
+                    configure=partial(greet, dsn=self._dsn), check=refuse_ended_connection,
                     **self._settings,
                 )  # fmt: skip
                 pool.open()
@@ -115,8 +119,10 @@ IDLE: Final = 60.0
 class WorkConnections:
     """Safe to share between threads; connects when the first activation begins."""
 
-    def __init__(self, dsn: str) -> None:
-        self._pool = OwnPool(dsn, min_size=0, max_size=BOUND, timeout=PATIENCE, max_idle=IDLE)
+    def __init__(self, dsn: str, *, is_pooled: bool = False) -> None:
+        self._pool = OwnPool(
+            dsn, is_pooled=is_pooled, min_size=0, max_size=BOUND, timeout=PATIENCE, max_idle=IDLE
+        )
 
     @contextmanager
     def take(self) -> Iterator[Rows]:
@@ -178,11 +184,13 @@ class Database:
                     raise outdated(connection)
                 migrate(_owner_of(embedded), app_role=APP)
             _refuse_unconfirmed(connection)
-        pool = OwnPool(address, min_size=1, max_size=8, timeout=10)
+            pooled = is_pooled(connection)
+        pool = OwnPool(address, is_pooled=pooled, min_size=1, max_size=8, timeout=10)
         pool.get()
         return cls(
-            dsn=address, pool=pool, work=WorkConnections(address), news=Listening(address),
-            due_news=Listening(address, DUE_CHANNEL),
+            dsn=address, pool=pool, work=WorkConnections(address, is_pooled=pooled),
+            news=Listening(address, is_pooled=pooled),
+            due_news=Listening(address, DUE_CHANNEL, is_pooled=pooled),
         )  # fmt: skip
 
     def close(self) -> None:

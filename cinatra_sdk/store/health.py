@@ -16,7 +16,7 @@ import psycopg
 from cinatra_sdk.data.text.message_words import say_number
 from cinatra_sdk.errors import StoreError
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.postgres.connection import Rows, connect, every, one
+from cinatra_sdk.postgres.connection import Rows, connect, every, is_pooled, one, reading
 from cinatra_sdk.postgres.database_errors import store_error
 from cinatra_sdk.postgres.home import read_home
 from cinatra_sdk.postgres.role_rights import Standing, lacking, look
@@ -67,6 +67,8 @@ class Examination:
     """Gates that wait for a decision."""
     is_copy: bool = False
     """Whether nothing is done in the database until somebody adopts it."""
+    is_pooled: bool = False
+    """Whether a pooler stands between."""
     was_taken_over: bool = False
     """Whether another server took over since the database was adopted."""
     layouts: tuple[OtherLayout, ...] = ()
@@ -127,9 +129,8 @@ def examine(dsn: str, *, tenant: str | None = None) -> Examination:
     """Raises: `StoreError` where the database cannot be reached or read."""
     with connect(dsn) as connection:
         try:
-            # The database itself sees to it that nothing changes.
-            connection.execute("set default_transaction_read_only = on")
-            return _examine(connection, tenant)
+            with reading(connection):
+                return _examine(connection, tenant)
         except psycopg.Error as error:
             failed: StoreError = store_error(dsn, error)
     raise failed
@@ -160,6 +161,7 @@ def _examine(connection: Rows, tenant: str | None) -> Examination:
         calls_total=runs.calls_total,
         gates_total=runs.gates_total,
         is_copy=home is not None and home.is_copy,
+        is_pooled=is_pooled(connection),
         was_taken_over=home is not None and home.was_taken_over,
         layouts=runs.layouts,
     )

@@ -182,7 +182,7 @@ _GROUPS: Final = {
     "db": (
         "database",
         "The local PostgreSQL server, and the tables of any database.",
-        ("start", "stop", "status", "url", "migrate", "archive", "adopt", "disown"),
+        ("start", "stop", "status", "url", "migrate", "archive", "pooler", "adopt", "disown"),
     ),
     "packs": ("governance", "Packs of governed runs, in the database.", ("publish", "list")),
     "memory": (

@@ -109,7 +109,7 @@ def test_the_printed_remedy_undoes_what_the_role_cannot_undo_itself(
 ) -> None:
     """Control: the role itself is refused, whatever it sets before."""
     database = str(conninfo_to_dict(fresh_database)["dbname"])
-    wanted = {"default_transaction_read_only": "on", "transaction_read_only": "on", "jit": "off"}
+    wanted = {"default_transaction_read_only": "on", "transaction_read_only": "on", "jit": "on"}
     try:
         with psycopg.connect(fresh_database, autocommit=True) as rows:
             rows.execute("set default_transaction_read_only = off")

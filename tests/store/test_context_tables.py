@@ -222,6 +222,7 @@ def test_of_20000_artifacts_the_200_eligible_ones_are_found_by_indexes(database,
     assert {"eligible_by_visibility", "eligible_by_owner"} <= used
 
 
+@pytest.mark.own_session("reads the messages of a prepared statement")
 def test_resolving_is_one_statement_and_one_round_trip(database, owned):
     context.load(owned, "o1", artifacts=50, eligible=10, unseen=False)
     sent = context.messages(database, "o1")

@@ -190,6 +190,7 @@ def prepared(artifacts: ArtifactStore, dsn: str) -> None:
         connection.execute(STEPS["a classification"].replace("'s2'", "'s1'").replace("icp", "v"))
 
 
+@pytest.mark.own_session("asks the server what its session waits for")
 @pytest.mark.parametrize(
     ("first", "second"), list(itertools.permutations(STEPS, 2)), ids=lambda name: name.split()[-1]
 )

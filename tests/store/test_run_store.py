@@ -415,10 +415,12 @@ def test_a_run_that_another_process_holds_is_busy_and_the_decision_counts(
 ) -> None:
     flow = compiled()
     store.start(flow, run_id="r1")
-    with connect(fresh_database) as holder:
-        holder.execute("select pg_advisory_lock(hashtextextended('oasflow:run:r1', 0))")
-        with pytest.raises(RunBusy, match="another process is working on run 'r1'"):
-            store.answer("r1", "first", ann(), wait=0.05)
+    with (
+        RunStore.open(fresh_database) as other,
+        other._claims.claim("r1", wait=0),
+        pytest.raises(RunBusy, match="another process is working on run 'r1'"),
+    ):
+        store.answer("r1", "first", ann(), wait=0.05)
     assert flow.platform.calls == []
     assert [gate.id for gate in store.resume("r1").waiting] == ["second"]
 

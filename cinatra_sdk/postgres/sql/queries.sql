@@ -997,8 +997,9 @@ order by decided_at, gate_id, payload_sha256
 limit %(limit)s;
 
 -- name: claim_run
--- Takes the run for this connection where nobody works on it: the worker before has released it, or
--- died (its lock is free), or let its lease run out.  A worker without `backend_pid` has the run by its
+-- Takes the run for this connection where nobody works on it: the worker before has released it (whoever
+-- may hold a lock), or died (its lock is free), or let its lease run out.  A worker without `backend_pid`
+-- (another session has the lock, or a pooler stands between, behind which no lock is anybody's) has it by its
 -- lease alone.  No fence: the run was not taken; where nothing of it is wanted either (it has ended, or was
 -- worked on since), nothing is written.  No row: there is no such run.
 -- A run that is taken counts as worked on (`begun_attempts`), unless it has ended, is paused or (where the
@@ -1012,7 +1013,10 @@ limit %(limit)s;
 -- Nobody waits for the disk: whatever is to last is written later, and a database that loses a claim
 -- gives the next worker another fence, because fences have gaps.
 with free as materialized (
-    select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as locked,
+    select pg_backend_pid() = %(pid)s::int as may_lock,
+           case when pg_backend_pid() = %(pid)s::int
+                then pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0))
+                else false end as locked,
            set_config('synchronous_commit', 'off', true)
 ),
 wanted as materialized (
@@ -1023,14 +1027,14 @@ wanted as materialized (
 claimed as (
     update work w
     set fence = w.fence + 1 + (random() * 1e6)::int, worker = %(worker)s,
-        backend_pid = pg_backend_pid(),
+        backend_pid = case when free.locked then pg_backend_pid() end,
         lease_until = clock_timestamp() + %(lease)s * interval '1 second',
         heartbeat_at = clock_timestamp(), claimed_at = clock_timestamp(), events_at_claim = w.events,
         offered_until = null, woken_at = null
     from free, wanted
     where w.run_id = wanted.run_id
-      and (free.locked and (w.backend_pid is not null or w.lease_until is null)
-           or w.lease_until < clock_timestamp())
+      and (w.lease_until is null or w.lease_until < clock_timestamp()
+           or free.locked and w.backend_pid is not null)
     returning w.fence, w.paused_at
 ),
 was as (
@@ -1059,7 +1063,7 @@ begun as (
     returning r.attempts, r.failures, was.died
 )
 select r.*, f.name as flow_name, coalesce(r.file, f.file) as flow_file, free.locked,
-       exists (select from wanted) as is_wanted, (select fence from claimed) as claimed_fence, w.backend_pid as previous_pid,
+       free.may_lock, w.lease_until is not null as had_lease, exists (select from wanted) as is_wanted, (select fence from claimed) as claimed_fence, w.backend_pid as previous_pid,
        b.attempts as begun_attempts, b.failures as begun_failures, b.died,
        oasflow_newest_checkpoint(r.run_id) as newest,
        exists (select from gates g where g.run_id = r.run_id)
@@ -1318,7 +1322,9 @@ with released as (
 select pg_notify('oasflow_due', '') from released join runs r using (run_id) where r.status = 'running';
 
 -- name: release_session
-select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false);
+-- Behind a pooler there is nothing to release: the session is everybody's.
+select pg_advisory_unlock_all(), set_config('search_path', 'oasflow', false)
+where pg_backend_pid() = %(pid)s::int;
 
 -- name: beat
 -- Renews the leases of runs whose fence is still that of this process, and tells which are paused.  A row
@@ -1340,8 +1346,9 @@ where l.locktype = 'advisory' and l.objsubid = 1 and l.pid = %(previous)s
   and l.database = (select oid from pg_database where datname = current_database())
   and (l.classid::bigint << 32 | l.objid::bigint) = of_run.key;
 
--- name: hold_by_lease
-update work set backend_pid = null where run_id = %(run_id)s and fence = %(fence)s;
+-- name: hold_by_lock
+-- The lock was free in the end: where this connection ends, the run is free at once.
+update work set backend_pid = pg_backend_pid() where run_id = %(run_id)s and fence = %(fence)s;
 
 -- name: lock_run
 select pg_try_advisory_lock(hashtextextended('oasflow:run:' || %(run_id)s, 0)) as locked;
@@ -1354,15 +1361,35 @@ select pg_try_advisory_lock(hashtextextended('oasflow:setup', 0)) as locked;
 -- name: unlock_setup
 select pg_advisory_unlock(hashtextextended('oasflow:setup', 0));
 
--- name: lift_newer_limits
--- No setting of a role's own ends transactions (PostgreSQL 17 and later) or connections during a long call
--- (14 and later), or has commits told before they are on the disk.
-select case when coalesce(current_setting('transaction_timeout', true), '0') <> '0'
+-- name: greet
+-- Whether a pooler stands between: the process that carries this out is not the one that said hello.
+-- Where none does, no setting of a role's own ends transactions (PostgreSQL 17 and later) or connections
+-- during a long call (14 and later), or has commits told before they are on the disk.
+select not direct.so as is_pooled,
+       case when direct.so and coalesce(current_setting('transaction_timeout', true), '0') <> '0'
             then set_config('transaction_timeout', '0', false) end as time,
-       case when coalesce(current_setting('idle_session_timeout', true), '0') <> '0'
+       case when direct.so and coalesce(current_setting('idle_session_timeout', true), '0') <> '0'
             then set_config('idle_session_timeout', '0', false) end as idle,
-       case when current_setting('synchronous_commit') in ('off', 'local')
-            then set_config('synchronous_commit', 'on', false) end as commits;
+       case when direct.so and current_setting('synchronous_commit') in ('off', 'local')
+            then set_config('synchronous_commit', 'on', false) end as commits
+from (select pg_backend_pid() = %(pid)s::int as so) as direct;
+
+-- name: set_followed
+-- The settings that a pooler keeps for each of its clients.
+select set_config(s.key, s.value, false) from json_each_text(%(wanted)s::json) s
+where current_setting(s.key) <> s.value;
+
+-- name: list_other_settings
+-- Which settings are not what they should be, as the server writes them; sets none for longer than the
+-- statement.
+with compared as materialized (
+    select s.key as name, current_setting(s.key, true) as found, set_config(s.key, s.value, true) as wanted
+    from json_each_text(%(wanted)s::json) s
+)
+select name from compared where found is distinct from wanted
+union all select 'synchronous_commit' where current_setting('synchronous_commit') in ('off', 'local')
+union all select name from unnest(array['transaction_timeout', 'idle_session_timeout']) as name
+          where coalesce(current_setting(name, true), '0') <> '0';
 
 -- name: load_home
 -- Where the database lives, and where it is.
@@ -1405,7 +1432,8 @@ select current_user::text as role,
        coalesce(pg_get_userbyid(coalesce(v.relowner, n.nspowner))::text, '') as owner,
        array(select distinct split_part(setting, '=', 1)
              from pg_db_role_setting s, unnest(s.setconfig) setting
-             where s.setrole = (select oid from pg_roles where rolname = current_user)
+             where setting <> all (%(ours)s::text[])
+               and s.setrole = (select oid from pg_roles where rolname = current_user)
                and s.setdatabase in (0, (select oid from pg_database
                                          where datname = current_database()))
              order by 1) as own_settings

@@ -21,7 +21,7 @@ import psycopg
 
 from cinatra_sdk.errors import InputInvalid, StoreError
 from cinatra_sdk.light_imports.records import dataclass
-from cinatra_sdk.postgres.connection import QUERIES, connect, every
+from cinatra_sdk.postgres.connection import QUERIES, connect, every, reading
 from cinatra_sdk.postgres.database_errors import store_error
 from cinatra_sdk.postgres.home import Home, read_home
 from cinatra_sdk.store.database import Database
@@ -135,9 +135,8 @@ def list_receipts(
     """
     with connect(dsn) as connection:
         try:
-            connection.execute("set default_transaction_read_only = on")
             with (
-                connection.transaction(),
+                reading(connection),
                 connection.cursor(name="oasflow_receipts") as rows,
             ):
                 rows.execute(QUERIES["list_receipts"], {"newer_than": newer_than, "tenant": tenant})

@@ -3,8 +3,10 @@
     with claims.claim("r1", wait=30) as (connection, claim):     # RunBusy after 30 seconds
         RunSaver(connection, fence=claim.fence, …)
 
-A worker holds the advisory lock of the run, on the connection of its checkpoints: when the worker's
-process dies, the lock is free at once.  A stopped process (SIGSTOP) keeps its lock.  When its lease has run
+The lease is what counts.  A worker also holds the advisory lock of the run, on the connection of its
+checkpoints: when the worker's process dies, the lock is free at once, and nobody waits for the lease.  Where
+another session has that lock, and behind a pooler, where locks are nobody's, the run is held by the lease
+alone.  A stopped process (SIGSTOP) keeps its lock.  When its lease has run
 out, the next worker ends that connection where it may, and takes the run over by the fence alone.  Every
 write compares the fence, so a worker that was overtaken writes nothing.
 """
@@ -351,6 +353,7 @@ class Claims:
         pause = 0.01
         about = {"run_id": run_id, "attempts": attempts}
         asked: dict[str, Any] = {**about, "worker": _own_name(), "lease": self._lease}
+        asked["pid"] = connection.info.backend_pid
         while True:
             row = one(connection, "claim_run", asked)
             if row is None:
@@ -382,7 +385,7 @@ def _release(connection: Rows, claim: Claim | None) -> bool:
     try:
         if claim is not None:
             run(connection, "release_claim", {"run_id": claim.run_id, "fence": claim.fence})
-        run(connection, "release_session")
+        run(connection, "release_session", {"pid": connection.info.backend_pid})
     except psycopg.Error:
         connection.close()
         return False
@@ -390,19 +393,23 @@ def _release(connection: Rows, claim: Claim | None) -> bool:
 
 
 def _take_over(connection: Rows, claim: Claim) -> None:
-    """End the connection of a worker whose lease has run out, and take its lock.
+    """End the connection of a worker whose lease has run out, and take the lock of the run.
 
-    Neither has to succeed, because the fence has moved already.
+    Neither has to succeed, because the fence has moved already: without the lock the run is held by its
+    lease alone.  Behind a pooler there is no lock to take.
     """
     about: dict[str, Any] = {"run_id": claim.run_id, "fence": claim.fence}
-    log.warning("run '%s' is taken over from a worker that gave no sign of life", claim.run_id)
-    with suppress(psycopg.errors.InsufficientPrivilege):
-        run(connection, "end_holder", {**about, "previous": claim.row["previous_pid"]})
+    if claim.row["had_lease"]:
+        log.warning("run '%s' is taken over from a worker that gave no sign of life", claim.run_id)
+        with suppress(psycopg.errors.InsufficientPrivilege):
+            run(connection, "end_holder", {**about, "previous": claim.row["previous_pid"]})
+    if not claim.row["may_lock"]:
+        return
     for pause in _PAUSES:
         if (one(connection, "lock_run", about) or {}).get("locked"):
+            run(connection, "hold_by_lock", about)
             return
         time.sleep(pause)
-    run(connection, "hold_by_lease", about)
 
 
 def build_fence_error(run_id: str) -> FenceLost:

@@ -143,6 +143,30 @@ def migrate(
     return Exit.OK
 
 
+def pooler(
+    print_sql: Annotated[
+        bool,
+        typer.Option(
+            "--sql", help="Statements instead: for session mode, and for any other pooler."
+        ),
+    ] = False,
+    db: options.Db = "",
+    as_json: options.Json = False,
+) -> Exit:
+    """Print what PgBouncer is told, so that flows run through it; see docs/poolers.md.
+
+    --db: the server's own address, with the role that runs flows.  No connection is made.
+    """
+    from cinatra_sdk.postgres.pooler import write_ini, write_sql
+
+    terminal = Terminal.open(as_json=as_json)
+    address = db or os.environ.get("DATABASE_URL", "")
+    text = write_sql(address) if print_sql else write_ini(address)
+    terminal.data({"sql": text} if print_sql else {"ini": text})
+    terminal.show(unbroken(Text(text)))
+    return Exit.OK
+
+
 def archive(
     *,
     older_than: Annotated[
@@ -423,6 +447,11 @@ def doctor(where: StoreOptions) -> Exit:
     whole = _find_options(terminal, found, given)
     terminal.data(_record(found, whole), of_run=True)
     terminal.show(f"database {clean(found.database)}, PostgreSQL {clean(found.server_version)}")
+    if found.is_pooled:
+        terminal.show(
+            "through a pooler: news of runs takes a second, and the runs of a process that dies are taken "
+            "over once their leases have run out"
+        )
     terminal.show(f"role {clean(found.role)}")
     _show_needs(terminal, found, given, whole)
     for finding in found.findings:
@@ -510,6 +539,7 @@ def _record(found: Examination, whole: Mapping[str, GivenOptions]) -> dict[str, 
         "database": found.database,
         "server_version": found.server_version,
         "role": found.role,
+        "pooled": found.is_pooled,
         "clock_ahead": found.clock_ahead,
         "tables": {
             "missing": list(found.missing),

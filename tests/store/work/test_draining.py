@@ -157,6 +157,7 @@ def wait_until_let_go(store: RunStore, run_id: str) -> None:
     raise AssertionError("the run is still its worker's")
 
 
+@pytest.mark.own_session("ends the connections of workers at the server")
 def test_connections_that_are_cut_off_count_as_no_death(
     store: RunStore, fresh_database: str
 ) -> None:
@@ -171,6 +172,7 @@ def test_connections_that_are_cut_off_count_as_no_death(
     assert (run.status, run.failures) == ("completed", 0)
 
 
+@pytest.mark.own_session("ends the connections of workers at the server")
 def test_a_worker_that_says_nothing_of_its_cut_connection_has_died(
     store: RunStore, platform: Calls, fresh_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +188,7 @@ def test_a_worker_that_says_nothing_of_its_cut_connection_has_died(
         assert claim.row["died"]
 
 
+@pytest.mark.own_session("restarts the server")
 def test_a_restart_of_the_database_counts_as_no_death(
     fresh_database: str, platform: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +205,7 @@ def test_a_restart_of_the_database_counts_as_no_death(
         assert store.work("r1").failures == 0
 
 
+@pytest.mark.own_session("the pooler has the idle sessions")
 def test_a_limit_on_idle_sessions_ends_no_call(
     superuser_database: str, fresh_database: str, platform: Calls
 ) -> None:

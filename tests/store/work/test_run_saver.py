@@ -448,6 +448,7 @@ def test_events_are_stored_with_the_next_flush_and_numbered_without_a_gap(place:
     assert place.events.read_all() == ()
 
 
+@pytest.mark.own_session("gives its connection a time limit")
 def test_what_waits_for_a_flush_that_fails_waits_for_the_next_one(place: Place) -> None:
     place.events.add(RunEvent(kind="node", name="started"))
     put(place.saver)

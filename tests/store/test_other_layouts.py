@@ -37,10 +37,10 @@ def leave(store: RunStore, owner: Owner, run_id: str, *, layout: int) -> None:
 
 
 def make_older(owner: Owner, run_id: str, seconds: float) -> None:
-    owner("alter table runs disable trigger user")
-    owner("update runs set updated_at = clock_timestamp() - %s * interval '1 second' where run_id = %s", seconds, run_id)  # fmt: skip
-    owner("alter table runs enable trigger user")
-    owner("update gates set settled_at = clock_timestamp() - %s * interval '1 second' where run_id = %s", seconds, run_id)  # fmt: skip
+    for table, column in (("runs", "updated_at"), ("gates", "settled_at")):
+        owner(f"alter table {table} disable trigger user")
+        owner(f"update {table} set {column} = clock_timestamp() - %s * interval '1 second' where run_id = %s", seconds, run_id)  # fmt: skip
+        owner(f"alter table {table} enable trigger user")
 
 
 @pytest.fixture

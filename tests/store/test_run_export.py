@@ -171,7 +171,7 @@ def test_it_tells_what_was_shown_who_decided_and_what_was_then_done(store: RunSt
     assert decided["policy_sha256"] == told["policy"]["sha256"]
     source = find(export, "flow")["data"]["source"]
     assert hashlib.sha256(source.encode()).hexdigest() == told["flow"]
-    assert told["started_by"] == {"name": "bob"}
+    assert told["started_by"] == named("bob")
 
 
 def test_it_is_verified_by_the_printed_program_alone(store: RunStore, tmp_path: Path) -> None:

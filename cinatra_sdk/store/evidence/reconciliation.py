@@ -90,6 +90,8 @@ def reconcile(
         home = read_home(connection)
         rows = every(connection, "list_disagreements", {"tenant": tenant, "limit": MOST})
     found = [Disagreement(**row) for row in rows]
+    if not isinstance(receipts, Iterable):
+        raise InputInvalid("the receipts are no list of Receipt records", hint="see read_receipts")
     number, rest = 0, iter(receipts)
     while batch := list(islice(rest, BATCH)):
         if not all(isinstance(one, Receipt) for one in batch):

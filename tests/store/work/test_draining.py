@@ -19,7 +19,7 @@ from oas_compiler import compile_flow
 from tests.flow.containers import around, checked_item, mapped
 from tests.flows import end, flow_of, port, start, tool
 from tests.store.work.stopped_worker import Steps
-from tests.store.work.test_pausing import CHAIN, GATED, Calls
+from tests.store.work.test_paused_runs import CHAIN, GATED, Calls
 
 ANN = Decision.approve(by="ann")
 

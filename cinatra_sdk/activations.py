@@ -22,7 +22,7 @@ from langgraph.types import Command, StateSnapshot
 from pydantic import JsonValue
 
 from cinatra_sdk.contract import TERMINAL
-from cinatra_sdk.errors import NodeFailed
+from cinatra_sdk.errors import GateUnreadable, NodeFailed
 from cinatra_sdk.events import Watcher
 from cinatra_sdk.gates.gate import Gate, gates_of
 from cinatra_sdk.langgraph_threads.host_context import HostContext, listening
@@ -162,3 +162,11 @@ def stop_of(snapshot: StateSnapshot) -> Stop:
         rejected_at=(values.get("rejected_at") or "") if status == "rejected" else "",
         gates=gates if status == "waiting" else (),
     )
+
+
+def find_stop_of_failure(graph: Graph, config: RunnableConfig) -> Stop:
+    """Where a run stands that failed; `failed` where what it stopped at cannot be read."""
+    try:
+        return stop_of(graph.get_state(config))
+    except GateUnreadable:
+        return Stop(status="failed")

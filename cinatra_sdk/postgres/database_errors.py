@@ -26,19 +26,9 @@ UNCONFIRMED_STATE: Final = "OF002"
 
 def store_error(dsn: str, error: Exception) -> StoreError:
     """`error` as ours: the database and the cause, never the password."""
-    state = getattr(error, "sqlstate", None)
-    if state == COPY_STATE:
-        return NotAdopted(
-            f"the database {shown_name(dsn)} is a copy of another one, and nothing is done in it",
-            hint="if it takes the place of the original, which runs no more: oasflow db adopt",
-        )
-    if state == UNCONFIRMED_STATE:
-        return NotReplicated(
-            f"the database {shown_name(dsn)} keeps nothing that a standby confirms: "
-            f"{shown_detail(dsn, str(error))}; nothing was written",
-            hint="connect a standby and name it in synchronous_standby_names, or demand less: "
-            "durability='disk'",
-        )
+    refused = _build_trigger_error(dsn, error)
+    if refused is not None:
+        return refused
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return _build_denied_error(dsn, error)
     if isinstance(error, psycopg.errors.ProgramLimitExceeded):
@@ -52,6 +42,24 @@ def store_error(dsn: str, error: Exception) -> StoreError:
             hint="a name or an id is missing, or is no text",
         )
     return plain_error(dsn, error)
+
+
+def _build_trigger_error(dsn: str, error: Exception) -> StoreError | None:
+    """The error for what a trigger of migration 029 refused; None for every other one."""
+    state = getattr(error, "sqlstate", None)
+    if state == COPY_STATE:
+        return NotAdopted(
+            f"the database {shown_name(dsn)} is a copy of another one, and nothing is done in it",
+            hint="if it takes the place of the original, which runs no more: oasflow db adopt",
+        )
+    if state == UNCONFIRMED_STATE:
+        return NotReplicated(
+            f"the database {shown_name(dsn)} keeps nothing that a standby confirms: "
+            f"{shown_detail(dsn, str(error))}; nothing was written",
+            hint="connect a standby and name it in synchronous_standby_names, or demand less: "
+            "durability='disk'",
+        )
+    return None
 
 
 def _build_denied_error(dsn: str, error: psycopg.Error) -> StoreError:

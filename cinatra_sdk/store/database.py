@@ -179,10 +179,7 @@ class Database:
         if demanded == "standby":
             address = demand_standby(address)
         with _connect_first(address, embedded) as connection:
-            if not prepare(connection, embedded=embedded is not None):
-                if embedded is None:
-                    raise outdated(connection)
-                migrate(_owner_of(embedded), app_role=APP)
+            _prepare_tables(connection, embedded)
             _refuse_unconfirmed(connection)
             pooled = is_pooled(connection)
         pool = OwnPool(address, is_pooled=pooled, min_size=1, max_size=8, timeout=10)
@@ -318,6 +315,15 @@ def _connect_first(address: str, embedded: LocalServer | None) -> Rows:
             "oasflow db start give it back the one in control/password",
         )
     raise failed
+
+
+def _prepare_tables(connection: Rows, embedded: LocalServer | None) -> None:
+    """Raises: `StoreError` where they are not up to date, and nobody here may bring them."""
+    if prepare(connection, embedded=embedded is not None):
+        return
+    if embedded is None:
+        raise outdated(connection)
+    migrate(_owner_of(embedded), app_role=APP)
 
 
 def _start_embedded_server() -> LocalServer:

@@ -138,18 +138,15 @@ def examine(dsn: str, *, tenant: str | None = None) -> Examination:
 
 def _examine(connection: Rows, tenant: str | None) -> Examination:
     standing = look(connection)
-    before = time.time()
-    told = one(connection, "tell_server")
-    assert told is not None  # one row always
-    ahead = (before + time.time()) / 2 - told["now"].timestamp()
+    version, ahead = _ask_server(connection)
     runs = _look_at_runs(connection, standing, tenant)
     is_ready = standing.has_schema and standing.may_look and not standing.missing
     home = read_home(connection) if is_ready else None
     return Examination(
         role=standing.role,
         database=standing.database,
-        server_version=told["version"],
-        clock_ahead=round(ahead, 3),
+        server_version=version,
+        clock_ahead=ahead,
         missing=standing.missing if standing.has_schema else ("everything",),
         newer=standing.newer,
         lacks=lacking(connection) if standing.has_schema else (),
@@ -165,6 +162,15 @@ def _examine(connection: Rows, tenant: str | None) -> Examination:
         was_taken_over=home is not None and home.was_taken_over,
         layouts=runs.layouts,
     )
+
+
+def _ask_server(connection: Rows) -> tuple[str, float]:
+    """Its version, and `Examination.clock_ahead`."""
+    before = time.time()
+    told = one(connection, "tell_server")
+    assert told is not None  # one row always
+    ahead = (before + time.time()) / 2 - told["now"].timestamp()
+    return told["version"], round(ahead, 3)
 
 
 class _Runs(NamedTuple):
@@ -186,6 +192,16 @@ def _look_at_runs(connection: Rows, standing: Standing, tenant: str | None) -> _
         lambda asked: every(connection, "list_due_runs", asked), DueScope(tenant=tenant), limit=1000
     )
     due = Counter(run.reason for page in pages for run in page)
+    letters, total = _list_dead_letters(connection, tenant)
+    calls = _list_calls(connection, tenant)
+    counted = one(connection, "count_needs", {"tenant": tenant})
+    assert counted is not None  # one row always
+    layouts = list_other_layouts(connection, tenant=tenant)
+    return _Runs(dict(due), letters, total, calls, counted["calls"], counted["gates"], layouts)
+
+
+def _list_dead_letters(connection: Rows, tenant: str | None) -> tuple[tuple[DeadLetter, ...], int]:
+    """The oldest ones, and how many there are."""
     rows = every(connection, "list_dead_letters", {"tenant": tenant, "limit": MOST_LETTERS})
     total = rows[0].pop("total") if rows else 0
     letters = tuple(
@@ -197,14 +213,15 @@ def _look_at_runs(connection: Rows, standing: Standing, tenant: str | None) -> _
         )
         for row in rows
     )
-    counted = one(connection, "count_needs", {"tenant": tenant})
-    assert counted is not None  # one row always
+    return letters, total
+
+
+def _list_calls(connection: Rows, tenant: str | None) -> tuple[CallToSettle, ...]:
+    """The oldest ones."""
     asked = {**dict.fromkeys(_FILTERS), **conditions_of({}), "kind": "call", "tenant": tenant}
     listed = every(connection, "list_needs", {**asked, "limit": MOST_LETTERS})
     needs = [need for row in listed for need in read_need(row)[0]]
-    calls = tuple(need for need in needs if isinstance(need, CallToSettle))
-    layouts = list_other_layouts(connection, tenant=tenant)
-    return _Runs(dict(due), letters, total, calls, counted["calls"], counted["gates"], layouts)
+    return tuple(need for need in needs if isinstance(need, CallToSettle))
 
 
 def _code_of(error: object) -> str:

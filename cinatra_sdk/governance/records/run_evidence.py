@@ -261,15 +261,18 @@ class EvidenceReader:
         wrong = [*self.find_odd(str(kind), data)] if is_known else ["is of no kind of line"]
         known: dict[str, Any] = data if isinstance(data, dict) and not wrong else {}
         name = self.name_line(str(kind), known, told)
-        made = ToldLine(at, name, hash_text(text), known)
         yield from (f"{name} {one}" for one in wrong)
         yield from self.check_place(told, line, name)
-        if not is_known or kind != "end":
-            told.lines.append(made)
-        if is_known and known:
-            told.kinds[str(kind)].append(made)
+        self.note_line(told, str(kind), ToldLine(at, name, hash_text(text), known))
+
+    def note_line(self, told: ToldRun, kind: str, made: ToldLine) -> None:
+        """A line of a run, whatever is wrong with it."""
+        if made.data:
+            told.kinds[kind].append(made)
         if kind == "end":
             self.end(told, made)
+        else:
+            told.lines.append(made)
 
     def note_record(self, text: str, at: int, name: str) -> None:
         """A line of a decision record, or one that cannot be read, among those of a run."""
@@ -375,6 +378,11 @@ def list_index_problems(told: ToldRun, last: ToldLine) -> Problems:
             one for one, sha256 in zip(told.lines, wanted, strict=True) if one.sha256 != sha256
         )
         yield moved.at, f"{moved.name} stands in another place than when it was exported"
+    yield from list_count_problems(told, last)
+
+
+def list_count_problems(told: ToldRun, last: ToldLine) -> Problems:
+    """Whether there are as many lines of each kind as the last line says."""
     counts = {kind: len(lines) for kind, lines in told.kinds.items() if kind != "end"}
     for kind, number in {**counts, "record": told.records}.items():
         if last.data["counts"].get(kind) != number:

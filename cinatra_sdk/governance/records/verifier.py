@@ -204,27 +204,34 @@ def check_record(found: Verified, line: dict[str, Any]) -> Iterator[str]:
         for name in line
         if name not in LINE and name != "transcript"
     )
-    name = show(record.get("record_id"))
     yield from check_content(found, line, record)
+    yield from check_id(line, record)
+    yield from check_place(found, line, record)
+    if "corrects" in record and not is_erased(record):
+        found.corrections.append(describe_correction(record))
+    found.records += 1
+    why = judge_record(found, record)
+    if why:
+        yield f"record {show(record.get('record_id'))} {why}"
+
+
+def check_id(line: dict[str, Any], record: dict[str, Any]) -> Iterator[str]:
+    """Whether a record is named by its run and its number."""
+    run, seq, name = line.get("run_id"), line.get("seq"), show(record.get("record_id"))
     named = re.fullmatch(r"dr_(.+)_([0-9]+)", str(record.get("record_id")), re.DOTALL)
     if named and named[1] != run:
         yield f"record {name} is of another run than {show(run)}"
     elif line.get("format") in FORMATS and (not named or named[2] != str(seq)):
         yield f"record {name} is not named by its run and its number {show(seq)}"
-    yield from check_place(found, line, record)
-    if "corrects" in record and not is_erased(record):
-        found.corrections.append(describe_correction(record))
-    found.records += 1
+
+
+def judge_record(found: Verified, record: dict[str, Any]) -> str:
+    """What is wrong with its signature; empty: nothing, as far as the keys tell."""
     signature = record.get("signature")
     if signature is None:
         found.unsigned += 1
-    why = (
-        "is not signed"
-        if signature is None
-        else found.judge(signature, str(record.get("record_hash")))
-    )
-    if why and (found.keys or signature is not None):
-        yield f"record {name} {why}"
+        return "is not signed" if found.keys else ""
+    return found.judge(signature, str(record.get("record_hash")))
 
 
 def describe_correction(record: dict[str, Any]) -> str:
@@ -354,6 +361,17 @@ def check_end(
 
 def check_manifest(found: Verified, manifest: dict[str, Any], digest: str) -> Iterator[str]:
     """Whether the lines are those that it tells of."""
+    yield from check_tally(found, manifest, digest)
+    yield from found.evidence.list_lacking(manifest)
+    found.problems += found.evidence.list_end_problems(manifest)
+    for (name, value), at in found.said.items():
+        told = manifest.get("run" if name == "run_id" else name)
+        if told is not None and value != json.dumps(told):
+            yield f"line {at} is of the {name} {show(value)}, and the manifest of {show(told)}"
+
+
+def check_tally(found: Verified, manifest: dict[str, Any], digest: str) -> Iterator[str]:
+    """Whether the records are as many, and in such a state, as it says."""
     if write_canonical(manifest.get("records")) != str(found.records):
         told = show(manifest.get("records"))
         yield f"the manifest counts {told} records, and {found.records} are there"
@@ -373,12 +391,6 @@ def check_manifest(found: Verified, manifest: dict[str, Any], digest: str) -> It
         has_all = manifest["transcripts"] is True
         if found.transcripts != (found.records if has_all else 0):
             yield f"{found.transcripts} of {found.records} records stand with a transcript"
-    yield from found.evidence.list_lacking(manifest)
-    found.problems += found.evidence.list_end_problems(manifest)
-    for (name, value), at in found.said.items():
-        told = manifest.get("run" if name == "run_id" else name)
-        if told is not None and value != json.dumps(told):
-            yield f"line {at} is of the {name} {show(value)}, and the manifest of {show(told)}"
 
 
 def check_signature(found: Verified, last: dict[str, Any]) -> Iterator[str]:

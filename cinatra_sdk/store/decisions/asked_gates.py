@@ -68,13 +68,21 @@ def load_asked_gate(
             raise _build_not_found(connection, run, gate_id, named, rows)
         row = fitting[-1]
         decided = every(connection, "load_decisions_of_gate", about)
+    return _read_asked_gate(run, row, rows, decided)
+
+
+def _read_asked_gate(run: Row, row: Row, rows: Sequence[Row], decided: Sequence[Row]) -> AskedGate:
+    """row: the one of `rows` that is meant; decided: the decisions at the gate.
+
+    Raises: `GateUnreadable`.
+    """
     gates, problems = read_gates([row], run)
     if problems:
-        raise GateUnreadable(f"run '{run_id}', {problems[0]}", hint="its row is damaged")
+        raise GateUnreadable(f"run '{run['run_id']}', {problems[0]}", hint="its row is damaged")
     kept = [one for one in decided if one["payload_sha256"] == row["payload_sha256"]]
     return AskedGate(
         gate=gates[0],
-        run_id=run_id,
+        run_id=run["run_id"],
         tenant=run["tenant"],
         flow=run["flow_name"],
         started_by=run["started_by"],

@@ -12,9 +12,9 @@ Who may approve at a gate of a pack is asked here as the graph asks it, by the r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from cinatra_sdk.api.permission import Action, ActionSubject, MayRule, may
 from cinatra_sdk.errors import AnswerInvalid, GateClosed, InputInvalid, NotConfigured
@@ -24,6 +24,7 @@ from cinatra_sdk.gates.decisions import Decision, changed
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.person import Person, PersonRecord
 from cinatra_sdk.langgraph_threads.host_context import HostContext
+from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.postgres.connection import Row, Rows, every, one
 from cinatra_sdk.postgres.connection import run as execute
@@ -53,6 +54,9 @@ from cinatra_sdk.store.runs.flow_cache import KnownFlows
 from cinatra_sdk.store.runs.run_rows import identity_of, load_row, read_gates
 from cinatra_sdk.store.subjects import make_gate_subject
 from cinatra_sdk.store.work.event_rows import list_event_columns, tell_gate
+
+if TYPE_CHECKING:
+    from cinatra_sdk.governance.gateway.host_record import GovernanceParts
 
 Named: TypeAlias = str | Gate
 """A gate by its id, or as somebody saw it."""
@@ -135,11 +139,12 @@ def decide_gates(
 
     Raises: as `RunStore.decide`, before anything is written.
     """
+    entry = _Entry(
+        database=database, flows=flows, run_id=run_id, decisions=decisions, seen=tuple(seen),
+        flow=flow, tenant=tenant, context=context, person=person, goes_on=goes_on,
+    )  # fmt: skip
     try:
-        return _decide(
-            database, flows, run_id, decisions, seen=seen, flow=flow, tenant=tenant,
-            context=context, person=person, goes_on=goes_on,
-        )  # fmt: skip
+        return entry.decide()
     except GateClosed as closed:
         if closed.decision is None:
             raise
@@ -150,74 +155,96 @@ def decide_gates(
         return Decided(flow=None, is_repeat=True)
 
 
-def _decide(
-    database: Database,
-    flows: KnownFlows,
-    run_id: str,
-    decisions: Decisions,
-    *,
-    seen: Iterable[Gate],
-    flow: DurableFlow | None,
-    tenant: str | None,
-    context: HostContext | None,
-    person: Person | None,
-    goes_on: bool,
-) -> Decided:
-    rejects = _rejects(decisions)
-    check_names(run_id=run_id, tenant=tenant)
-    with database.connection() as connection:
-        row = load_row(connection, run_id, tenant)
-        for gate in seen:
-            refuse_gate_of_other_run(row, gate)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """Decisions that are to be recorded, as `decide_gates` is given them."""
+
+    database: Database
+    flows: KnownFlows
+    run_id: str
+    decisions: Decisions
+    seen: tuple[Gate, ...]
+    flow: DurableFlow | None
+    tenant: str | None
+    context: HostContext | None
+    person: Person | None
+    goes_on: bool
+
+    @property
+    def rejects(self) -> bool:
+        return _rejects(self.decisions)
+
+    def decide(self) -> Decided:
+        check_names(run_id=self.run_id, tenant=self.tenant)
+        with self.database.connection() as connection:
+            row = load_row(connection, self.run_id, self.tenant)
+            for gate in self.seen:
+                refuse_gate_of_other_run(row, gate)
+            host = self._bind_context(row)
+            answers = [
+                self._check(connection, row, gate_id, decision, host)
+                for gate_id, decision in self.decisions.items()
+            ]
+            made = self._find_flow(connection, row, host)
+        self._ask_flow(made, row, answers)
+        self._write(made, row, answers)
+        return Decided(flow=made, host=host)
+
+    def _bind_context(self, row: Row) -> HostContext:
         # Nothing runs after a rejection, and a broken part of the host must not prevent one.
-        lent = context if rejects else flows.lend(context, identity_of(row), flow)
-        host = bound_context(lent, run_id=run_id, tenant=row["tenant"], named=tenant)
-        answers = [
-            _check(connection, row, gate_id, decision, host=host, person=person)
-            for gate_id, decision in decisions.items()
-        ]
-        if rejects or not goes_on:
-            made = flows.flow_to_decide(connection, row, flow, rejects=rejects)
-        else:
-            made = flows.flow_of(connection, row, flow)
-            refuse_strangers(made, host)
-    for gate, answer in answers:
-        if made is not None:
-            refuse_withdrawn(made.platform, run_id, gate, answer)
-        decision = decisions[gate.id]
-        refuse_approver(make_role_rule(made, row, gate), row, gate, decision, person)
-    with database.connection() as connection:
-        due = not goes_on
-        if not _record_approval(connection, row, answers, decisions, made, due=due):
-            with connection.transaction():
-                _record(
-                    connection, row, answers, decisions, made=made, signer=flows.signer, due=due
-                )
-    return Decided(flow=made, host=host)
-
-
-def _check(
-    connection: Rows,
-    row: Row,
-    gate_id: str,
-    decision: Decision,
-    *,
-    host: HostContext,
-    person: Person | None,
-) -> tuple[Gate, Answer]:
-    gate = open_gate(connection, row, gate_id)
-    refuse_other_question(row, gate, decision)
-    if not decision.by.strip():
-        raise AnswerInvalid(
-            f"gate '{gate_id}': the decision does not say who decides",
-            hint="name them: --as NAME",
-            in_python="by=…",
+        lent = (
+            self.context
+            if self.rejects
+            else self.flows.lend(self.context, identity_of(row), self.flow)
         )
-    read_actor(decision.by)
-    refuse_credentials(decision, host)
-    rule = make_requester_rule(connection, row, gate)
-    refuse_approver(rule, row, gate, decision, person)
-    return gate, gate.check(decision)
+        return bound_context(lent, run_id=self.run_id, tenant=row["tenant"], named=self.tenant)
+
+    def _check(
+        self, connection: Rows, row: Row, gate_id: str, decision: Decision, host: HostContext
+    ) -> tuple[Gate, Answer]:
+        """The gate and what it is answered, by what its row tells alone."""
+        gate = open_gate(connection, row, gate_id)
+        refuse_other_question(row, gate, decision)
+        if not decision.by.strip():
+            raise AnswerInvalid(
+                f"gate '{gate_id}': the decision does not say who decides",
+                hint="name them: --as NAME",
+                in_python="by=…",
+            )
+        read_actor(decision.by)
+        refuse_credentials(decision, host)
+        rule = make_requester_rule(connection, row, gate)
+        refuse_approver(rule, row, gate, decision, self.person)
+        return gate, gate.check(decision)
+
+    def _find_flow(self, connection: Rows, row: Row, host: HostContext) -> DurableFlow | None:
+        """As far as the decisions need one: None where none can be made here, and none has to be."""
+        if self.rejects or not self.goes_on:
+            return self.flows.flow_to_decide(connection, row, self.flow, rejects=self.rejects)
+        made = self.flows.flow_of(connection, row, self.flow)
+        refuse_strangers(made, host)
+        return made
+
+    def _ask_flow(
+        self, made: DurableFlow | None, row: Row, answers: Sequence[tuple[Gate, Answer]]
+    ) -> None:
+        """Refuse what the flow's own parts do not take; they may be slow, so no connection is held."""
+        for gate, answer in answers:
+            if made is not None:
+                refuse_withdrawn(made.platform, self.run_id, gate, answer)
+            rule = make_role_rule(made, row, gate)
+            refuse_approver(rule, row, gate, self.decisions[gate.id], self.person)
+
+    def _write(
+        self, made: DurableFlow | None, row: Row, answers: list[tuple[Gate, Answer]]
+    ) -> None:
+        with self.database.connection() as connection:
+            due = not self.goes_on
+            if _record_approval(connection, row, answers, self.decisions, made, due=due):
+                return
+            signer = self.flows.signer
+            with connection.transaction():
+                _record(connection, row, answers, self.decisions, made=made, signer=signer, due=due)
 
 
 def _record_approval(
@@ -317,15 +344,9 @@ def make_role_rule(flow: Any, row: Row, gate: Gate) -> MayRule:
     def refuse_role(person: Person, _action: Action, subject: ActionSubject) -> Verdict | None:
         if not row["governed"] or not isinstance(role, str) or subject.decision != "approved":
             return None
-        recorder = None if flow is None else find_recorder(flow)
-        if recorder is None:
-            raise NotConfigured(
-                f"gate '{gate.id}' is for somebody with the role '{role}', and this process cannot "
-                "tell who has it",
-                hint="lend the governance of the run's host: --host",
-            )
-        ports = recorder.governance.ports
-        tenant = recorder.governance.read_word(describe_run(row)).tenant
+        governance = _find_governance(flow, gate, role)
+        ports = governance.ports
+        tenant = governance.read_word(describe_run(row)).tenant
         if role in ports.list_roles(tenant, person.id):
             return None
         return Verdict.refuse(
@@ -335,6 +356,18 @@ def make_role_rule(flow: Any, row: Row, gate: Gate) -> MayRule:
         )
 
     return refuse_role
+
+
+def _find_governance(flow: Any, gate: Gate, role: str) -> GovernanceParts:
+    """Who knows the roles of people.  Raises: `NotConfigured` where nobody here does."""
+    recorder = None if flow is None else find_recorder(flow)
+    if recorder is None:
+        raise NotConfigured(
+            f"gate '{gate.id}' is for somebody with the role '{role}', and this process cannot "
+            "tell who has it",
+            hint="lend the governance of the run's host: --host",
+        )
+    return recorder.governance
 
 
 def make_requester_rule(connection: Rows, row: Row, gate: Gate) -> MayRule:

@@ -35,7 +35,7 @@ from cinatra_sdk.errors import InputInvalid, RunNotEnded, StoreError
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.postgres.connection import Row, Rows, connect, every, run
 from cinatra_sdk.postgres.database_errors import store_error
-from cinatra_sdk.postgres.role_rights import look
+from cinatra_sdk.postgres.role_rights import Standing, look
 from cinatra_sdk.store.arguments import check_reason, read_actor
 
 SHORTEST: Final = 3
@@ -168,28 +168,39 @@ def erase_person(
     that have a value and have not ended, also those that somebody still works on; `StoreError`.
     """
     who, why, sought = read_actor(by), check_reason(reason), Values(values)
-    if not who:
-        raise InputInvalid("nobody is named who erases", hint="give a name")
-    if sought.are_in(who) or sought.are_in(why):
-        raise InputInvalid(
-            "whoever erases, and why, would be erased with it", hint="say it otherwise"
-        )
+    _refuse_eraser(who, why, sought)
     with connect(dsn) as connection:
         try:
-            standing = look(connection)
-            if not standing.may_create or standing.missing:
-                raise StoreError(
-                    f"the role '{standing.role}' cannot erase in the database '{standing.database}'",
-                    hint=f"give the address of '{standing.owner}', who owns the tables"
-                    if not standing.may_create
-                    else "oasflow db migrate brings the tables up to date",
-                )
+            _refuse_role(look(connection))
             with connection.transaction():
                 work = _Erasing(connection, sought)
                 return work.foretell() if dry_run else work.erase(who, why)
         except psycopg.Error as error:
             failed = store_error(dsn, error)
     raise failed
+
+
+def _refuse_eraser(who: str, why: str, sought: Values) -> None:
+    """Raises: `InputInvalid` for what could not be kept of an erasure."""
+    if not who:
+        raise InputInvalid("nobody is named who erases", hint="give a name")
+    if sought.are_in(who) or sought.are_in(why):
+        raise InputInvalid(
+            "whoever erases, and why, would be erased with it", hint="say it otherwise"
+        )
+
+
+def _refuse_role(standing: Standing) -> None:
+    """Raises: `StoreError` for a role, or tables, with which nothing can be erased."""
+    if not standing.may_create:
+        fix = f"give the address of '{standing.owner}', who owns the tables"
+    elif standing.missing:
+        fix = "oasflow db migrate brings the tables up to date"
+    else:
+        return
+    raise StoreError(
+        f"the role '{standing.role}' cannot erase in the database '{standing.database}'", hint=fix
+    )
 
 
 class _Erasing:
@@ -214,20 +225,13 @@ class _Erasing:
     def erase(self, by: str, reason: str) -> Erasure:
         self._lock_tables()
         _, runs = self._look_around()
-        active = self._list_active(runs)
-        if active:
-            raise RunNotEnded(
-                f"{len(active)} runs have a value and have not ended: {', '.join(active[:5])}"
-                f"{', …' if len(active) > 5 else ''}; nothing was erased",
-                hint="let them end, or stop them (oasflow stop), and erase again",
-            )
-        # Keyed by what nobody keeps: a hash of a name alone is soon found by trying names.
-        key = secrets.token_bytes(32)
-        token = f"erased-{hmac.new(key, b'erased', hashlib.sha256).hexdigest()[:32]}"
+        self._refuse_active(runs)
+        token = _make_token()
         guards = self._switch_triggers_off()
         self._drop_checkpoints(runs)
         self._hash_results()
-        self._empty_files(token)
+        self._empty_attachments()
+        self._empty_objects(token)
         self._shorten_records()
         for table in self._tables:
             self._replace_in(table, token)
@@ -240,6 +244,16 @@ class _Erasing:
             changed=dict(sorted(self._changed.items())),
             left=self._count_left(keys_only=False),
         )
+
+    def _refuse_active(self, runs: Sequence[str]) -> None:
+        """Raises: `RunNotEnded`."""
+        active = self._list_active(runs)
+        if active:
+            raise RunNotEnded(
+                f"{len(active)} runs have a value and have not ended: {', '.join(active[:5])}"
+                f"{', …' if len(active) > 5 else ''}; nothing was erased",
+                hint="let them end, or stop them (oasflow stop), and erase again",
+            )
 
     # ------------------------------------------------------------------ looking
 
@@ -348,8 +362,8 @@ class _Erasing:
                 ).format(sql.Literal(row["place"])),
             )
 
-    def _empty_files(self, token: str) -> None:
-        """Attached files and saved objects with a value lose their bytes; a file cannot be read any more."""
+    def _empty_attachments(self) -> None:
+        """Attached files with a value lose their bytes, and cannot be read any more."""
         for row in self._select_from("attachment_pieces", "content"):
             piece = sql.SQL("(select p from oasflow.attachment_pieces p where p.ctid = {})").format(
                 sql.Literal(row["place"])
@@ -368,6 +382,9 @@ class _Erasing:
                     sql.Literal(row["place"])
                 ),
             )
+
+    def _empty_objects(self, token: str) -> None:
+        """Saved objects with a value have the token as their bytes."""
         for row in self._select_from("saved_object_versions", "content"):
             self._change(
                 "saved_object_versions",
@@ -416,6 +433,12 @@ class _Erasing:
 
     def _execute(self, statement: sql.Composed) -> None:
         self._connection.execute(statement)
+
+
+def _make_token() -> str:
+    # Keyed by what nobody keeps: a hash of a name alone is soon found by trying names.
+    key = secrets.token_bytes(32)
+    return f"erased-{hmac.new(key, b'erased', hashlib.sha256).hexdigest()[:32]}"
 
 
 def _read_as_text(column: _Column) -> sql.Composed:

@@ -217,13 +217,21 @@ def export_run(
         row = one(connection, "load_run", {"run_id": run_id, "tenant": None})
         assert began is not None  # one row always
         assert row is not None  # no run is deleted
-        yield tally.add(row, "run", make_run_evidence(row, family, policy))
-        for kind, data in _list_evidence(connection, row):
-            yield tally.add(row, kind, data)
-        for record in every(connection, "list_chain", {"run_id": run_id}):
-            yield tally.add_record(record)
-        yield tally.end_run(row)
+        first = make_run_evidence(row, family, policy)
+        yield from _list_lines(connection, row, first, tally)
     yield tally.end(format_time(began["now"]), signer)
+
+
+def _list_lines(
+    connection: Rows, row: Row, first: RunEvidenceJson, tally: ExportTally
+) -> Iterator[str]:
+    """The lines of a run; first: the data of the first one."""
+    yield tally.add(row, "run", first)
+    for kind, data in _list_evidence(connection, row):
+        yield tally.add(row, kind, data)
+    for record in every(connection, "list_chain", {"run_id": row["run_id"]}):
+        yield tally.add_record(record)
+    yield tally.end_run(row)
 
 
 def _list_evidence(connection: Rows, row: Row) -> Iterator[tuple[str, Mapping[str, Any]]]:

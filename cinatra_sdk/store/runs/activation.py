@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -23,12 +23,12 @@ from cinatra_sdk.errors import (
     ChildWaits,
     FenceLost,
     FlowError,
-    GateUnreadable,
     ProcessEnding,
     RunBusy,
     StoreError,
 )
 from cinatra_sdk.events import RunEvent
+from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.governed.approval_policy import policy_hash
 from cinatra_sdk.langgraph_threads.host_context import DERIVED, HostContext, listening
 from cinatra_sdk.light_imports.records import dataclass
@@ -181,6 +181,16 @@ def is_process_ending(error: BaseException) -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drive:
+    """A graph that is driven, with what keeps what it does."""
+
+    graph: Graph
+    host: HostContext
+    ledger: RunLedger
+    saver: RunSaver
+
+
 @dataclass(frozen=True, slots=True)
 class _Activation:
     claims: Claims
@@ -247,30 +257,32 @@ class _Activation:
 
         row = self.claim.row
         restore_records(self.connection, self.flow, row)
+        drive = self._prepare_drive()
+        try:
+            with (
+                self.claims.flushing.watching(drive.saver),
+                _storing_what_an_interruption_leaves(drive.saver),
+            ):
+                with work_time(self.flow, row):
+                    stop, failed = self._advance_graph(drive, is_rebuilt=is_rebuilt)
+                return self._end(drive, stop, failed)
+        except GraphDrained:
+            self._leave()
+            return None
+
+    def _prepare_drive(self) -> _Drive:
+        """The graph on the run's checkpoints; the start of the attempt is told."""
         ledger = RunLedger(
             self.database, run_id=self.run_id, fence=self.claim.fence, brake=self.claim.brake,
             ends_nodes=not self.flow.is_repeatable,
         )  # fmt: skip
         events = EventBuffer(live=partial(self.database.news.tell, self.run_id))
-        host = listening(host_of(row, self.context, ledger), events.add)
+        host = listening(host_of(self.claim.row, self.context, ledger), events.add)
         saver = self._make_saver(events, host, ledger)
         graph = self.flow.graph(saver)
-        attempt = {"attempt": row["begun_attempts"]}
+        attempt = {"attempt": self.claim.row["begun_attempts"]}
         events.add(RunEvent(kind="run", name="started", data=attempt))
-        try:
-            with self.claims.flushing.watching(saver), _storing_what_an_interruption_leaves(saver):
-                with work_time(self.flow, row):
-                    checked = None if is_rebuilt else saver
-                    stop, failed = self._advance_graph(
-                        graph, host, Answers(row["answers"]), checked, ledger
-                    )
-                values = self._read_values(graph)
-                return self._end(
-                    saver, stop, failed, host, values=values, failures=row["begun_failures"] + 1
-                )
-        except GraphDrained:
-            self._leave()
-            return None
+        return _Drive(graph=graph, host=host, ledger=ledger, saver=saver)
 
     def _leave(self) -> None:
         """Let go of the run before its next step; it stands as a crash would leave it, which no failure is."""
@@ -372,58 +384,60 @@ class _Activation:
             )
             execute(self.connection, query, about)
 
-    def _end(
-        self,
-        saver: RunSaver,
-        stop: Stop,
-        failed: Exception | None,
-        host: HostContext,
-        *,
-        values: Mapping[str, Any],
-        failures: int,
-    ) -> Row | None:
-        """Write what the activation came to; failures: in a row, if it failed.
-
-        values: the state of the graph of a governed run.
+    def _end(self, drive: _Drive, stop: Stop, failed: Exception | None) -> Row | None:
+        """Write what the activation came to.
 
         Out: as `drive`.
         """
-        ending, gates = self._build_ending(stop, failed, host, failures), stop.gates
-        if ending["status"] != "rejected" and self.claim.row["rejected_at_gate"]:
-            log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
-            ending, gates = rejected_after_all(ending), ()
-        elif failed is not None and self._is_rejected_meanwhile():
-            # Its next call was refused for that: a rejection is no failure.
+        values = self._read_values(drive.graph)
+        ending = self._build_ending(stop, failed, drive.host)
+        gates = stop.gates
+        if self._is_rejected_after_all(ending, failed):
             ending, gates = rejected_after_all(ending), ()
         if self.claim.row["governed"]:
-            # The record and the change that it tells of, or neither.
             try:
-                with self.connection.transaction():
-                    told = end_record(self.connection, self.flow, self.claim.row, values, ending)
-                    row = saver.end({**self._list_ending(ending), **told}, gates)
+                row = self._end_with_record(drive.saver, ending, gates, values)
             except (psycopg.Error, FenceLost):
                 raise
             except Exception as error:
                 # What a part of the host raises, in whatever form, for example its signer.
                 if self.claim.row["rejected_at_gate"]:
                     raise
-                row = self._end_without_host(saver, stop, error, host, failures)
+                row = self._end_without_host(drive, stop, error)
         else:
-            row = saver.end(self._list_ending(ending), gates)
+            row = drive.saver.end(self._list_ending(ending), gates)
         self.claim.is_released = True
         if row["run_id"] is None:
             return None
         return {**row, **{name: self.claim.row[name] for name in ("flow_name", "flow_file")}}
 
-    def _end_without_host(
-        self, saver: RunSaver, stop: Stop, error: Exception, host: HostContext, failures: int
+    def _is_rejected_after_all(self, ending: Mapping[str, Any], failed: Exception | None) -> bool:
+        """Whether a person rejected the run, though the activation came to something else."""
+        if ending["status"] != "rejected" and self.claim.row["rejected_at_gate"]:
+            log.error("run '%s' was rejected, and its checkpoints say otherwise", self.run_id)
+            return True
+        # Its next call was refused for that: a rejection is no failure.
+        return failed is not None and self._is_rejected_meanwhile()
+
+    def _end_with_record(
+        self,
+        saver: RunSaver,
+        ending: dict[str, Any],
+        gates: Sequence[Gate],
+        values: Mapping[str, Any],
     ) -> Row:
+        """Write the record and the change that it tells of, or neither; values: the state of the graph."""
+        with self.connection.transaction():
+            told = end_record(self.connection, self.flow, self.claim.row, values, ending)
+            return saver.end({**self._list_ending(ending), **told}, gates)
+
+    def _end_without_host(self, drive: _Drive, stop: Stop, error: Exception) -> Row:
         """Write that the activation failed, where the host kept its record from being made.
 
         What it did is stored, so that whoever resumes the run does nothing of it again; the record of
         this stop needs nothing of the host, and has no signature where its signer fails.
         """
-        ending = self._build_ending(stop, error, host, failures)
+        ending = self._build_ending(stop, error, drive.host)
         with self.connection.transaction():
             one(self.connection, "lock_run_row", {"run_id": self.run_id})
             standing = one(self.connection, "load_standing", {"run_id": self.run_id})
@@ -432,63 +446,59 @@ class _Activation:
                     self.connection, self.claim.row, "failed",
                     reason=ending["error"].obj["message"], signer=find_signer(self.flow),
                 )  # fmt: skip
-            return saver.end(self._list_ending(ending), stop.gates)
+            return drive.saver.end(self._list_ending(ending), stop.gates)
 
     def _list_ending(self, ending: dict[str, Any]) -> dict[str, Any]:
         """The parameters of the statement that ends an activation."""
         problem = ending["error"].obj if ending["error"] is not None else {}
         return {**ending, "ending": Json(problem), "answers": Json(self.claim.row["answers"])}
 
-    def _advance_graph(
-        self,
-        graph: Graph,
-        host: HostContext,
-        answers: Answers,
-        checked: RunSaver | None,
-        ledger: RunLedger,
-    ) -> tuple[Stop, Exception | None]:
+    def _advance_graph(self, drive: _Drive, *, is_rebuilt: bool) -> tuple[Stop, Exception | None]:
         """Where the run stops, and the error that stopped it there.
 
-        checked: the saver whose checkpoints may be why a step failed; then `CheckpointDamaged` is raised.
-
-        Raises: `GraphDrained` where it stopped at its brake; `StoreUnreachable` where the ledger could not
-        be asked.
+        Raises: as `_refuse_interruption`; `CheckpointDamaged`, as `_drive_graph`.
         """
-        from langgraph.errors import GraphDrained
+        from cinatra_sdk.activations import advance, find_stop_of_failure
 
-        from cinatra_sdk.activations import advance, stop_of
-
-        brake = self.claim.brake
-        config = self.flow.config(run_id=self.run_id)
+        row, config = self.claim.row, self.flow.config(run_id=self.run_id)
         try:
             stop = advance(
-                graph, self.claim.row["input"], config, context=host, answer=answers.answer,
-                on_event=self.on_event, control=brake.make_control(),
+                drive.graph, row["input"], config, context=drive.host,
+                answer=Answers(row["answers"]).answer, on_event=self.on_event,
+                control=self.claim.brake.make_control(),
             )  # fmt: skip
-        except (psycopg.Error, FenceLost):
-            raise  # the run does not count as failed: it can be resumed once the database is reachable
-        except Exception as error:
-            if isinstance(error, GraphDrained) and brake.reason is not None:
-                raise
-            if ledger.unreachable is not None:
-                raise ledger.unreachable from None
-            if is_process_ending(error):
-                raise ProcessEnding(
-                    f"this process ends while it works on run '{self.run_id}'",
-                    hint="nothing is lost: whoever works on the run next goes on with it",
-                ) from error
+        except Exception as error:  # noqa: BLE001 - what the run does not fail with is raised again
+            self._refuse_interruption(error, drive.ledger)
             failed = error
         else:
             return stop, None
-        if checked is not None:
-            self._refuse_damage(checked, failed)
-        try:
-            return stop_of(graph.get_state(config)), failed
-        except GateUnreadable:
-            return Stop(status="failed"), failed
+        if not is_rebuilt:
+            self._refuse_damage(drive.saver, failed)
+        return find_stop_of_failure(drive.graph, config), failed
+
+    def _refuse_interruption(self, error: Exception, ledger: RunLedger) -> None:
+        """Nothing where the run failed with `error`; whatever else kept it from going on is raised.
+
+        Raises: `psycopg.Error` and `FenceLost`, as they are: it can be resumed once the database is
+        reachable; `GraphDrained` where it stopped at its brake; `StoreUnreachable` where the ledger could
+        not be asked; `ProcessEnding`.
+        """
+        from langgraph.errors import GraphDrained
+
+        if isinstance(error, (psycopg.Error, FenceLost)):
+            raise error
+        if isinstance(error, GraphDrained) and self.claim.brake.reason is not None:
+            raise error
+        if ledger.unreachable is not None:
+            raise ledger.unreachable from None
+        if is_process_ending(error):
+            raise ProcessEnding(
+                f"this process ends while it works on run '{self.run_id}'",
+                hint="nothing is lost: whoever works on the run next goes on with it",
+            ) from error
 
     def _build_ending(
-        self, stop: Stop, failed: Exception | None, host: HostContext, failures: int
+        self, stop: Stop, failed: Exception | None, host: HostContext
     ) -> dict[str, Any]:
         """The run's row after the activation."""
         ending = ending_of(stop)
@@ -499,6 +509,7 @@ class _Activation:
             # A host's word for a run that nobody here began: no end of it would wake this one.
             ending["status"] = "failed"
         if ending["status"] == "failed":
+            failures = self.claim.row["begun_failures"] + 1
             ending |= plan_retry(self.retries, failed, failures=failures, told=ending["error"])
         told = ending["error"].obj
         if ending["status"] == "waiting":

@@ -73,23 +73,30 @@ def rebuild_checkpoints(
     why = explain_unrepeatable(row, flow)
     if why:
         raise _build_error(row, reason, why)
-    evidence = load_evidence(connection, row)
     rebuilt = RebuiltCheckpoints()
-    replay = replay_run(flow, row, evidence, context, saver=rebuilt)
-    found = foretell(row, replay, evidence)
+    evidence = load_evidence(connection, row)
+    found = foretell(row, replay_run(flow, row, evidence, context, saver=rebuilt), evidence)
     if found.outcome == "cannot":
         raise _build_error(row, reason, found.reason)
+    event = _build_event(row, flow, found, reason)
+    rebuilt.replace(connection, claim, lowering=flow.lowering, events=[event])
+    _warn(found, reason)
+    return rebuilt.newest
+
+
+def _warn(found: Forecast, reason: RebuildReason) -> None:
+    again = f", and {', '.join(found.asks_again)} asks again" if found.asks_again else ""
+    log.warning(
+        "run '%s': its checkpoints %s; they were made again from its evidence%s", found.run_id,
+        _WHY[reason], again,
+    )  # fmt: skip
+
+
+def _build_event(row: Row, flow: DurableFlow, found: Forecast, reason: RebuildReason) -> RunEvent:
+    """The news that the checkpoints were made again."""
     again = list(found.asks_again)
     about = {"reason": reason, "from": row["lowering"], "to": flow.lowering, "asks_again": again}
-    rebuilt.replace(
-        connection, run_id=claim.run_id, tenant=row["tenant"], fence=claim.fence,
-        lowering=flow.lowering, events=[RunEvent(kind="run", name="rebuilt", data=about)],
-    )  # fmt: skip
-    log.warning(
-        "run '%s': its checkpoints %s; they were made again from its evidence%s", claim.run_id,
-        _WHY[reason], f", and {', '.join(again)} asks again" if again else "",
-    )  # fmt: skip
-    return rebuilt.newest
+    return RunEvent(kind="run", name="rebuilt", data=about)
 
 
 Outcome: TypeAlias = Literal["unchanged", "asks again", "cannot"]

@@ -21,7 +21,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from cinatra_sdk.errors import EffectRefused, GateUnreadable
+from cinatra_sdk.errors import EffectRefused
 from cinatra_sdk.gates.gate import Gate
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
@@ -143,6 +143,11 @@ class EvidenceLedger:
         """An effect that has no row of its own: nobody knows what came of it."""
         self._miss(effect)
 
+    def list_unused(self) -> frozenset[str]:
+        """Keys of the effects that were made, and that the replay did not ask for."""
+        made = {key for key, one in self._effects.items() if one["status"] == "done"}
+        return frozenset(made - self.used)
+
 
 def _ask_rules(effect: Effect) -> None:
     """Ask the rules of a governed run as before the call: they count it, and may want a person first.
@@ -158,6 +163,7 @@ class _Recorded(Answers):
 
     def __init__(self, rows: tuple[Row, ...], clock: ReplayClock) -> None:
         super().__init__(rows)
+        self._rows = rows
         self._clock = clock
         self._times = {(row["gate_id"], row["payload_sha256"]): row["decided_at"] for row in rows}
         self.used: set[tuple[str, str]] = set()
@@ -169,6 +175,11 @@ class _Recorded(Answers):
             self.used.add(named)
             self._clock.move_to(self._times[named])
         return given
+
+    def list_unused(self) -> tuple[Row, ...]:
+        return tuple(
+            row for row in self._rows if (row["gate_id"], row["payload_sha256"]) not in self.used
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,44 +205,40 @@ def replay_run(
 
     row: of the table `runs`.  saver: an empty checkpointer in memory; it has the checkpoints afterwards.
     """
-    # Imported late: listing runs must not load the engine.
-    from cinatra_sdk.activations import advance, stop_of
-
-    ledger = EvidenceLedger(evidence.effects)
-    clock = ReplayClock(row["created_at"])
-    bare = replace(context, door=replace(context.door, ledger=None))
-    host = host_of(row, bare, ledger)
-    host = replace(host, tell=None, door=replace(host.door, told=None, spent=None, tell=None))
+    ledger, clock = EvidenceLedger(evidence.effects), ReplayClock(row["created_at"])
+    host = _make_silent_host(row, context, ledger)
     answers = _Recorded(evidence.decisions, clock)
     if row["governed"]:
-        flow = isolate_rules(
-            flow,
-            row,
-            first_record=evidence.first_record,
-            roles=evidence.approver_roles,
-            clock=clock,
-        )
-    graph = flow.graph(saver)
-    config = flow.config(run_id=row["run_id"])
-    failed: Exception | None = None
-    try:
-        stop = advance(graph, row["input"], config, context=host, answer=answers.answer)
-    except Exception as error:  # noqa: BLE001 - whatever the run fails with is what it comes to
-        failed = error
-        try:
-            stop = stop_of(graph.get_state(config))
-        except GateUnreadable:
-            stop = Stop(status="failed")
-    made = {key for key, one in evidence.effects.items() if one["status"] == "done"}
+        first, roles = evidence.first_record, evidence.approver_roles
+        flow = isolate_rules(flow, row, first_record=first, roles=roles, clock=clock)
+    stop, failed = _drive(flow, row, host, answers, saver)
     return Replay(
         stop=stop,
         failed=None if isinstance(failed, EvidenceMissing) else failed,
         missing=ledger.missing,
         differing=tuple(ledger.differing),
-        unused_effects=frozenset(made - ledger.used),
-        unused_decisions=tuple(
-            one
-            for one in evidence.decisions
-            if (one["gate_id"], one["payload_sha256"]) not in answers.used
-        ),
+        unused_effects=ledger.list_unused(),
+        unused_decisions=answers.list_unused(),
     )
+
+
+def _drive(
+    flow: DurableFlow, row: Row, host: HostContext, answers: Answers, saver: Any
+) -> tuple[Stop, Exception | None]:
+    """Where the run stops, and the error that stopped it there."""
+    # Imported late: listing runs must not load the engine.
+    from cinatra_sdk.activations import advance, find_stop_of_failure
+
+    graph = flow.graph(saver)
+    config = flow.config(run_id=row["run_id"])
+    try:
+        return advance(graph, row["input"], config, context=host, answer=answers.answer), None
+    except Exception as error:  # noqa: BLE001 - whatever the run fails with is what it comes to
+        return find_stop_of_failure(graph, config), error
+
+
+def _make_silent_host(row: Row, context: HostContext, ledger: EvidenceLedger) -> HostContext:
+    """The run's host, to whom nothing is told: whatever happens, happened before."""
+    bare = replace(context, door=replace(context.door, ledger=None))
+    host = host_of(row, bare, ledger)
+    return replace(host, tell=None, door=replace(host.door, told=None, spent=None, tell=None))

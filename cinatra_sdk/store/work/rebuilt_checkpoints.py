@@ -2,7 +2,7 @@
 
 rebuilt = RebuiltCheckpoints()
 graph = flow.graph(rebuilt)                        an ordinary checkpointer, in memory
-rebuilt.replace(connection, run_id="r1", fence=7, lowering=4)
+rebuilt.replace(connection, claim, lowering=4)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cinatra_sdk.langgraph_internals.postgres_saver import OpenedSaver, knows_st
 from cinatra_sdk.langgraph_threads.serializer import STRICT_SERIALIZER
 from cinatra_sdk.postgres.connection import Rows, one
 from cinatra_sdk.store.work.checkpoint_damage import count_values
-from cinatra_sdk.store.work.claims import build_fence_error
+from cinatra_sdk.store.work.claims import Claim, build_fence_error
 from cinatra_sdk.store.work.event_rows import list_event_columns, list_gate_columns
 from cinatra_sdk.store.work.statement import Gathered, UnknownWrites
 
@@ -71,16 +71,9 @@ class RebuiltCheckpoints(InMemorySaver):
         super().put_writes(config, writes, task_id, task_path)
 
     def replace(
-        self,
-        connection: Rows,
-        *,
-        run_id: str,
-        tenant: str,
-        fence: int,
-        lowering: int,
-        events: Sequence[RunEvent] = (),
+        self, connection: Rows, claim: Claim, *, lowering: int, events: Sequence[RunEvent] = ()
     ) -> None:
-        """Store these in place of the run's checkpoints, with the events that tell of it.
+        """Store these in place of the claimed run's checkpoints, with the events that tell of it.
 
         lowering: the layout that they are in.
 
@@ -88,17 +81,17 @@ class RebuiltCheckpoints(InMemorySaver):
         """
         gathered = self._gatherer.gathered
         waiting = gathered if isinstance(gathered, Gathered) else Gathered()
-        about = {"run_id": run_id, "fence": fence}
+        about = {"run_id": claim.run_id, "fence": claim.fence}
         with connection.transaction():
             cleared = one(connection, "clear_checkpoints", {**about, "lowering": lowering})
             if cleared is None or not cleared["cleared"]:
-                raise build_fence_error(run_id)
+                raise build_fence_error(claim.run_id)
             if isinstance(gathered, UnknownWrites):
                 with connection.cursor() as cursor:
                     gathered.carry_out(cursor)
             parameters = {
-                **about, "tenant": tenant, "policy_sha256": "", **waiting.columns(),
+                **about, "tenant": claim.row["tenant"], "policy_sha256": "", **waiting.columns(),
                 **list_event_columns(events), **list_gate_columns(()),
             }  # fmt: skip
             if one(connection, "write_work", parameters) is None:
-                raise build_fence_error(run_id)
+                raise build_fence_error(claim.run_id)

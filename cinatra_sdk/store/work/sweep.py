@@ -98,6 +98,42 @@ def sweep_runs(database: Database, work: Work, told: SweepOptions) -> list[Swept
     return _Sweep(database, work, told).sweep()
 
 
+def _read_stop(told: SweepOptions) -> threading.Event:
+    """Raises: `InputInvalid` for `watch` without `stop`."""
+    stop = told.get("stop")
+    if stop is None and told.get("watch") is not None:
+        raise InputInvalid("a sweep that watches has no end", hint="give stop=threading.Event()")
+    return stop or threading.Event()
+
+
+class _Round:
+    """What was taken since everything that is due was last looked at; a sweep that ends has one round."""
+
+    def __init__(self) -> None:
+        self.ends = 0.0
+        """When the runs that were left are looked at again, by `time.monotonic`."""
+        self.left: set[str] = set()
+        """Runs that are not offered any more."""
+        self._places: dict[tuple[str, int], int] = {}
+        """(run, attempts) of what was taken, with its place."""
+
+    def begin(self, *, until: float) -> None:
+        self.left.clear()
+        self._places.clear()
+        self.ends = until
+
+    def take(self, due: DueRun) -> bool:
+        """False for a run that was taken as it is now; it is left from then on."""
+        if (due.run_id, due.attempts) in self._places:
+            self.left.add(due.run_id)
+            return False
+        self._places[due.run_id, due.attempts] = len(self._places)
+        return True
+
+    def find_place(self, due: DueRun) -> int:
+        return self._places[due.run_id, due.attempts]
+
+
 class _Sweep:
     def __init__(self, database: Database, work: Work, told: SweepOptions) -> None:
         self._database = database
@@ -106,12 +142,7 @@ class _Sweep:
         self._grace = told.get("grace", GRACE_SECONDS)
         self._slots = told.get("workers", WORKERS)
         self._watch = told.get("watch")
-        stop = told.get("stop")
-        if self._watch is not None and stop is None:
-            raise InputInvalid(
-                "a sweep that watches has no end", hint="give stop=threading.Event()"
-            )
-        self._stop = stop or threading.Event()
+        self._stop = _read_stop(told)
         self._on_swept = told.get("on_swept")
         self._room = None if self._watch is not None else told.get("limit", LIMIT)
         """Runs that may still be taken; None: any number."""
@@ -123,11 +154,7 @@ class _Sweep:
         """How often it was heard that something may have become due."""
         self._look_at = 0.0
         """When a free slot looks next, by `time.monotonic`; earlier where there is news."""
-        self._round_ends = 0.0
-        """When the runs that were left are looked at again."""
-        self._left: set[str] = set()
-        self._seen: dict[tuple[str, int], int] = {}
-        """(run, attempts) of what was taken, with its place: none is taken again as it was."""
+        self._round = _Round()
         self._swept: list[tuple[int, SweptRun]] = []
         self._telling = threading.Lock()
 
@@ -204,11 +231,9 @@ class _Sweep:
 
     def _find_scope(self) -> DueScope:
         now = time.monotonic()
-        if self._watch is not None and now >= self._round_ends:
-            self._left.clear()
-            self._seen.clear()
-            self._round_ends = now + self._watch
-        return DueScope(tenant=self._tenant, grace=self._grace, but=sorted(self._left))
+        if self._watch is not None and now >= self._round.ends:
+            self._round.begin(until=now + self._watch)
+        return DueScope(tenant=self._tenant, grace=self._grace, but=sorted(self._round.left))
 
     def _look(self, scope: DueScope) -> tuple[Taken, float | None]:
         """What is due, or else in how many seconds to look again."""
@@ -222,10 +247,8 @@ class _Sweep:
         """heard: the news when the look began."""
         if isinstance(found, DueRun):
             self._look_at = 0.0  # there may be more
-            if (found.run_id, found.attempts) in self._seen:
-                self._left.add(found.run_id)
+            if not self._round.take(found):
                 return None
-            self._seen[found.run_id, found.attempts] = len(self._seen)
             self._busy += 1
             if self._room is not None:
                 self._room -= 1
@@ -248,11 +271,11 @@ class _Sweep:
         with self._changed:
             self._busy -= 1
             if not swept.status:
-                self._left.add(due.run_id)
+                self._round.left.add(due.run_id)
                 if self._room is not None:
                     self._room += 1
             if self._watch is None:
-                self._swept.append((self._seen[due.run_id, due.attempts], swept))
+                self._swept.append((self._round.find_place(due), swept))
             self._heard += 1
             self._look_at = 0.0
             self._changed.notify_all()

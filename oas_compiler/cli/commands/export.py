@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.commands.governance import read_key_file, write_export
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import DriveOptions
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
     from cinatra_sdk.governance.records.record_maker import Signer
 
 
-def export(
-    run: options.RunId,
-    *,
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """What is exported, and as what."""
+
     out: Annotated[
         str, typer.Option("--out", metavar="FILE", help="Where to write it; - is stdout.")
-    ] = "-",
+    ] = "-"
     key: Annotated[
         str,
         typer.Option(
@@ -29,13 +31,14 @@ def export(
             metavar="KID=FILE",
             help="Sign it: with an Ed25519 private key (PEM), or a shared secret.",
         ),
-    ] = "",
+    ] = ""
     transcripts: Annotated[
         bool,
         typer.Option("--transcripts", help="With what each decision record was made from."),
-    ] = False,
-    lent: DriveOptions,
-) -> Exit:
+    ] = False
+
+
+def export(run: options.RunId, *, wanted: ExportOptions, lent: DriveOptions) -> Exit:
     """Export what the approvals of a run prove: one signed file, governed or not.
 
     What each gate showed, who decided, under which policy and flow, and what was then done; of a governed run
@@ -43,15 +46,15 @@ def export(
     Without --key the signer of --host signs.  Verify it with: oasflow records --verify FILE.
     """
     options.refuse_empty_run(run)
-    signer = _read_signer(key) if key else None
+    signer = _read_signer(wanted.key) if wanted.key else None
     given = lent.lend()
     terminal = lent.open_terminal()
     with resources.store(terminal, lent.db, given.own) as store:
         if signer is not None:
             store.lend_signer(signer)
         found = store.find(run, tenant=lent.owner)
-        lines = store.export(found, tenant=lent.owner, transcripts=transcripts)
-        return write_export(terminal, out, lines)
+        lines = store.export(found, tenant=lent.owner, transcripts=wanted.transcripts)
+        return write_export(terminal, wanted.out, lines)
 
 
 def _read_signer(given: str) -> Signer:

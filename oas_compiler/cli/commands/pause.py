@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -10,21 +10,14 @@ from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import StoreOptions
 from oas_compiler.cli.terminal.exits import Exit
 
+Pauser: TypeAlias = Annotated[
+    str,
+    typer.Option("--as", "--by", metavar="NAME", help="Who pauses it; default: your user name."),
+]
+
 
 def pause(
-    run: Annotated[
-        str,
-        typer.Argument(metavar="RUN", help="Id of a run; may be shortened while it is unique."),
-    ],
-    *,
-    by: Annotated[
-        str,
-        typer.Option(
-            "--as", "--by", metavar="NAME", help="Who pauses it; default: your user name."
-        ),
-    ] = "",
-    host: options.Host = "",
-    where: StoreOptions,
+    run: options.RunId, *, by: Pauser = "", host: options.Host = "", where: StoreOptions
 ) -> Exit:
     """Let nobody go on with a run until a person does, by oasflow resume.
 

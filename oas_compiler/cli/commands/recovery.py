@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 import typer
 
 from cinatra_sdk.data.text.message_words import say_number
+from cinatra_sdk.light_imports.records import dataclass
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import StoreOptions
 from oas_compiler.cli.terminal.argument_values import duration
 from oas_compiler.cli.terminal.exits import Exit, Halt
 from oas_compiler.cli.terminal.printable_text import clean
-from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk.postgres.home import Home
     from cinatra_sdk.store.evidence.erasure import Erasure
     from cinatra_sdk.store.evidence.reconciliation import Disagreement, Receipt, Reconciliation
+    from oas_compiler.cli.terminal.streams import Terminal
 
 _WORDS: Final = {
     "lost start": "a run that was started is not here",
@@ -32,8 +33,10 @@ _WORDS: Final = {
 }
 
 
-def reconcile(
-    *,
+@dataclass(frozen=True, kw_only=True)
+class ReceiptOptions:
+    """Who knows what was there before."""
+
     against: Annotated[
         str,
         typer.Option(
@@ -41,7 +44,7 @@ def reconcile(
             metavar="URL",
             help="The database before: what it has and this one has not is listed.",
         ),
-    ] = "",
+    ] = ""
     receipts: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,7 +52,7 @@ def reconcile(
             metavar="FILE",
             help='What others know, a JSON object a line: {"run"}, {"run","gate"}, {"key"}.',
         ),
-    ] = None,
+    ] = None
     newer_than: Annotated[
         str,
         typer.Option(
@@ -57,9 +60,27 @@ def reconcile(
             metavar="AGE",
             help="Of --against only what happened within that time: 30min, 2h, 3d.",
         ),
-    ] = "",
-    where: StoreOptions,
-) -> Exit:
+    ] = ""
+
+    def refuse_contradiction(self) -> None:
+        """Raises: `Halt`."""
+        if self.newer_than and not self.against:
+            raise Halt("--newer-than is about what --against lists")
+
+    def list_receipts(self, tenant: str | None) -> Iterator[Receipt] | tuple[()]:
+        """Raises: `Halt` for what cannot be read."""
+        from itertools import chain
+
+        from cinatra_sdk.store.evidence.reconciliation import list_receipts, read_receipts
+
+        parts = [read_receipts(_read_lines(file)) for file in self.receipts or []]
+        if self.against:
+            age = duration(self.newer_than, "--newer-than") if self.newer_than else None
+            parts.append(list_receipts(self.against, newer_than=age, tenant=tenant))
+        return chain.from_iterable(parts) if parts else ()
+
+
+def reconcile(*, asked: ReceiptOptions, where: StoreOptions) -> Exit:
     """List what a failover or a restore may have lost; exit code 0 when nothing is found, 1 otherwise.
 
     A standby that takes over lacks the last transactions of its predecessor, if it followed asynchronously.
@@ -68,35 +89,24 @@ def reconcile(
     Also listed: calls that a person approved and that have no decision, decisions that nobody carried out, and
     calls of which nobody knows.  Changes nothing.
     """
-    if newer_than and not against:
-        raise Halt("--newer-than is about what --against lists")
+    asked.refuse_contradiction()
     terminal = where.open_terminal()
-    told = _list_told(where, against, receipts or [], newer_than)
+    told = asked.list_receipts(where.owner)
     with resources.store(terminal, where.db) as store:
         found = store.reconcile(told, tenant=where.owner)
     terminal.data(_list_members(found), of_run=True)
+    _show_findings(terminal, found, has_receipts=bool(told))
+    return Exit.OK if found.is_clean else Exit.FINDINGS
+
+
+def _show_findings(terminal: Terminal, found: Reconciliation, *, has_receipts: bool) -> None:
     for line in _describe_home(found.home):
         terminal.show(clean(line))
     for one in found.findings:
         terminal.show(clean(_describe_finding(one)))
     looked = say_number(found.receipts, "receipt")
     number = say_number(len(found.findings), "finding")
-    terminal.show(f"{number}, {looked} looked up" if told else number)
-    return Exit.OK if found.is_clean else Exit.FINDINGS
-
-
-def _list_told(
-    where: StoreOptions, against: str, files: list[str], newer_than: str
-) -> Iterator[Receipt] | tuple[()]:
-    from itertools import chain
-
-    from cinatra_sdk.store.evidence.reconciliation import list_receipts, read_receipts
-
-    parts: list[Iterator[Receipt]] = [read_receipts(_read_lines(file)) for file in files]
-    if against:
-        age = duration(newer_than, "--newer-than") if newer_than else None
-        parts.append(list_receipts(against, newer_than=age, tenant=where.owner))
-    return chain.from_iterable(parts) if parts else ()
+    terminal.show(f"{number}, {looked} looked up" if has_receipts else number)
 
 
 MOST_RECEIPTS: Final = 500_000_000
@@ -160,27 +170,33 @@ def _list_members(found: Reconciliation) -> dict[str, Any]:
     }
 
 
-def erase(
-    *,
-    subject: Annotated[
-        list[str],
-        typer.Option(
-            "--subject",
-            metavar="VALUE",
-            help="The person's name as runs have it; again for each other value of the person's.",
-        ),
-    ],
+Subject: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--subject",
+        metavar="VALUE",
+        help="The person's name as runs have it; again for each other value of the person's.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErasureOptions(options.Printing):
+    """Whether a person's values are erased, who erases them, and where."""
+
     yes: Annotated[
         bool, typer.Option("--yes", help="Erase; without it, what would change is counted.")
-    ] = False,
-    reason: options.Reason = "",
+    ] = False
+    reason: options.Reason = ""
     by: Annotated[
         str,
         typer.Option("--as", metavar="NAME", help="Who erases; default: your user name."),
-    ] = "",
-    db: options.Db = "",
-    as_json: options.Json = False,
-) -> Exit:
+    ] = ""
+    db: options.Db = ""
+    as_json: options.Json = False
+
+
+def erase(*, subject: Subject, told: ErasureOptions) -> Exit:
     """Erase a person's values from runs, gates, decisions, events, calls and records.
 
     Each value becomes a hash that nobody can undo, in every table; records keep their place in their chain, and
@@ -191,22 +207,22 @@ def erase(
     from cinatra_sdk.store.evidence.erasure import erase_person
     from oas_compiler.cli.commands.database import find_owner
 
-    terminal, who = Terminal.open(as_json=as_json), resources.person(by)
-    reason = options.drop_placeholder(terminal, reason)
-    done = erase_person(find_owner(db), subject, by=who, reason=reason, dry_run=not yes)
-    terminal.data(
-        {
-            "dry_run": not yes,
-            "token": done.token,
-            "runs": list(done.runs),
-            "active": list(done.active),
-            "changed": dict(done.changed),
-            "left": dict(done.left),
-        },
-        of_run=True,
-    )
-    _show_erasure(terminal, done, is_dry=not yes)
+    terminal, who, is_dry = told.open_terminal(), resources.person(told.by), not told.yes
+    reason = options.drop_placeholder(terminal, told.reason)
+    done = erase_person(find_owner(told.db), subject, by=who, reason=reason, dry_run=is_dry)
+    terminal.data({"dry_run": is_dry, **_list_erased(done)}, of_run=True)
+    _show_erasure(terminal, done, is_dry=is_dry)
     return Exit.FINDINGS if done.left or done.active else Exit.OK
+
+
+def _list_erased(done: Erasure) -> dict[str, Any]:
+    return {
+        "token": done.token,
+        "runs": list(done.runs),
+        "active": list(done.active),
+        "changed": dict(done.changed),
+        "left": dict(done.left),
+    }
 
 
 def _show_erasure(terminal: Terminal, done: Erasure, *, is_dry: bool) -> None:

@@ -362,10 +362,7 @@ def resume_all(given: GivenOptions, *, watch: float | None, limit: int, as_json:
 
     At a signal the runs stop before their next steps and stay due: SIGTERM is an end as any other.
     """
-    if watch is not None and as_json:
-        raise Halt("--watch never ends, and --json prints one document: leave one of them out")
-    if watch is not None and watch <= 0:
-        raise Halt("--watch is a number of seconds above 0")
+    _refuse_watch(watch, as_json=as_json)
     terminal = Terminal.open(as_json=as_json)
     swept: list[SweptRun] = []
     with (
@@ -387,6 +384,14 @@ def resume_all(given: GivenOptions, *, watch: float | None, limit: int, as_json:
         terminal.say("no run can go on that nobody works on")
     terminal.data({"runs": [_record(one) for one in swept]}, of_run=True)
     return Exit.FAILED if any(one.problem for one in swept) else Exit.OK
+
+
+def _refuse_watch(watch: float | None, *, as_json: bool) -> None:
+    """Raises: `Halt`."""
+    if watch is not None and as_json:
+        raise Halt("--watch never ends, and --json prints one document: leave one of them out")
+    if watch is not None and watch <= 0:
+        raise Halt("--watch is a number of seconds above 0")
 
 
 _CUT_OFF: Final = "\nended; whoever goes on with the runs makes the calls again that were cut off\n"

@@ -16,6 +16,7 @@ from oas_compiler.cli.terminal.printable_text import clean
 
 if TYPE_CHECKING:
     from cinatra_sdk.store.runs.rebuilding import Forecast
+    from oas_compiler.cli.terminal.streams import Terminal
 
 _WORDS: Final = {
     "unchanged": ("goes on unchanged", "go on unchanged"),
@@ -45,12 +46,16 @@ def upgrade(
             if check
             else store.upgrade(tenant=lent.owner)
         )
+    _show(terminal, found)
+    return Exit.CONFLICT if any(one.outcome == "cannot" for one in found) else Exit.OK
+
+
+def _show(terminal: Terminal, found: Sequence[Forecast]) -> None:
     for one in found:
         if one.outcome != "unchanged":
             terminal.show(clean(_describe(one)))
     terminal.show(_count(found))
     terminal.data({"runs": [_list_members(one) for one in found]})
-    return Exit.CONFLICT if any(one.outcome == "cannot" for one in found) else Exit.OK
 
 
 def _describe(one: Forecast) -> str:

@@ -261,7 +261,7 @@ After: TypeAlias = Annotated[
 #     def show(run: options.RunId, *, where: StoreOptions)     oasflow show RUN --tenant … --db … --json
 
 
-class _Printing:
+class Printing:
     """What a command with `--json` can do."""
 
     as_json: bool
@@ -270,7 +270,7 @@ class _Printing:
         return Terminal.open(as_json=self.as_json, by_lines=by_lines)
 
 
-class _Placed(_Printing):
+class _Placed(Printing):
     """What a command on runs of a database can do."""
 
     tenant: str
@@ -315,7 +315,7 @@ class Lending(_Placed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions(_Printing):
+class FileOptions(Printing):
     """With what a flow file is read."""
 
     env: Env = None

@@ -160,9 +160,16 @@ def stopping_at_signals(
         threading.Thread(target=begin, name="oasflow-stopping", daemon=True).start()
 
     sys.stdout.flush()
+    with _hearing_signals(hear):
+        yield interrupts
+
+
+@contextlib.contextmanager
+def _hearing_signals(hear: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Within, `hear` handles what is to end the process."""
     before = {one: signal.signal(one, hear) for one in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield interrupts
+        yield
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)

@@ -42,11 +42,11 @@ PUBLIC = {
     """,
     "cinatra_sdk.api": """
         ACTIONS API_VERSION Action ActionSubject AskedGateJson CallJson ChosenJson
-        DecisionJson DecisionPageJson ErrorJson EventJson EventListJson EvidenceLineJson
+        CountJson DecisionJson DecisionPageJson ErrorJson EventJson EventListJson EvidenceLineJson
         ExportEndJson GateJson HTTP_ERRORS HttpError MayPolicy MayRule ModelUsageJson
         NeedJson NeedPageJson OpenGateJson PageEndJson Person PersonJson PersonRecord Proof
         RecordLineJson RunJson RunPageJson RunSummaryJson SHAPES SettlementJson StretchJson
-        WaitJson WholeRunJson make_asked_gate make_call make_chosen make_decision
+        WaitJson WholeRunJson make_asked_gate make_call make_chosen make_count make_decision
         make_decision_page make_error make_event make_event_list make_gate make_need
         make_need_page make_open_gate make_page_end make_run make_run_page make_run_summary
         make_settlement make_stretch make_usage make_wait make_whole_run may schema_of

@@ -2,6 +2,7 @@
 
 run_json.py      a run, its summary, and what belongs to it: events, decisions, calls, choices; pages of lists
 gate_json.py     a gate, and all else that needs a person
+list_json.py     what is told of all runs beside their pages: counts
 export_json.py   the lines of an export: runs with what their approvals prove, and decision records
 http_errors.py   one status, one code and one form of body for every error
 json_schemas.py  the JSON Schemas of all of these, as `docs/schemas/api` has them
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
         SHAPES,
         schema_of,
     )
+    from cinatra_sdk.api.list_json import CountJson, make_count
     from cinatra_sdk.api.permission import (
         ACTIONS,
         Action,
@@ -101,6 +103,7 @@ _LATER: Final = {
     "AskedGateJson": "api.run_json",
     "CallJson": "api.run_json",
     "ChosenJson": "api.run_json",
+    "CountJson": "api.list_json",
     "DecisionJson": "api.run_json",
     "DecisionPageJson": "api.run_json",
     "ErrorJson": "api.http_errors",
@@ -135,6 +138,7 @@ _LATER: Final = {
     "make_asked_gate": "api.run_json",
     "make_call": "api.run_json",
     "make_chosen": "api.run_json",
+    "make_count": "api.list_json",
     "make_decision": "api.run_json",
     "make_decision_page": "api.run_json",
     "make_error": "api.http_errors",
@@ -165,6 +169,7 @@ __all__ = [
     "AskedGateJson",
     "CallJson",
     "ChosenJson",
+    "CountJson",
     "DecisionJson",
     "DecisionPageJson",
     "ErrorJson",
@@ -199,6 +204,7 @@ __all__ = [
     "make_asked_gate",
     "make_call",
     "make_chosen",
+    "make_count",
     "make_decision",
     "make_decision_page",
     "make_error",

@@ -110,6 +110,57 @@ due as materialized (
     select * from left_alone order by since, run_id limit %(limit)s
 )
 
+-- part: resting_runs
+-- Runs that nobody works on, and where no status is asked for, all of them.
+       (%(statuses)s::text[] is null
+            or t.status = any(%(statuses)s::text[]) and t.status <> 'running' and r.status <> 'running')
+       and (%(run_ids)s::text[] is null or t.run_id = any(%(run_ids)s::text[]))
+       and (%(tenant)s::text is null or t.tenant = %(tenant)s)
+       and (%(flow)s::text is null or f.name = %(flow)s)
+       and (%(started_by)s::text is null or t.started_by = %(started_by)s)
+       and (%(older_than)s::interval is null or t.changed_at < now() - %(older_than)s::interval)
+       and (%(newer_than)s::interval is null or t.changed_at > now() - %(newer_than)s::interval)
+
+-- part: running_runs
+-- Where this status is asked for.  `offset 0`: each is looked up, however many the planner takes them for.
+       'running' = any(%(statuses)s::text[]) and r.status = 'running'
+       and (%(run_ids)s::text[] is null or r.run_id = any(%(run_ids)s::text[]))
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+       and (%(flow)s::text is null or f.name = %(flow)s)
+       and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+       and (%(older_than)s::interval is null or r.updated_at < now() - %(older_than)s::interval)
+       and (%(newer_than)s::interval is null or r.updated_at > now() - %(newer_than)s::interval)
+
+-- part: listed_runs
+select r.*, w.paused_at, w.paused_by, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
+       case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
+           select coalesce(json_agg(json_build_object(
+                      'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
+                      'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
+           from gates g where g.run_id = r.run_id and g.state = 'open') end as open_gates,
+       (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
+        from decisions d
+        where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled,
+       l.at as listed_at
+from listed l join runs r using (run_id) join flows f using (digest) join work w using (run_id)
+
+-- part: open_gates
+from gates g join runs r using (run_id) join flows f using (digest)
+where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
+  and (%(tenant)s::text is null or g.tenant = %(tenant)s)
+  and (%(flow)s::text is null or f.name = %(flow)s)
+  and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+  and (%(older_than)s::interval is null or g.opened_at < now() - %(older_than)s::interval)
+  and (%(newer_than)s::interval is null or g.opened_at > now() - %(newer_than)s::interval)
+  and (%(run_id)s::text is null or g.run_id = %(run_id)s)
+  and (%(step)s::int is null or g.step = %(step)s)
+  and (%(risk)s::text is null
+       or oasflow_member(g.response_schema, 'x-gate', 'risk')::text = %(risk)s)
+  and (%(texts)s::text[] is null or exists (
+      select from unnest(%(texts)s::text[]) as t
+      where position(t in lower(concat(
+          g.payload, oasflow_member(g.response_schema, 'x-gate')))) > 0))
+
 -- name: save_flow
 -- Keeps the bytes of a flow once.
 insert into flows (digest, name, file, source)
@@ -191,67 +242,125 @@ where r.run_id = %(run_id)s;
 -- name: list_runs
 -- The latest change first.  A run that is worked on stands in `rests` as it stood before.
 with listed as materialized (
-    (select t.run_id, t.changed_at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
-     where (%(status)s::text is null
-            or %(status)s <> 'running' and t.status = %(status)s and r.status = %(status)s)
-       and (%(tenant)s::text is null or t.tenant = %(tenant)s)
-       and (%(flow)s::text is null or f.name = %(flow)s)
-       and (%(started_by)s::text is null or t.started_by = %(started_by)s)
-       and (%(older_than)s::interval is null or t.changed_at < now() - %(older_than)s::interval)
-       and (%(newer_than)s::interval is null or t.changed_at > now() - %(newer_than)s::interval)
+    (select t.run_id, t.changed_at as at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
        and (%(after_at)s::timestamptz is null
             or t.changed_at <= %(after_at)s::timestamptz
                and (t.changed_at < %(after_at)s::timestamptz or t.run_id > %(after_run)s::text))
      order by t.changed_at desc, t.run_id limit %(limit)s)
     union all
-    (select x.run_id, r.updated_at from running x join runs r using (run_id) join flows f using (digest)
-     where %(status)s = 'running' and r.status = 'running'
-       and (%(tenant)s::text is null or r.tenant = %(tenant)s)
-       and (%(flow)s::text is null or f.name = %(flow)s)
-       and (%(started_by)s::text is null or r.started_by = %(started_by)s)
-       and (%(older_than)s::interval is null or r.updated_at < now() - %(older_than)s::interval)
-       and (%(newer_than)s::interval is null or r.updated_at > now() - %(newer_than)s::interval)
+    (select x.run_id, r.updated_at from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
        and (%(after_at)s::timestamptz is null
             or r.updated_at <= %(after_at)s::timestamptz
                and (r.updated_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
      order by r.updated_at desc, r.run_id limit %(limit)s)
 )
-select r.*, w.paused_at, w.paused_by, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
-       case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
-           select coalesce(json_agg(json_build_object(
-                      'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
-                      'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
-           from gates g where g.run_id = r.run_id and g.state = 'open') end as open_gates,
-       (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
-        from decisions d
-        where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled
-from listed l join runs r using (run_id) join flows f using (digest) join work w using (run_id)
-order by l.changed_at desc, l.run_id;
+-- include: listed_runs
+order by l.at desc, l.run_id limit %(limit)s;
+
+-- name: list_runs_oldest_change
+with listed as materialized (
+    (select t.run_id, t.changed_at as at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
+       and (%(after_at)s::timestamptz is null
+            or (t.changed_at, t.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+     order by t.changed_at, t.run_id limit %(limit)s)
+    union all
+    (select x.run_id, r.updated_at from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
+       and (%(after_at)s::timestamptz is null
+            or (r.updated_at, r.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+     order by r.updated_at, r.run_id limit %(limit)s)
+)
+-- include: listed_runs
+order by l.at, l.run_id limit %(limit)s;
+
+-- name: list_runs_newest_start
+-- By the columns of `runs`, whose indexes have this order.
+with listed as materialized (
+    (select t.run_id, r.created_at as at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+       and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+       and (%(after_at)s::timestamptz is null
+            or r.created_at <= %(after_at)s::timestamptz
+               and (r.created_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
+     order by r.created_at desc, r.run_id limit %(limit)s)
+    union all
+    (select x.run_id, x.since from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
+       and (%(after_at)s::timestamptz is null
+            or x.since <= %(after_at)s::timestamptz
+               and (x.since < %(after_at)s::timestamptz or x.run_id > %(after_run)s::text))
+     order by x.since desc, x.run_id limit %(limit)s)
+)
+-- include: listed_runs
+order by l.at desc, l.run_id limit %(limit)s;
+
+-- name: list_runs_oldest_start
+with listed as materialized (
+    (select t.run_id, r.created_at as at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+       and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+       and (%(after_at)s::timestamptz is null
+            or (r.created_at, r.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+     order by r.created_at, r.run_id limit %(limit)s)
+    union all
+    (select x.run_id, x.since from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
+       and (%(after_at)s::timestamptz is null
+            or (x.since, x.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+     order by x.since, x.run_id limit %(limit)s)
+)
+-- include: listed_runs
+order by l.at, l.run_id limit %(limit)s;
+
+-- name: count_runs
+-- How many fit; `limit` is where counting ends.
+select count(*) as number from (
+    (select from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
+     limit %(limit)s)
+    union all
+    (select from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
+     limit %(limit)s)
+    limit %(limit)s) as counted;
 
 -- name: list_gates
 -- The gates that wait for a decision, across all runs, the longest wait first.
 select g.gate_id, g.interrupt, g.payload, g.response_schema, g.opened_at, g.run_id, g.tenant,
        f.name as flow_name, r.started_by, r.started_sub, r.started_issuer, r.owner
-from gates g join runs r using (run_id) join flows f using (digest)
-where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
-  and (%(tenant)s::text is null or g.tenant = %(tenant)s)
-  and (%(flow)s::text is null or f.name = %(flow)s)
-  and (%(started_by)s::text is null or r.started_by = %(started_by)s)
-  and (%(older_than)s::interval is null or g.opened_at < now() - %(older_than)s::interval)
-  and (%(newer_than)s::interval is null or g.opened_at > now() - %(newer_than)s::interval)
-  and (%(run_id)s::text is null or g.run_id = %(run_id)s)
-  and (%(step)s::int is null or g.step = %(step)s)
-  and (%(risk)s::text is null
-       or oasflow_member(g.response_schema, 'x-gate', 'risk')::text = %(risk)s)
-  and (%(texts)s::text[] is null or exists (
-      select from unnest(%(texts)s::text[]) as t
-      where position(t in lower(concat(
-          g.payload, oasflow_member(g.response_schema, 'x-gate')))) > 0))
+-- include: open_gates
   and (%(after_at)s::timestamptz is null
        or (g.opened_at, g.run_id, g.gate_id)
           > (%(after_at)s::timestamptz, %(after_run)s::text, %(after_gate)s::text))
 order by g.opened_at, g.run_id, g.gate_id
 limit %(limit)s;
+
+-- name: count_gates
+-- As `count_runs`.
+select count(*) as number from (
+    select
+-- include: open_gates
+    limit %(limit)s) as counted;
 
 -- name: list_needs
 -- What needs a person, across all runs, the longest wait first: gates that wait for a decision, calls of

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 from rich.text import Text
@@ -14,13 +14,14 @@ from rich.text import Text
 from cinatra_sdk.contract import ENDED
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import StoreOptions
-from oas_compiler.cli.terminal.exits import Exit, exit_of
+from oas_compiler.cli.terminal.exits import Exit, Halt, exit_of
 from oas_compiler.cli.terminal.layout import Pieces
 from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
+    from cinatra_sdk.contract import Status
     from cinatra_sdk.events import RunEvent
     from cinatra_sdk.runs import Run
 
@@ -36,26 +37,55 @@ class RunStatus(StrEnum):
     stopped = "stopped"
 
 
+class RunOrder(StrEnum):
+    """As `cinatra_sdk.store.runs.list_filters.RunOrder`, for typer to list."""
+
+    newest_change = "newest-change"
+    oldest_change = "oldest-change"
+    newest_start = "newest-start"
+    oldest_start = "oldest-start"
+
+
 def runs(
     *,
-    status: Annotated[RunStatus | None, typer.Option(help="Only runs in this status.")] = None,
+    status: Annotated[
+        list[RunStatus] | None, typer.Option(help="Only runs in this status; repeatable.")
+    ] = None,
     flow: options.FlowName = "",
     started_by: options.StartedBy = "",
     older_than: options.OlderThan = "",
     newer_than: options.NewerThan = "",
-    limit: Annotated[int, typer.Option(min=1, help="How many, the latest change first.")] = 100,
+    order: Annotated[
+        RunOrder, typer.Option(help="Which runs come first.")
+    ] = RunOrder.newest_change,
+    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 100,
     after: options.After = "",
+    count: Annotated[
+        bool, typer.Option("--count", help="Say how many there are, and list none.")
+    ] = False,
     where: StoreOptions,
 ) -> Exit:
     """List runs, the latest change first."""
+    from cinatra_sdk.api.list_json import make_count
     from cinatra_sdk.api.run_json import make_run_page
     from oas_compiler.cli.view.tables import runs_table
 
     terminal = where.open_terminal()
     wanted = options.filters(flow, started_by, older_than, newer_than)
+    statuses = cast("list[Status]", [one.value for one in status]) if status else None
+    if count and (after or order != RunOrder.newest_change):
+        raise Halt("--count counts every run that fits: leave out --after and --order")
     with resources.store(terminal, where.db) as store:
+        if count:
+            number = store.count(status=statuses, tenant=where.owner, **wanted)
+            if not number:
+                resources.refuse_unknown_flow(store, flow)
+            terminal.data(make_count(number), of_run=True)
+            terminal.show(str(number))
+            return Exit.OK
         page = store.page(
-            status=None if status is None else status.value,
+            status=statuses,
+            order=order.value,
             tenant=where.owner,
             limit=limit,
             after=after,

@@ -2,7 +2,7 @@
 
 run_json.py      a run, its summary, and what belongs to it: events, decisions, calls, choices; pages of lists
 gate_json.py     a gate, and all else that needs a person
-list_json.py     what is told of all runs beside their pages: counts
+list_json.py     what is told of all runs beside their pages: counts, and the feed
 export_json.py   the lines of an export: runs with what their approvals prove, and decision records
 http_errors.py   one status, one code and one form of body for every error
 json_schemas.py  the JSON Schemas of all of these, as `docs/schemas/api` has them
@@ -50,7 +50,14 @@ if TYPE_CHECKING:
         SHAPES,
         schema_of,
     )
-    from cinatra_sdk.api.list_json import CountJson, make_count
+    from cinatra_sdk.api.list_json import (
+        CountJson,
+        FeedItemJson,
+        FeedPageJson,
+        make_count,
+        make_feed_item,
+        make_feed_page,
+    )
     from cinatra_sdk.api.permission import (
         ACTIONS,
         Action,
@@ -111,6 +118,8 @@ _LATER: Final = {
     "EventListJson": "api.run_json",
     "EvidenceLineJson": "api.export_json",
     "ExportEndJson": "api.export_json",
+    "FeedItemJson": "api.list_json",
+    "FeedPageJson": "api.list_json",
     "GateJson": "api.gate_json",
     "HTTP_ERRORS": "api.http_errors",
     "HttpError": "api.http_errors",
@@ -144,6 +153,8 @@ _LATER: Final = {
     "make_error": "api.http_errors",
     "make_event": "api.run_json",
     "make_event_list": "api.run_json",
+    "make_feed_item": "api.list_json",
+    "make_feed_page": "api.list_json",
     "make_gate": "api.gate_json",
     "make_need": "api.gate_json",
     "make_need_page": "api.run_json",
@@ -177,6 +188,8 @@ __all__ = [
     "EventListJson",
     "EvidenceLineJson",
     "ExportEndJson",
+    "FeedItemJson",
+    "FeedPageJson",
     "GateJson",
     "HTTP_ERRORS",
     "HttpError",
@@ -210,6 +223,8 @@ __all__ = [
     "make_error",
     "make_event",
     "make_event_list",
+    "make_feed_item",
+    "make_feed_page",
     "make_gate",
     "make_need",
     "make_need_page",

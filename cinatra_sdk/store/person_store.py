@@ -57,11 +57,8 @@ from cinatra_sdk.store.decisions.decision_rows import open_gate
 from cinatra_sdk.store.decisions.repeated_answers import find_repeat
 from cinatra_sdk.store.evidence.reconciliation import Receipt, Reconciliation
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
-from cinatra_sdk.store.pages import PAGE, GatePage, Page
-from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
-from cinatra_sdk.store.runs.creation import NewRun
-from cinatra_sdk.store.runs.flow_cache import refuse_other_names
-from cinatra_sdk.store.runs.list_filters import (
+from cinatra_sdk.store.lists.feed import FeedPage
+from cinatra_sdk.store.lists.list_filters import (
     PLACE_BEHIND,
     GateCondition,
     GateFilter,
@@ -69,6 +66,10 @@ from cinatra_sdk.store.runs.list_filters import (
     RunCondition,
     RunFilter,
 )
+from cinatra_sdk.store.pages import PAGE, GatePage, Page
+from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
+from cinatra_sdk.store.runs.creation import NewRun
+from cinatra_sdk.store.runs.flow_cache import refuse_other_names
 from cinatra_sdk.store.runs.lists import Names, Questions, Runs
 from cinatra_sdk.store.runs.needs import NeedPage
 from cinatra_sdk.store.runs.rebuilding import Forecast
@@ -567,6 +568,16 @@ class PersonStore(RunStore):
         """As the store's; see `page`."""
         wanted["tenant"] = self._tenant(wanted.get("tenant"))
         return super().needs(**wanted)
+
+    def feed_page(
+        self, *, after: str = "", limit: int = PAGE, tenant: str | None = None
+    ) -> FeedPage:
+        """As the store's; see `page`."""
+        return super().feed_page(after=after, limit=limit, tenant=self._tenant(tenant))
+
+    feed = RunStore.feed  # of pages, each asked about
+    afeed = RunStore.afeed
+    feed_now = RunStore.feed_now  # names nothing
 
     def _list_rows(self, query: str, given: Row, limit: int) -> Sequence[Row]:
         """Of a list of several runs only the rows that the person sees, as many as are asked for.

@@ -15,7 +15,7 @@ from cinatra_sdk.api.permission import ActionSubject
 from cinatra_sdk.effects import Verdict
 from cinatra_sdk.errors import InputInvalid
 from cinatra_sdk.store import PersonStore
-from cinatra_sdk.store.runs.list_filters import MOST_IDS, RUN_ORDERS
+from cinatra_sdk.store.lists.list_filters import MOST_IDS, RUN_ORDERS
 from tests.store.work.branches import Branches
 
 FLOW = Branches(("a", "b"))

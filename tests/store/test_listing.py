@@ -14,7 +14,7 @@ import pytest
 from cinatra_sdk import AnswerInvalid, Decision, RunStore
 from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres.connection import QUERIES
-from cinatra_sdk.store.runs.list_filters import LIST_OF, RUN_ORDERS, read_conditions
+from cinatra_sdk.store.lists.list_filters import LIST_OF, RUN_ORDERS, read_conditions
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 

@@ -84,6 +84,9 @@ def test_the_matrix_has_every_method_that_names_a_run(methods: Any) -> None:
         "page",
         "count",
         "count_gates",
+        "feed",
+        "feed_page",
+        "feed_now",
         "gates",
         "needs",
         "flow_names",
@@ -131,6 +134,7 @@ def test_lists_hold_the_runs_of_their_tenant_only(store: RunStore, tenant: str) 
         len(store.gates(tenant=tenant).items),
     )
     assert {need.run_id for need in store.needs(tenant=tenant).items} == {name}
+    assert {item.run_id for item in store.feed(tenant=tenant)} == {name}
     store.decide(name, "a", ANN)
     assert [one.run_id for one in store.sweep(tenant=tenant)] == [name]
     assert store.flow_names(tenant=tenant) == ["branches"]

@@ -482,9 +482,26 @@ run as materialized (
     from ours cross join lateral oasflow_standing(ours.run_id) as now, runs r
     where r.run_id = %(run_id)s for no key update of r
 ),
+standing as (
+    select p.* from json_to_recordset(%(gate_rows)s::json)
+        as p (gate_id text, sha256 text, node text, visit int, step int, interrupt text,
+              payload text, response_schema text)
+),
+closed as (
+    update gates g set state = 'closed', settled_at = clock_timestamp()
+    from run where g.run_id = run.run_id and g.state = 'open'
+      and not (run.goes_on and exists (
+          select from standing p where (p.gate_id, p.sha256) = (g.gate_id, g.payload_sha256)))
+    returning g.gate_id, g.visit
+),
 numbered as materialized (
     select n.*, row_number() over (order by n.place) as number from (
         select n.* from run, news n
+        union all
+        select 'gate', 'closed', case when c.visit > 1
+                   then left(c.gate_id, -length('#' || c.visit)) else c.gate_id end, c.visit,
+               json_build_object('gate', c.gate_id), 1e9::bigint - 1
+        from run, closed c where run.goes_on
         union all
         select 'run', case when was_rejected then 'rejected' else %(status)s end, '', 0,
                %(ending)s::json, 1e9::bigint
@@ -516,17 +533,6 @@ skipped as (
     returning gate_id
 ),
 -- include: checkpoint_rows
-standing as (
-    select p.* from json_to_recordset(%(gate_rows)s::json)
-        as p (gate_id text, sha256 text, node text, visit int, step int, interrupt text,
-              payload text, response_schema text)
-),
-closed as (
-    update gates g set state = 'closed', settled_at = clock_timestamp()
-    from run where g.run_id = run.run_id and g.state = 'open'
-      and not (run.goes_on and exists (
-          select from standing p where (p.gate_id, p.sha256) = (g.gate_id, g.payload_sha256)))
-),
 handed_in as (
     select p.* from json_to_recordset(%(answers)s::json) as p (gate_id text, payload_sha256 text)
 ),
@@ -895,6 +901,54 @@ from ours;
 -- name: list_events
 select seq, at, kind, name, path, visit, data from run_events
 where run_id = %(run_id)s and seq > %(after)s order by seq limit %(limit)s;
+
+-- name: find_feed_end
+-- Below this number the feed is complete for any statement after this one; and the mark of the server on which
+-- numbers count: after a restore, or where a standby took over, they may count anew.
+-- Whoever has written an event holds a lock on the table until its end can be seen; whoever writes one after
+-- the snapshot of this statement gives it no lower number than the snapshot's end.  A standby does not know the
+-- locks, and looks at every transaction.
+with seen as materialized (
+    select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as ends,
+           pg_snapshot_xmin(pg_current_snapshot())::text::bigint as begins
+),
+locks as materialized (select * from pg_locks where granted),
+writers as materialized (
+    select min(seen.ends - age.age) as first
+    from seen, locks l join locks x on x.virtualtransaction = l.virtualtransaction
+        and x.locktype = 'transactionid' and x.mode = 'ExclusiveLock'
+    cross join lateral (
+        select (seen.ends - x.transactionid::text::bigint) & 4294967295 as age from seen) as age
+    where l.locktype = 'relation' and l.mode = 'RowExclusiveLock' and l.relation = 'run_events'::regclass
+      and l.database = (select d.oid from pg_database d where d.datname = current_database())
+      and age.age < 2147483648
+),
+feed as materialized (
+    select case when pg_is_in_recovery() then seen.begins
+                else least(seen.ends, writers.first) end as until
+    from seen, writers
+)
+select feed.until::text as until, coalesce(h.number, 0) || '.' || coalesce(here.timeline, 0) as mark,
+       exists (select from run_events e where e.told_in
+               >= greatest(feed.until, %(after_told)s::text::bigint)::text::xid8) as is_held_up,
+       pg_is_in_recovery() or writers.first is not null as has_writers
+from feed cross join writers cross join (select max(number) as number from homes) as h cross join oasflow_here() as here;
+
+-- name: use_number
+-- The snapshots of others end behind this transaction from now on.
+select pg_current_xact_id();
+
+-- name: list_feed
+-- The feed after a place in it.  Rows of before the database was adopted have the numbers of another server.
+select e.told_in::text as told, e.run_id, e.seq, e.at, e.kind, e.name, e.data, r.tenant,
+       f.name as flow_name, r.started_by, r.started_sub, r.started_issuer, r.owner
+from run_events e join runs r using (run_id) join flows f using (digest)
+where e.told_in < %(until)s::text::xid8
+  and (e.told_in, e.run_id, e.seq)
+      > (%(after_told)s::text::xid8, %(after_run)s::text, %(after_seq)s::bigint)
+  and e.at > coalesce((select max(h.at) from homes h where h.why = 'adopted'), '-infinity')
+  and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+order by e.told_in, e.run_id, e.seq limit %(limit)s;
 
 -- name: list_stretches
 -- A run from rest to rest, by the numbers of its events; without a status: it has not come to rest.

@@ -26,9 +26,7 @@ from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.decisions.asked_gates import AskedGate, load_asked_gate
 from cinatra_sdk.store.decisions.decision_rows import GateDecision, describe_decision
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_answer_rules
-from cinatra_sdk.store.pages import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
-from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
-from cinatra_sdk.store.runs.list_filters import (
+from cinatra_sdk.store.lists.list_filters import (
     LIST_OF,
     NEWEST_CHANGE,
     RUN_ORDERS,
@@ -39,6 +37,8 @@ from cinatra_sdk.store.runs.list_filters import (
     RunFilter,
     read_conditions,
 )
+from cinatra_sdk.store.pages import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
+from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
 from cinatra_sdk.store.runs.needs import (
     NEED_KINDS,
     NeedPage,

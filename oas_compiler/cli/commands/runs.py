@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cinatra_sdk.contract import Status
     from cinatra_sdk.events import RunEvent
     from cinatra_sdk.runs import Run
+    from cinatra_sdk.store.lists.feed import FeedItem
 
 
 class RunStatus(StrEnum):
@@ -38,7 +39,7 @@ class RunStatus(StrEnum):
 
 
 class RunOrder(StrEnum):
-    """As `cinatra_sdk.store.runs.list_filters.RunOrder`, for typer to list."""
+    """As `cinatra_sdk.store.lists.list_filters.RunOrder`, for typer to list."""
 
     newest_change = "newest-change"
     oldest_change = "oldest-change"
@@ -204,24 +205,56 @@ _BELOW: Final = 7
 
 
 def follow(
-    run: options.RunId,
+    run: Annotated[
+        str,
+        typer.Argument(metavar="[RUN]", help="Id of a run; may be shortened while it is unique."),
+    ] = "",
     *,
     after: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="Only what has a higher number.")
-    ] = 0,
+        int | None, typer.Option(min=0, metavar="NUMBER", help="Only what has a higher number.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All runs: how they come to rest, and their gates.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="CURSOR", help="With --all: what comes after it; default: from now."),
+    ] = None,
+    now: Annotated[
+        bool, typer.Option("--no-wait", help="With --all: print what there is, and end.")
+    ] = False,
     where: StoreOptions,
 ) -> Exit:
-    """Print what happens in a run, as it happens, until the run has ended.
+    """Print what happens in a run, as it happens, until the run has ended; or in all of them.
 
     With --json each line is one event.  Ctrl-C ends the printing and nothing else.
+    --all goes on until then; each of its lines of JSON has the cursor that --since takes, and --since ''
+    begins with the first.
     """
     terminal = where.open_terminal(by_lines=True)
+    if every:
+        if run or after is not None:
+            raise Halt("--all follows every run: leave out RUN and --after")
+        return _follow_every(terminal, since, now=now, where=where)
+    if since is not None or now:
+        raise Halt("--since and --no-wait go with --all")
     options.refuse_empty_run(run)
     with resources.store(terminal, where.db) as store:
         found = store.find(run, tenant=where.owner)
-        for event in store.events(found, after=after, follow=True):
+        for event in store.events(found, after=after or 0, follow=True):
             print_event(terminal, event)
         return exit_of(store.get(found))
+
+
+def _follow_every(terminal: Terminal, since: str | None, *, now: bool, where: StoreOptions) -> Exit:
+    from cinatra_sdk.api.list_json import make_feed_item
+
+    with resources.store(terminal, where.db) as store:
+        cursor = store.feed_now() if since is None else since
+        for item in store.feed(after=cursor, tenant=where.owner, follow=not now):
+            terminal.data_line(make_feed_item(item))
+            terminal.show(feed_view(item))
+    return Exit.OK
 
 
 class EventPrinter:
@@ -318,4 +351,15 @@ def event_view(event: RunEvent) -> Pieces:
     more = "; ".join(str(event.data[name]) for name in _SHOWN if event.data.get(name))
     if more:
         pieces.append(Text(cut(clean(more), _LONGEST), "dim"))
+    return Pieces(pieces, between="  ", indent=_BELOW)
+
+
+def feed_view(item: FeedItem) -> Pieces:
+    """One line of the feed; in a narrow terminal it goes on below its time."""
+    at = item.at.astimezone().strftime("%H:%M:%S")
+    what = clean(f"{item.kind} {item.decision or item.name}")
+    whose = clean(f"{item.run_id}/{item.gate_id}" if item.gate_id else item.run_id)
+    pieces = [Text.assemble((f"{at:8}  ", "dim"), what), Text(whose)]
+    more = "; ".join(clean(one) for one in (item.flow, item.by) if one)
+    pieces.append(Text(cut(more, _LONGEST), "dim"))
     return Pieces(pieces, between="  ", indent=_BELOW)

@@ -41,6 +41,9 @@ PLACE_BEHIND: Final[Mapping[str, Callable[[Row], Row]]] = {
         "after_at": row["since"], "after_run": row["run_id"], "after_kind": row["kind"],
         "after_name": row["name"],
     },
+    "list_feed": lambda row: {
+        "after_told": row["told"], "after_run": row["run_id"], "after_seq": row["seq"]
+    },
 }  # fmt: skip
 """The statements that list what several runs have, and the place behind a row of each."""
 

@@ -42,12 +42,13 @@ PUBLIC = {
     """,
     "cinatra_sdk.api": """
         ACTIONS API_VERSION Action ActionSubject AskedGateJson CallJson ChosenJson
-        DecisionJson DecisionPageJson ErrorJson EventJson EventListJson EvidenceLineJson
-        ExportEndJson GateJson HTTP_ERRORS HttpError MayPolicy MayRule ModelUsageJson
+        CountJson DecisionJson DecisionPageJson ErrorJson EventJson EventListJson EvidenceLineJson
+        ExportEndJson FeedItemJson FeedPageJson GateJson HTTP_ERRORS HttpError MayPolicy MayRule ModelUsageJson
         NeedJson NeedPageJson OpenGateJson PageEndJson Person PersonJson PersonRecord Proof
         RecordLineJson RunJson RunPageJson RunSummaryJson SHAPES SettlementJson StretchJson
-        WaitJson WholeRunJson make_asked_gate make_call make_chosen make_decision
-        make_decision_page make_error make_event make_event_list make_gate make_need
+        WaitJson WholeRunJson make_asked_gate make_call make_chosen make_count make_decision
+        make_decision_page make_error make_event make_event_list make_feed_item
+        make_feed_page make_gate make_need
         make_need_page make_open_gate make_page_end make_run make_run_page make_run_summary
         make_settlement make_stretch make_usage make_wait make_whole_run may schema_of
         status_of
@@ -136,7 +137,7 @@ PUBLIC = {
     """,
     "cinatra_sdk.store": """
         Archived ArtifactStore AskedGate AttachmentStore Database DecisionRecords
-        Disagreement EffectRecord Erasure GateDecision MemoryProposals OpenGate Page
+        Disagreement EffectRecord Erasure FeedItem FeedPage GateDecision MemoryProposals OpenGate Page
         PersonStore Receipt Reconciliation RetryPolicy RunStore StoredPacks StoredParent
         Stretch SweptRun erase_person list_receipts migrate read_receipts stored_evidence
     """,

@@ -2,6 +2,7 @@
 
 run_json.py      a run, its summary, and what belongs to it: events, decisions, calls, choices; pages of lists
 gate_json.py     a gate, and all else that needs a person
+list_json.py     what is told of all runs beside their pages: counts, and the feed
 export_json.py   the lines of an export: runs with what their approvals prove, and decision records
 http_errors.py   one status, one code and one form of body for every error
 json_schemas.py  the JSON Schemas of all of these, as `docs/schemas/api` has them
@@ -48,6 +49,14 @@ if TYPE_CHECKING:
         API_VERSION,
         SHAPES,
         schema_of,
+    )
+    from cinatra_sdk.api.list_json import (
+        CountJson,
+        FeedItemJson,
+        FeedPageJson,
+        make_count,
+        make_feed_item,
+        make_feed_page,
     )
     from cinatra_sdk.api.permission import (
         ACTIONS,
@@ -101,6 +110,7 @@ _LATER: Final = {
     "AskedGateJson": "api.run_json",
     "CallJson": "api.run_json",
     "ChosenJson": "api.run_json",
+    "CountJson": "api.list_json",
     "DecisionJson": "api.run_json",
     "DecisionPageJson": "api.run_json",
     "ErrorJson": "api.http_errors",
@@ -108,6 +118,8 @@ _LATER: Final = {
     "EventListJson": "api.run_json",
     "EvidenceLineJson": "api.export_json",
     "ExportEndJson": "api.export_json",
+    "FeedItemJson": "api.list_json",
+    "FeedPageJson": "api.list_json",
     "GateJson": "api.gate_json",
     "HTTP_ERRORS": "api.http_errors",
     "HttpError": "api.http_errors",
@@ -135,11 +147,14 @@ _LATER: Final = {
     "make_asked_gate": "api.run_json",
     "make_call": "api.run_json",
     "make_chosen": "api.run_json",
+    "make_count": "api.list_json",
     "make_decision": "api.run_json",
     "make_decision_page": "api.run_json",
     "make_error": "api.http_errors",
     "make_event": "api.run_json",
     "make_event_list": "api.run_json",
+    "make_feed_item": "api.list_json",
+    "make_feed_page": "api.list_json",
     "make_gate": "api.gate_json",
     "make_need": "api.gate_json",
     "make_need_page": "api.run_json",
@@ -165,6 +180,7 @@ __all__ = [
     "AskedGateJson",
     "CallJson",
     "ChosenJson",
+    "CountJson",
     "DecisionJson",
     "DecisionPageJson",
     "ErrorJson",
@@ -172,6 +188,8 @@ __all__ = [
     "EventListJson",
     "EvidenceLineJson",
     "ExportEndJson",
+    "FeedItemJson",
+    "FeedPageJson",
     "GateJson",
     "HTTP_ERRORS",
     "HttpError",
@@ -199,11 +217,14 @@ __all__ = [
     "make_asked_gate",
     "make_call",
     "make_chosen",
+    "make_count",
     "make_decision",
     "make_decision_page",
     "make_error",
     "make_event",
     "make_event_list",
+    "make_feed_item",
+    "make_feed_page",
     "make_gate",
     "make_need",
     "make_need_page",

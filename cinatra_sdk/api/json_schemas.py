@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from cinatra_sdk.api.export_json import EvidenceLineJson, ExportEndJson, RecordLineJson
 from cinatra_sdk.api.gate_json import GateJson, NeedJson, OpenGateJson
 from cinatra_sdk.api.http_errors import ErrorJson
+from cinatra_sdk.api.list_json import CountJson, FeedItemJson, FeedPageJson
 from cinatra_sdk.api.run_json import (
     AskedGateJson,
     CallJson,
@@ -56,6 +57,9 @@ SHAPES: Final[dict[str, Any]] = {
         NeedPageJson,
         DecisionPageJson,
         EventListJson,
+        CountJson,
+        FeedItemJson,
+        FeedPageJson,
         ErrorJson,
         EvidenceLineJson,
         RecordLineJson,

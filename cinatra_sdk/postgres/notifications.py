@@ -31,6 +31,8 @@ CHANNEL: Final = "oasflow_events"
 """News of runs, by id."""
 DUE_CHANNEL: Final = "oasflow_due"
 """That runs became due, of no run in particular, so that the server tells many at once as one."""
+EVERY_RUN: Final = ""
+"""In place of a run's id: whoever subscribes to it is woken by news of any run."""
 POLL: Final = 5.0
 """Seconds after which a subscriber looks by itself."""
 POOLED: Final = 1.0
@@ -114,8 +116,9 @@ class Listening:
 
     def wake(self, run_id: str) -> None:
         """There is something new to read of a run."""
-        for subscriber in self._list_subscribers(run_id):
-            subscriber.wake()
+        for name in {run_id, EVERY_RUN}:
+            for subscriber in self._list_subscribers(name):
+                subscriber.wake()
 
     def tell(self, run_id: str, event: RunEvent) -> None:
         """Hand a live event to those who follow the run in this process."""

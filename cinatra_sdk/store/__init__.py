@@ -3,6 +3,7 @@
 run_store.py    `RunStore`: create, decide, work, and their short forms start and answer
 person_store.py `PersonStore`: the same methods for one person, each asked about first
 runs/           the runs: created, driven, listed, tried again, ended
+lists/          what is read of many runs at once: filters, the feed
 decisions/      decisions of people: recorded, and read again
 flows/          the flows of stored runs, and how a process makes them again
 work/           one worker at a time on a run: lock, lease, fence, checkpoints
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         list_receipts,
         read_receipts,
     )
+    from cinatra_sdk.store.lists.feed import FeedItem, FeedPage
     from cinatra_sdk.store.pages import OpenGate, Page
     from cinatra_sdk.store.person_store import PersonStore
     from cinatra_sdk.store.run_store import RunStore
@@ -61,6 +63,8 @@ _LATER: Final = {
     "GateDecision": "store.decisions.decision_rows",
     "EffectRecord": "store.runs.run_events",
     "Stretch": "store.runs.run_events",
+    "FeedItem": "store.lists.feed",
+    "FeedPage": "store.lists.feed",
     "OpenGate": "store.pages",
     "Page": "store.pages",
     "PersonStore": "store.person_store",
@@ -91,6 +95,8 @@ __all__ = [
     "GateDecision",
     "EffectRecord",
     "Stretch",
+    "FeedItem",
+    "FeedPage",
     "OpenGate",
     "Page",
     "PersonStore",

@@ -265,6 +265,8 @@ def _find_kind(method: Callable[..., Any], name: str) -> str | None:
     if name == "after":
         # A number of events; else a cursor, which its list reads.
         return "after" if own is not None and own.default == 0 else None
+    if name == "status" and own is None:
+        return None  # a filter takes several of them
     if name in _TEXTS:
         return "text"
     return name if name in _KINDS else None

@@ -17,7 +17,7 @@ from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from functools import wraps
-from typing import Any, Final, TypeVar, Unpack, cast
+from typing import Any, TypeVar, Unpack, cast
 
 from cinatra_sdk.api.permission import (
     OTHER_TENANT,
@@ -44,7 +44,7 @@ from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.outside.effects.door import Verdict
 from cinatra_sdk.postgres.connection import Row, every
 from cinatra_sdk.runs import OnEvent, Run
-from cinatra_sdk.store.arguments import check_arguments
+from cinatra_sdk.store.arguments import MOST, check_arguments
 from cinatra_sdk.store.async_twins import in_thread
 from cinatra_sdk.store.decisions.decision_entry import (
     Decisions,
@@ -57,19 +57,21 @@ from cinatra_sdk.store.decisions.decision_rows import open_gate
 from cinatra_sdk.store.decisions.repeated_answers import find_repeat
 from cinatra_sdk.store.evidence.reconciliation import Receipt, Reconciliation
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.lists.feed import FeedPage
+from cinatra_sdk.store.lists.list_filters import (
+    PLACE_BEHIND,
+    GateCondition,
+    GateFilter,
+    NeedFilter,
+    RunCondition,
+    RunFilter,
+)
 from cinatra_sdk.store.pages import PAGE, GatePage, Page
 from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
 from cinatra_sdk.store.runs.creation import NewRun
 from cinatra_sdk.store.runs.flow_cache import refuse_other_names
 from cinatra_sdk.store.runs.layouts import OtherLayout
-from cinatra_sdk.store.runs.lists import (
-    GateFilter,
-    Names,
-    NeedFilter,
-    Questions,
-    RunFilter,
-    Runs,
-)
+from cinatra_sdk.store.runs.lists import Names, Questions, Runs
 from cinatra_sdk.store.runs.needs import NeedPage
 from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.run_rows import load_row, name_run
@@ -537,6 +539,31 @@ class PersonStore(RunStore):
         page = super().page(**wanted)
         return replace(page, items=[self._cover(run) for run in page.items])
 
+    def count(self, *, limit: int | None = None, **wanted: Unpack[RunCondition]) -> int:
+        """As the store's, of the runs that the person sees; where the host has a policy it is asked about
+        each of them.
+        """
+        wanted["tenant"] = self._tenant(wanted.get("tenant"))
+        return super().count(limit=limit, **wanted)
+
+    def count_gates(self, *, limit: int | None = None, **wanted: Unpack[GateCondition]) -> int:
+        """As the store's; see `count`."""
+        wanted["tenant"] = self._tenant(wanted.get("tenant"))
+        return super().count_gates(limit=limit, **wanted)
+
+    def _count(self, query: str, given: Row, limit: int | None) -> int:
+        if self._policy is None:
+            return super()._count(query, given, limit)
+        listed = {"count_runs": "list_runs", "count_gates": "list_gates"}[query]
+        given = {**given, "after_at": None, "after_run": "", "after_gate": ""}
+        number = 0
+        while rows := self._list_rows(listed, given, min(PAGE, (limit or MOST) - number)):
+            number += len(rows)
+            if number == limit:
+                break
+            given |= PLACE_BEHIND[listed](rows[-1])
+        return number
+
     def gates(self, **wanted: Unpack[GateFilter]) -> GatePage:
         """As the store's; see `page`."""
         wanted["tenant"] = self._tenant(wanted.get("tenant"))
@@ -547,12 +574,22 @@ class PersonStore(RunStore):
         wanted["tenant"] = self._tenant(wanted.get("tenant"))
         return super().needs(**wanted)
 
+    def feed_page(
+        self, *, after: str = "", limit: int = PAGE, tenant: str | None = None
+    ) -> FeedPage:
+        """As the store's; see `page`."""
+        return super().feed_page(after=after, limit=limit, tenant=self._tenant(tenant))
+
+    feed = RunStore.feed  # of pages, each asked about
+    afeed = RunStore.afeed
+    feed_now = RunStore.feed_now  # names nothing
+
     def _list_rows(self, query: str, given: Row, limit: int) -> Sequence[Row]:
         """Of a list of several runs only the rows that the person sees, as many as are asked for.
 
         A cursor is made of them, so that it names nothing else.
         """
-        if self._policy is None or query not in _OF_MANY_RUNS:
+        if self._policy is None or query not in PLACE_BEHIND:
             return super()._list_rows(query, given, limit)
         found: list[Row] = []
         sees: dict[str, bool] = {}
@@ -567,7 +604,7 @@ class PersonStore(RunStore):
                     found.append(row)
             if len(rows) < batch:
                 break
-            given = {**given, **_OF_MANY_RUNS[query](rows[-1])}
+            given = {**given, **PLACE_BEHIND[query](rows[-1])}
         return found[:limit]
 
     def _refuse_unknown_risk(self, risk: str | None, wanted: Row) -> None:
@@ -616,16 +653,3 @@ class PersonStore(RunStore):
 
     def _list_unknown_keys(self, run_ids: Sequence[str], tenant: str | None) -> Sequence[Row]:
         return [*filter(self._sees, super()._list_unknown_keys(run_ids, tenant))]
-
-
-_OF_MANY_RUNS: Final[Mapping[str, Callable[[Row], Row]]] = {
-    "list_runs": lambda row: {"after_at": row["updated_at"], "after_run": row["run_id"]},
-    "list_gates": lambda row: {
-        "after_at": row["opened_at"], "after_run": row["run_id"], "after_gate": row["gate_id"]
-    },
-    "list_needs": lambda row: {
-        "after_at": row["since"], "after_run": row["run_id"], "after_kind": row["kind"],
-        "after_name": row["name"],
-    },
-}  # fmt: skip
-"""The lists of what several runs have, and the place behind a row of each."""

@@ -104,3 +104,34 @@ def test_what_is_not_unknown_cannot_be_settled(parked: Any) -> None:
     other = parked("settle", "r1", "k1", "--happened", "--value", "{}", "--as", "ann", "--json")
     assert other.exit_code == 4
     assert json.loads(other.stdout)["error"]["code"] == "effect_settled"
+
+
+def test_all_runs_are_followed_from_a_cursor(parked: Any, flow_file: Any) -> None:
+    told = parked("follow", "--all", "--since", "", "--no-wait", "--json")
+    items = [json.loads(line) for line in told.stdout.splitlines()]
+    assert [(one["run"], one["name"]) for one in items] == [
+        ("r1", "created"), ("r1", "opened"), ("r1", "waiting")
+    ]  # fmt: skip
+    assert parked("stop", "r1", "--yes", "--as", "ann").exit_code == 0
+    rest = parked("follow", "--all", "--since", items[-1]["cursor"], "--no-wait").stdout
+    assert [line.split()[1:4] for line in rest.splitlines()] == [
+        ["gate", "closed", f"r1/{items[1]['gate']}"], ["run", "stopped", "r1"]
+    ]  # fmt: skip
+    assert parked("follow", "--all", "--no-wait").stdout == "", "from now on"
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("r1", "--all"), "leave out RUN"),
+        (("r1", "--no-wait"), "go with --all"),
+        (("--all", "--since", "x", "--no-wait"), "is no cursor of the feed"),
+        ((), "RUN"),
+    ],
+)
+def test_what_does_not_go_with_all_runs_is_refused(
+    parked: Any, options: tuple[str, ...], problem: str
+) -> None:
+    refused = parked("follow", *options)
+    assert refused.exit_code == 2
+    assert problem in refused.stderr

@@ -159,3 +159,22 @@ def test_what_no_list_has_is_named(three: Any, asked: tuple[str, ...], says: str
     assert refused.exit_code != 0
     assert says in " ".join(refused.stderr.split())
     assert "database" not in refused.stderr
+
+
+def test_runs_come_in_the_order_that_is_asked_for(three: Any) -> None:
+    told = json.loads(three("runs", "--order", "oldest-start", "--json").stdout)
+    assert [run["id"] for run in told["runs"]] == ["r1", "r2", "r3"]
+    told = json.loads(three("runs", "--order", "newest-start", "--limit", "2", "--json").stdout)
+    assert [run["id"] for run in told["runs"]] == ["r3", "r2"]
+    rest = three("runs", "--order", "newest-start", "--after", told["next"], "--json").stdout
+    assert [run["id"] for run in json.loads(rest)["runs"]] == ["r1"]
+
+
+def test_runs_of_several_statuses_are_counted_instead_of_listed(three: Any) -> None:
+    both = ("--status", "waiting", "--status", "failed")
+    assert json.loads(three("runs", *both, "--count", "--json").stdout)["count"] == 3
+    assert three("runs", *both, "--flow", "Posts", "--count").stdout.strip() == "1"
+    assert three("runs", "--status", "failed", "--count").stdout.strip() == "0"
+    refused = three("runs", "--count", "--order", "oldest-start")
+    assert refused.exit_code == 2
+    assert "--order" in refused.stderr

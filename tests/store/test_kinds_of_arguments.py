@@ -13,8 +13,8 @@ import pytest
 from cinatra_sdk import Decision, FlowError, InputInvalid, RunStore
 from cinatra_sdk.store.evidence.decision_records import DecisionRecords
 from cinatra_sdk.store.evidence.memory_proposals import MemoryProposals
+from cinatra_sdk.store.lists.list_filters import GateFilter, NeedFilter, RunFilter
 from cinatra_sdk.store.runs.creation import NewRun
-from cinatra_sdk.store.runs.lists import GateFilter, NeedFilter, RunFilter
 from cinatra_sdk.store.work.sweep import SweepOptions
 from cinatra_sdk.testing import adrive, drive
 from oas_compiler import compile_flow

@@ -14,7 +14,7 @@ import pytest
 from cinatra_sdk import AnswerInvalid, Decision, RunStore
 from cinatra_sdk.outside.http_calls.simulation import SimulatedPlatform
 from cinatra_sdk.postgres.connection import QUERIES
-from cinatra_sdk.store.runs.lists import RunFilter
+from cinatra_sdk.store.lists.list_filters import LIST_OF, RUN_ORDERS, read_conditions
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, start
 
@@ -108,6 +108,7 @@ insert into runs (run_id, digest, status, tenant, started_by, input, lowering, u
     from generate_series(1, 20000) n;
 analyze flows;
 analyze runs;
+analyze rests;
 """
 
 
@@ -119,22 +120,27 @@ def scans(plan: Any) -> Any:
         yield from scans(part)
 
 
+@pytest.mark.parametrize("order", RUN_ORDERS)
 @pytest.mark.parametrize(
     "wanted",
     [
-        {"status": "waiting"}, {"tenant": "tenant 7"}, {"started_by": "person 7"},
+        {}, {"status": "waiting"}, {"status": ["waiting", "failed", "running"]},
+        {"run_ids": ["run 5", "run 7", "none"]}, {"tenant": "tenant 7"}, {"started_by": "person 7"},
         {"flow": "flow 7"}, {"status": "waiting", "older_than": timedelta(days=13)},
         {"flow": "flow 7", "started_by": "person 6", "newer_than": timedelta(days=2)},
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_no_condition_reads_all_runs(fresh_database: str, owner_database: str, wanted: Any) -> None:
+def test_no_condition_reads_all_runs(
+    fresh_database: str, owner_database: str, wanted: Any, order: Any
+) -> None:
     with psycopg.connect(owner_database, options="-c search_path=oasflow") as owner:
         owner.execute(MANY)
-    given = {**dict.fromkeys(RunFilter.__annotations__), "limit": 100, **wanted}
-    given |= {"after_at": None, "after_run": ""}
+    given = {**read_conditions(wanted), "limit": 100, "after_at": None, "after_run": ""}
     with psycopg.connect(fresh_database, options="-c search_path=oasflow") as connection:
-        row = connection.execute("explain (format json) " + QUERIES["list_runs"], given).fetchone()
+        row = connection.execute(
+            "explain (format json) " + QUERIES[LIST_OF[order]], given
+        ).fetchone()
     assert row is not None
     plan = row[0][0]["Plan"]
     of_runs = [kind for table, kind in scans(plan) if table == "runs"]

@@ -82,6 +82,11 @@ def test_the_matrix_has_every_method_that_names_a_run(methods: Any) -> None:
         "start",
         "list",
         "page",
+        "count",
+        "count_gates",
+        "feed",
+        "feed_page",
+        "feed_now",
         "gates",
         "needs",
         "flow_names",
@@ -124,7 +129,12 @@ def test_lists_hold_the_runs_of_their_tenant_only(store: RunStore, tenant: str) 
     assert [run.id for run in store.list(tenant=tenant)] == [name]
     assert [run.id for run in store.page(tenant=tenant).items] == [name]
     assert {gate.run_id for gate in store.gates(tenant=tenant).items} == {name}
+    assert (store.count(tenant=tenant), store.count_gates(tenant=tenant)) == (
+        1,
+        len(store.gates(tenant=tenant).items),
+    )
     assert {need.run_id for need in store.needs(tenant=tenant).items} == {name}
+    assert {item.run_id for item in store.feed(tenant=tenant)} == {name}
     store.decide(name, "a", ANN)
     assert [one.run_id for one in store.sweep(tenant=tenant)] == [name]
     assert store.flow_names(tenant=tenant) == ["branches"]

@@ -110,6 +110,57 @@ due as materialized (
     select * from left_alone order by since, run_id limit %(limit)s
 )
 
+-- part: resting_runs
+-- Runs that nobody works on, and where no status is asked for, all of them.
+       (%(statuses)s::text[] is null
+            or t.status = any(%(statuses)s::text[]) and t.status <> 'running' and r.status <> 'running')
+       and (%(run_ids)s::text[] is null or t.run_id = any(%(run_ids)s::text[]))
+       and (%(tenant)s::text is null or t.tenant = %(tenant)s)
+       and (%(flow)s::text is null or f.name = %(flow)s)
+       and (%(started_by)s::text is null or t.started_by = %(started_by)s)
+       and (%(older_than)s::interval is null or t.changed_at < now() - %(older_than)s::interval)
+       and (%(newer_than)s::interval is null or t.changed_at > now() - %(newer_than)s::interval)
+
+-- part: running_runs
+-- Where this status is asked for.  `offset 0`: each is looked up, however many the planner takes them for.
+       'running' = any(%(statuses)s::text[]) and r.status = 'running'
+       and (%(run_ids)s::text[] is null or r.run_id = any(%(run_ids)s::text[]))
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+       and (%(flow)s::text is null or f.name = %(flow)s)
+       and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+       and (%(older_than)s::interval is null or r.updated_at < now() - %(older_than)s::interval)
+       and (%(newer_than)s::interval is null or r.updated_at > now() - %(newer_than)s::interval)
+
+-- part: listed_runs
+select r.*, w.paused_at, w.paused_by, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
+       case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
+           select coalesce(json_agg(json_build_object(
+                      'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
+                      'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
+           from gates g where g.run_id = r.run_id and g.state = 'open') end as open_gates,
+       (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
+        from decisions d
+        where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled,
+       l.at as listed_at
+from listed l join runs r using (run_id) join flows f using (digest) join work w using (run_id)
+
+-- part: open_gates
+from gates g join runs r using (run_id) join flows f using (digest)
+where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
+  and (%(tenant)s::text is null or g.tenant = %(tenant)s)
+  and (%(flow)s::text is null or f.name = %(flow)s)
+  and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+  and (%(older_than)s::interval is null or g.opened_at < now() - %(older_than)s::interval)
+  and (%(newer_than)s::interval is null or g.opened_at > now() - %(newer_than)s::interval)
+  and (%(run_id)s::text is null or g.run_id = %(run_id)s)
+  and (%(step)s::int is null or g.step = %(step)s)
+  and (%(risk)s::text is null
+       or oasflow_member(g.response_schema, 'x-gate', 'risk')::text = %(risk)s)
+  and (%(texts)s::text[] is null or exists (
+      select from unnest(%(texts)s::text[]) as t
+      where position(t in lower(concat(
+          g.payload, oasflow_member(g.response_schema, 'x-gate')))) > 0))
+
 -- name: save_flow
 -- Keeps the bytes of a flow once.
 insert into flows (digest, name, file, source)
@@ -191,67 +242,125 @@ where r.run_id = %(run_id)s;
 -- name: list_runs
 -- The latest change first.  A run that is worked on stands in `rests` as it stood before.
 with listed as materialized (
-    (select t.run_id, t.changed_at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
-     where (%(status)s::text is null
-            or %(status)s <> 'running' and t.status = %(status)s and r.status = %(status)s)
-       and (%(tenant)s::text is null or t.tenant = %(tenant)s)
-       and (%(flow)s::text is null or f.name = %(flow)s)
-       and (%(started_by)s::text is null or t.started_by = %(started_by)s)
-       and (%(older_than)s::interval is null or t.changed_at < now() - %(older_than)s::interval)
-       and (%(newer_than)s::interval is null or t.changed_at > now() - %(newer_than)s::interval)
+    (select t.run_id, t.changed_at as at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
        and (%(after_at)s::timestamptz is null
             or t.changed_at <= %(after_at)s::timestamptz
                and (t.changed_at < %(after_at)s::timestamptz or t.run_id > %(after_run)s::text))
      order by t.changed_at desc, t.run_id limit %(limit)s)
     union all
-    (select x.run_id, r.updated_at from running x join runs r using (run_id) join flows f using (digest)
-     where %(status)s = 'running' and r.status = 'running'
-       and (%(tenant)s::text is null or r.tenant = %(tenant)s)
-       and (%(flow)s::text is null or f.name = %(flow)s)
-       and (%(started_by)s::text is null or r.started_by = %(started_by)s)
-       and (%(older_than)s::interval is null or r.updated_at < now() - %(older_than)s::interval)
-       and (%(newer_than)s::interval is null or r.updated_at > now() - %(newer_than)s::interval)
+    (select x.run_id, r.updated_at from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
        and (%(after_at)s::timestamptz is null
             or r.updated_at <= %(after_at)s::timestamptz
                and (r.updated_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
      order by r.updated_at desc, r.run_id limit %(limit)s)
 )
-select r.*, w.paused_at, w.paused_by, f.name as flow_name, coalesce(r.file, f.file) as flow_file,
-       case when r.status in ('completed', 'rejected', 'stopped') then '[]'::json else (
-           select coalesce(json_agg(json_build_object(
-                      'gate_id', g.gate_id, 'interrupt', g.interrupt, 'payload', g.payload,
-                      'response_schema', g.response_schema) order by g.opened_at, g.gate_id), '[]')
-           from gates g where g.run_id = r.run_id and g.state = 'open') end as open_gates,
-       (select coalesce(json_agg(d.answer order by d.decided_at, d.gate_id), '[]')
-        from decisions d
-        where d.run_id = r.run_id and d.step = 0 and d.kind = 'approved') as filled
-from listed l join runs r using (run_id) join flows f using (digest) join work w using (run_id)
-order by l.changed_at desc, l.run_id;
+-- include: listed_runs
+order by l.at desc, l.run_id limit %(limit)s;
+
+-- name: list_runs_oldest_change
+with listed as materialized (
+    (select t.run_id, t.changed_at as at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
+       and (%(after_at)s::timestamptz is null
+            or (t.changed_at, t.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+     order by t.changed_at, t.run_id limit %(limit)s)
+    union all
+    (select x.run_id, r.updated_at from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
+       and (%(after_at)s::timestamptz is null
+            or (r.updated_at, r.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+     order by r.updated_at, r.run_id limit %(limit)s)
+)
+-- include: listed_runs
+order by l.at, l.run_id limit %(limit)s;
+
+-- name: list_runs_newest_start
+-- By the columns of `runs`, whose indexes have this order.
+with listed as materialized (
+    (select t.run_id, r.created_at as at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+       and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+       and (%(after_at)s::timestamptz is null
+            or r.created_at <= %(after_at)s::timestamptz
+               and (r.created_at < %(after_at)s::timestamptz or r.run_id > %(after_run)s::text))
+     order by r.created_at desc, r.run_id limit %(limit)s)
+    union all
+    (select x.run_id, x.since from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
+       and (%(after_at)s::timestamptz is null
+            or x.since <= %(after_at)s::timestamptz
+               and (x.since < %(after_at)s::timestamptz or x.run_id > %(after_run)s::text))
+     order by x.since desc, x.run_id limit %(limit)s)
+)
+-- include: listed_runs
+order by l.at desc, l.run_id limit %(limit)s;
+
+-- name: list_runs_oldest_start
+with listed as materialized (
+    (select t.run_id, r.created_at as at from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
+       and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+       and (%(started_by)s::text is null or r.started_by = %(started_by)s)
+       and (%(after_at)s::timestamptz is null
+            or (r.created_at, r.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+     order by r.created_at, r.run_id limit %(limit)s)
+    union all
+    (select x.run_id, x.since from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
+       and (%(after_at)s::timestamptz is null
+            or (x.since, x.run_id) > (%(after_at)s::timestamptz, %(after_run)s::text))
+     order by x.since, x.run_id limit %(limit)s)
+)
+-- include: listed_runs
+order by l.at, l.run_id limit %(limit)s;
+
+-- name: count_runs
+-- How many fit; `limit` is where counting ends.
+select count(*) as number from (
+    (select from rests t join runs r using (run_id) join flows f on f.digest = t.digest
+     where
+-- include: resting_runs
+     limit %(limit)s)
+    union all
+    (select from running x cross join lateral (
+         select * from runs where runs.run_id = x.run_id offset 0) as r join flows f using (digest)
+     where
+-- include: running_runs
+     limit %(limit)s)
+    limit %(limit)s) as counted;
 
 -- name: list_gates
 -- The gates that wait for a decision, across all runs, the longest wait first.
 select g.gate_id, g.interrupt, g.payload, g.response_schema, g.opened_at, g.run_id, g.tenant,
        f.name as flow_name, r.started_by, r.started_sub, r.started_issuer, r.owner
-from gates g join runs r using (run_id) join flows f using (digest)
-where g.state = 'open' and r.status not in ('completed', 'rejected', 'stopped')
-  and (%(tenant)s::text is null or g.tenant = %(tenant)s)
-  and (%(flow)s::text is null or f.name = %(flow)s)
-  and (%(started_by)s::text is null or r.started_by = %(started_by)s)
-  and (%(older_than)s::interval is null or g.opened_at < now() - %(older_than)s::interval)
-  and (%(newer_than)s::interval is null or g.opened_at > now() - %(newer_than)s::interval)
-  and (%(run_id)s::text is null or g.run_id = %(run_id)s)
-  and (%(step)s::int is null or g.step = %(step)s)
-  and (%(risk)s::text is null
-       or oasflow_member(g.response_schema, 'x-gate', 'risk')::text = %(risk)s)
-  and (%(texts)s::text[] is null or exists (
-      select from unnest(%(texts)s::text[]) as t
-      where position(t in lower(concat(
-          g.payload, oasflow_member(g.response_schema, 'x-gate')))) > 0))
+-- include: open_gates
   and (%(after_at)s::timestamptz is null
        or (g.opened_at, g.run_id, g.gate_id)
           > (%(after_at)s::timestamptz, %(after_run)s::text, %(after_gate)s::text))
 order by g.opened_at, g.run_id, g.gate_id
 limit %(limit)s;
+
+-- name: count_gates
+-- As `count_runs`.
+select count(*) as number from (
+    select
+-- include: open_gates
+    limit %(limit)s) as counted;
 
 -- name: list_needs
 -- What needs a person, across all runs, the longest wait first: gates that wait for a decision, calls of
@@ -373,9 +482,26 @@ run as materialized (
     from ours cross join lateral oasflow_standing(ours.run_id) as now, runs r
     where r.run_id = %(run_id)s for no key update of r
 ),
+standing as (
+    select p.* from json_to_recordset(%(gate_rows)s::json)
+        as p (gate_id text, sha256 text, node text, visit int, step int, interrupt text,
+              payload text, response_schema text)
+),
+closed as (
+    update gates g set state = 'closed', settled_at = clock_timestamp()
+    from run where g.run_id = run.run_id and g.state = 'open'
+      and not (run.goes_on and exists (
+          select from standing p where (p.gate_id, p.sha256) = (g.gate_id, g.payload_sha256)))
+    returning g.gate_id, g.visit
+),
 numbered as materialized (
     select n.*, row_number() over (order by n.place) as number from (
         select n.* from run, news n
+        union all
+        select 'gate', 'closed', case when c.visit > 1
+                   then left(c.gate_id, -length('#' || c.visit)) else c.gate_id end, c.visit,
+               json_build_object('gate', c.gate_id), 1e9::bigint - 1
+        from run, closed c where run.goes_on
         union all
         select 'run', case when was_rejected then 'rejected' else %(status)s end, '', 0,
                %(ending)s::json, 1e9::bigint
@@ -407,17 +533,6 @@ skipped as (
     returning gate_id
 ),
 -- include: checkpoint_rows
-standing as (
-    select p.* from json_to_recordset(%(gate_rows)s::json)
-        as p (gate_id text, sha256 text, node text, visit int, step int, interrupt text,
-              payload text, response_schema text)
-),
-closed as (
-    update gates g set state = 'closed', settled_at = clock_timestamp()
-    from run where g.run_id = run.run_id and g.state = 'open'
-      and not (run.goes_on and exists (
-          select from standing p where (p.gate_id, p.sha256) = (g.gate_id, g.payload_sha256)))
-),
 handed_in as (
     select p.* from json_to_recordset(%(answers)s::json) as p (gate_id text, payload_sha256 text)
 ),
@@ -786,6 +901,54 @@ from ours;
 -- name: list_events
 select seq, at, kind, name, path, visit, data from run_events
 where run_id = %(run_id)s and seq > %(after)s order by seq limit %(limit)s;
+
+-- name: find_feed_end
+-- Below this number the feed is complete for any statement after this one; and the mark of the server on which
+-- numbers count: after a restore, or where a standby took over, they may count anew.
+-- Whoever has written an event holds a lock on the table until its end can be seen; whoever writes one after
+-- the snapshot of this statement gives it no lower number than the snapshot's end.  A standby does not know the
+-- locks, and looks at every transaction.
+with seen as materialized (
+    select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as ends,
+           pg_snapshot_xmin(pg_current_snapshot())::text::bigint as begins
+),
+locks as materialized (select * from pg_locks where granted),
+writers as materialized (
+    select min(seen.ends - age.age) as first
+    from seen, locks l join locks x on x.virtualtransaction = l.virtualtransaction
+        and x.locktype = 'transactionid' and x.mode = 'ExclusiveLock'
+    cross join lateral (
+        select (seen.ends - x.transactionid::text::bigint) & 4294967295 as age from seen) as age
+    where l.locktype = 'relation' and l.mode = 'RowExclusiveLock' and l.relation = 'run_events'::regclass
+      and l.database = (select d.oid from pg_database d where d.datname = current_database())
+      and age.age < 2147483648
+),
+feed as materialized (
+    select case when pg_is_in_recovery() then seen.begins
+                else least(seen.ends, writers.first) end as until
+    from seen, writers
+)
+select feed.until::text as until, coalesce(h.number, 0) || '.' || coalesce(here.timeline, 0) as mark,
+       exists (select from run_events e where e.told_in
+               >= greatest(feed.until, %(after_told)s::text::bigint)::text::xid8) as is_held_up,
+       pg_is_in_recovery() or writers.first is not null as has_writers
+from feed cross join writers cross join (select max(number) as number from homes) as h cross join oasflow_here() as here;
+
+-- name: use_number
+-- The snapshots of others end behind this transaction from now on.
+select pg_current_xact_id();
+
+-- name: list_feed
+-- The feed after a place in it.  Rows of before the database was adopted have the numbers of another server.
+select e.told_in::text as told, e.run_id, e.seq, e.at, e.kind, e.name, e.data, r.tenant,
+       f.name as flow_name, r.started_by, r.started_sub, r.started_issuer, r.owner
+from run_events e join runs r using (run_id) join flows f using (digest)
+where e.told_in < %(until)s::text::xid8
+  and (e.told_in, e.run_id, e.seq)
+      > (%(after_told)s::text::xid8, %(after_run)s::text, %(after_seq)s::bigint)
+  and e.at > coalesce((select max(h.at) from homes h where h.why = 'adopted'), '-infinity')
+  and (%(tenant)s::text is null or r.tenant = %(tenant)s)
+order by e.told_in, e.run_id, e.seq limit %(limit)s;
 
 -- name: list_stretches
 -- A run from rest to rest, by the numbers of its events; without a status: it has not come to rest.

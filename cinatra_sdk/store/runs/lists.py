@@ -10,11 +10,10 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from datetime import timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, Unpack
 
-from cinatra_sdk.contract import STATUSES, Status, is_known_risk
+from cinatra_sdk.contract import is_known_risk
 from cinatra_sdk.errors import InputInvalid, RunNotFound
 from cinatra_sdk.events import RunEvent
 from cinatra_sdk.light_imports.records import dataclass
@@ -27,11 +26,21 @@ from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.decisions.asked_gates import AskedGate, load_asked_gate
 from cinatra_sdk.store.decisions.decision_rows import GateDecision, describe_decision
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow, load_answer_rules
+from cinatra_sdk.store.lists.list_filters import (
+    LIST_OF,
+    NEWEST_CHANGE,
+    RUN_ORDERS,
+    GateCondition,
+    GateFilter,
+    NeedFilter,
+    RunCondition,
+    RunFilter,
+    read_conditions,
+)
 from cinatra_sdk.store.pages import PAGE, GatePage, Page, read_cursor, read_page, write_cursor
 from cinatra_sdk.store.runs.flow_cache import KnownFlows, refuse_other_names
 from cinatra_sdk.store.runs.needs import (
     NEED_KINDS,
-    NeedKind,
     NeedPage,
     conditions_of,
     read_need,
@@ -113,53 +122,8 @@ UnknownEffects: TypeAlias = list[UnknownEffect]
 Settlements: TypeAlias = list[Settlement]
 
 
-_NAMES: Final = ("run_id", "tenant", "flow", "started_by", "status", "risk", "text", "kind")
+_NAMES: Final = ("run_id", "tenant", "flow", "started_by", "risk", "text", "kind")
 """Filters that are texts."""
-
-
-class RunFilter(TypedDict, total=False):
-    """A filter for runs; None sets no condition.  Each condition has an index."""
-
-    status: Status | None
-    tenant: str | None
-    flow: str | None
-    """The name of the flow, with any version of its file."""
-    started_by: str | None
-    older_than: timedelta | None
-    """Runs without a change for at least this time, by the database's clock."""
-    newer_than: timedelta | None
-    limit: int
-    after: str
-    """The cursor that the page before ended with; empty: the first page."""
-
-
-class GateFilter(TypedDict, total=False):
-    """A filter for open gates; None sets no condition."""
-
-    tenant: str | None
-    flow: str | None
-    started_by: str | None
-    older_than: timedelta | None
-    """Gates that have been open for at least this time, by the database's clock."""
-    newer_than: timedelta | None
-    run_id: str | None
-    risk: str | None
-    """Risk class of the step."""
-    step: int | None
-    """Number of the step of the approval policy."""
-    text: str | None
-    """A text that it shows somewhere, in large or small letters."""
-    limit: int
-    after: str
-
-
-class NeedFilter(GateFilter, total=False):
-    """A filter for what needs a person; None sets no condition.
-
-    A step and a risk class are those of gates and calls: a failed run has none.
-    """
-
-    kind: NeedKind | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,27 +154,68 @@ class RunReader:
             return run_of(load_row(connection, run_id, tenant))
 
     def list(self, **wanted: Unpack[RunFilter]) -> Runs:
-        """Runs, the latest change first; at most `limit`, by default 100: see `page` for more."""
+        """Runs, the latest change first unless `order` says otherwise; at most `limit`, by default 100: see
+        `page` for more.
+        """
         refuse_other_names(wanted, RunFilter, "RunStore.list()")
         return [*self.page(**wanted).items]
 
     def page(self, **wanted: Unpack[RunFilter]) -> Page[Run]:
         """As `list`, with the cursor of the next page.
 
-        A run that changes between two pages moves to the front, and is not listed again.
+        A run that changes between two pages moves to the front, and is not listed again; in the order of
+        starts none moves.
 
-        Raises: `InputInvalid` for another list's cursor, and for a status that no run has.
+        Raises: `InputInvalid` for another list's cursor, or that of another order, and for a status that no
+        run has.
         """
         refuse_other_names(wanted, RunFilter, "RunStore.page()")
-        check_word("status", wanted.get("status"), STATUSES)
-        at, (run_id,) = read_cursor(wanted.get("after", ""), names=1)
-        given: Row = {**dict.fromkeys(RunFilter.__annotations__), "limit": PAGE, **wanted}
+        check_word("order", wanted.get("order"), RUN_ORDERS)
+        order = wanted.get("order") or NEWEST_CHANGE
+        told = (order,) if order != NEWEST_CHANGE else ()
+        at, (run_id, *named) = read_cursor(wanted.get("after", ""), names=1 + len(told))
+        if at is not None and (*named,) != told:
+            raise InputInvalid(
+                f"the cursor is of another order than '{order}'", hint="begin with the first page"
+            )
+        given = read_conditions(wanted)
         rows, following = self._read_page(
-            "list_runs",
-            {**given, "after_at": at, "after_run": run_id},
-            lambda row: write_cursor(row["updated_at"], row["run_id"]),
+            LIST_OF[order],
+            {**given, "limit": wanted.get("limit", PAGE), "after_at": at, "after_run": run_id},
+            lambda row: write_cursor(row["listed_at"], row["run_id"], *told),
         )
         return Page(items=[run_of(row) for row in rows], next=following)
+
+    def count(self, *, limit: int | None = None, **wanted: Unpack[RunCondition]) -> int:
+        """How many runs fit.
+
+        limit: where counting ends, such as 100 for a badge that says "99+"; None: all of them, which takes
+        the longer the more they are.
+
+        Raises: as `page`.
+        """
+        refuse_other_names(wanted, RunCondition, "RunStore.count()")
+        return self._count("count_runs", read_conditions(wanted), limit)
+
+    def count_gates(self, *, limit: int | None = None, **wanted: Unpack[GateCondition]) -> int:
+        """How many gates wait for a decision; `limit` as for `count`.
+
+        Raises: as `gates`.
+        """
+        refuse_other_names(wanted, GateCondition, "RunStore.count_gates()")
+        given: Row = {**dict.fromkeys(GateCondition.__annotations__), **wanted}
+        number = self._count("count_gates", {**given, **conditions_of(given)}, limit)
+        if not number:
+            self._refuse_unknown_risk(given["risk"], {**given, **conditions_of(given)})
+        return number
+
+    def _count(self, query: str, given: Row, limit: int | None) -> int:
+        check_names(**{name: given[name] for name in _NAMES if name in given})
+        with self._database.connection() as connection:
+            row = one(connection, query, {**given, "limit": limit})
+        assert row is not None  # one row always
+        number: int = row["number"]
+        return number
 
     def gates(self, **wanted: Unpack[GateFilter]) -> GatePage:
         """The open gates of all runs, the longest wait first; a page of at most `limit` (100).
@@ -562,6 +567,8 @@ class RunReader:
     aunknown_keys = in_thread(unknown_keys)
     aget = in_thread(get)
     apage = in_thread(page)
+    acount = in_thread(count)
+    acount_gates = in_thread(count_gates)
     agates = in_thread(gates)
     agate = in_thread(gate)
     aneeds = in_thread(needs)

@@ -26,7 +26,7 @@ from cinatra_sdk.store.async_twins import in_thread
 from cinatra_sdk.store.database import Database
 from cinatra_sdk.store.evidence.reconciliation import Receipt, Reconciliation, reconcile
 from cinatra_sdk.store.evidence.record_writer import follow_record
-from cinatra_sdk.store.runs.lists import RunReader
+from cinatra_sdk.store.lists.feed import FeedReader
 from cinatra_sdk.store.runs.run_rows import load_row, refuse_ended, run_of
 from cinatra_sdk.store.runs.settlement import settle_effect
 from cinatra_sdk.store.subjects import make_run_subject, refuse_other_tenant
@@ -181,7 +181,7 @@ def check_age(older_than: timedelta | None) -> timedelta:
 
 
 @check_arguments
-class RunKeeper(RunReader):
+class RunKeeper(FeedReader):
     """A run store without the work on runs; safe to share between threads."""
 
     _brakes: Brakes

@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 from rich.text import Text
@@ -14,15 +14,17 @@ from rich.text import Text
 from cinatra_sdk.contract import ENDED
 from oas_compiler.cli.host import options, resources
 from oas_compiler.cli.host.options import StoreOptions
-from oas_compiler.cli.terminal.exits import Exit, exit_of
+from oas_compiler.cli.terminal.exits import Exit, Halt, exit_of
 from oas_compiler.cli.terminal.layout import Pieces
 from oas_compiler.cli.terminal.printable_text import clean, cut
 from oas_compiler.cli.terminal.streams import Terminal
 
 if TYPE_CHECKING:
     from cinatra_sdk import RunStore
+    from cinatra_sdk.contract import Status
     from cinatra_sdk.events import RunEvent
     from cinatra_sdk.runs import Run
+    from cinatra_sdk.store.lists.feed import FeedItem
 
 
 class RunStatus(StrEnum):
@@ -36,26 +38,55 @@ class RunStatus(StrEnum):
     stopped = "stopped"
 
 
+class RunOrder(StrEnum):
+    """As `cinatra_sdk.store.lists.list_filters.RunOrder`, for typer to list."""
+
+    newest_change = "newest-change"
+    oldest_change = "oldest-change"
+    newest_start = "newest-start"
+    oldest_start = "oldest-start"
+
+
 def runs(
     *,
-    status: Annotated[RunStatus | None, typer.Option(help="Only runs in this status.")] = None,
+    status: Annotated[
+        list[RunStatus] | None, typer.Option(help="Only runs in this status; repeatable.")
+    ] = None,
     flow: options.FlowName = "",
     started_by: options.StartedBy = "",
     older_than: options.OlderThan = "",
     newer_than: options.NewerThan = "",
-    limit: Annotated[int, typer.Option(min=1, help="How many, the latest change first.")] = 100,
+    order: Annotated[
+        RunOrder, typer.Option(help="Which runs come first.")
+    ] = RunOrder.newest_change,
+    limit: Annotated[int, typer.Option(min=1, help="How many.")] = 100,
     after: options.After = "",
+    count: Annotated[
+        bool, typer.Option("--count", help="Say how many there are, and list none.")
+    ] = False,
     where: StoreOptions,
 ) -> Exit:
     """List runs, the latest change first."""
+    from cinatra_sdk.api.list_json import make_count
     from cinatra_sdk.api.run_json import make_run_page
     from oas_compiler.cli.view.tables import runs_table
 
     terminal = where.open_terminal()
     wanted = options.filters(flow, started_by, older_than, newer_than)
+    statuses = cast("list[Status]", [one.value for one in status]) if status else None
+    if count and (after or order != RunOrder.newest_change):
+        raise Halt("--count counts every run that fits: leave out --after and --order")
     with resources.store(terminal, where.db) as store:
+        if count:
+            number = store.count(status=statuses, tenant=where.owner, **wanted)
+            if not number:
+                resources.refuse_unknown_flow(store, flow)
+            terminal.data(make_count(number), of_run=True)
+            terminal.show(str(number))
+            return Exit.OK
         page = store.page(
-            status=None if status is None else status.value,
+            status=statuses,
+            order=order.value,
             tenant=where.owner,
             limit=limit,
             after=after,
@@ -174,24 +205,56 @@ _BELOW: Final = 7
 
 
 def follow(
-    run: options.RunId,
+    run: Annotated[
+        str,
+        typer.Argument(metavar="[RUN]", help="Id of a run; may be shortened while it is unique."),
+    ] = "",
     *,
     after: Annotated[
-        int, typer.Option(min=0, metavar="NUMBER", help="Only what has a higher number.")
-    ] = 0,
+        int | None, typer.Option(min=0, metavar="NUMBER", help="Only what has a higher number.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All runs: how they come to rest, and their gates.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(metavar="CURSOR", help="With --all: what comes after it; default: from now."),
+    ] = None,
+    now: Annotated[
+        bool, typer.Option("--no-wait", help="With --all: print what there is, and end.")
+    ] = False,
     where: StoreOptions,
 ) -> Exit:
-    """Print what happens in a run, as it happens, until the run has ended.
+    """Print what happens in a run, as it happens, until the run has ended; or in all of them.
 
     With --json each line is one event.  Ctrl-C ends the printing and nothing else.
+    --all goes on until then; each of its lines of JSON has the cursor that --since takes, and --since ''
+    begins with the first.
     """
     terminal = where.open_terminal(by_lines=True)
+    if every:
+        if run or after is not None:
+            raise Halt("--all follows every run: leave out RUN and --after")
+        return _follow_every(terminal, since, now=now, where=where)
+    if since is not None or now:
+        raise Halt("--since and --no-wait go with --all")
     options.refuse_empty_run(run)
     with resources.store(terminal, where.db) as store:
         found = store.find(run, tenant=where.owner)
-        for event in store.events(found, after=after, follow=True):
+        for event in store.events(found, after=after or 0, follow=True):
             print_event(terminal, event)
         return exit_of(store.get(found))
+
+
+def _follow_every(terminal: Terminal, since: str | None, *, now: bool, where: StoreOptions) -> Exit:
+    from cinatra_sdk.api.list_json import make_feed_item
+
+    with resources.store(terminal, where.db) as store:
+        cursor = store.feed_now() if since is None else since
+        for item in store.feed(after=cursor, tenant=where.owner, follow=not now):
+            terminal.data_line(make_feed_item(item))
+            terminal.show(feed_view(item))
+    return Exit.OK
 
 
 class EventPrinter:
@@ -288,4 +351,15 @@ def event_view(event: RunEvent) -> Pieces:
     more = "; ".join(str(event.data[name]) for name in _SHOWN if event.data.get(name))
     if more:
         pieces.append(Text(cut(clean(more), _LONGEST), "dim"))
+    return Pieces(pieces, between="  ", indent=_BELOW)
+
+
+def feed_view(item: FeedItem) -> Pieces:
+    """One line of the feed; in a narrow terminal it goes on below its time."""
+    at = item.at.astimezone().strftime("%H:%M:%S")
+    what = clean(f"{item.kind} {item.decision or item.name}")
+    whose = clean(f"{item.run_id}/{item.gate_id}" if item.gate_id else item.run_id)
+    pieces = [Text.assemble((f"{at:8}  ", "dim"), what), Text(whose)]
+    more = "; ".join(clean(one) for one in (item.flow, item.by) if one)
+    pieces.append(Text(cut(more, _LONGEST), "dim"))
     return Pieces(pieces, between="  ", indent=_BELOW)

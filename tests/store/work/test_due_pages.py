@@ -23,7 +23,7 @@ MOST_PAGES = 50
 FLOW = flow_of(start(), api("first"), gate("ok"), api("second"), end())
 LOOK = {**DueScope().ask(limit=CANDIDATES, offered=False), "seconds": 30.0}
 LIST = {
-    **dict.fromkeys(("status", "tenant", "flow", "started_by", "older_than", "newer_than")),
+    **dict.fromkeys(("statuses", "run_ids", "tenant", "flow", "started_by", "older_than", "newer_than")),
     "after_at": None, "after_run": None, "limit": 1,
 }  # fmt: skip
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
@@ -31,8 +31,8 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "a page for doctor": ("list_due_runs", DueScope().ask(limit=1000, offered=True)),
     "the next by the clock": ("tell_next_due", {"grace": 30.0}),
     "the latest change": ("list_runs", LIST),
-    "the latest that waits": ("list_runs", {**LIST, "status": "waiting"}),
-    "one that is worked on": ("list_runs", {**LIST, "status": "running"}),
+    "the latest that waits": ("list_runs", {**LIST, "statuses": ["waiting"]}),
+    "one that is worked on": ("list_runs", {**LIST, "statuses": ["running"]}),
     "one that is a year old": ("list_runs", {**LIST, "older_than": "1 year"}),
     "one of a tenant": ("list_runs", {**LIST, "tenant": "nobody"}),
     "the beginning of an id": (

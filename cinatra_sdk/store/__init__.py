@@ -2,6 +2,7 @@
 
 run_store.py    `RunStore`: create, decide, work, and their short forms start and answer
 person_store.py `PersonStore`: the same methods for one person, each asked about first
+host_work.py    what the host alone does with a store, refused to persons
 runs/           the runs: created, driven, listed, tried again, ended
 lists/          what is read of many runs at once: filters, the feed
 decisions/      decisions of people: recorded, and read again

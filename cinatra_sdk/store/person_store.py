@@ -12,7 +12,7 @@ A surface makes one for each request: it lends the connections of `store`, and c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -55,8 +55,8 @@ from cinatra_sdk.store.decisions.decision_entry import (
 )
 from cinatra_sdk.store.decisions.decision_rows import open_gate
 from cinatra_sdk.store.decisions.repeated_answers import find_repeat
-from cinatra_sdk.store.evidence.reconciliation import Receipt, Reconciliation
 from cinatra_sdk.store.flows.flow_protocol import DurableFlow
+from cinatra_sdk.store.host_work import WithoutHostWork
 from cinatra_sdk.store.lists.feed import FeedPage
 from cinatra_sdk.store.lists.list_filters import (
     PLACE_BEHIND,
@@ -67,17 +67,14 @@ from cinatra_sdk.store.lists.list_filters import (
     RunFilter,
 )
 from cinatra_sdk.store.pages import PAGE, GatePage, Page
-from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore, SweptRuns
+from cinatra_sdk.store.run_store import WAIT_SECONDS, RunStore
 from cinatra_sdk.store.runs.creation import NewRun
 from cinatra_sdk.store.runs.flow_cache import refuse_other_names
-from cinatra_sdk.store.runs.layouts import OtherLayout
 from cinatra_sdk.store.runs.lists import Names, Questions, Runs
 from cinatra_sdk.store.runs.needs import NeedPage
-from cinatra_sdk.store.runs.rebuilding import Forecast
 from cinatra_sdk.store.runs.run_rows import load_row, name_run
 from cinatra_sdk.store.runs.upkeep import Archived
 from cinatra_sdk.store.subjects import make_gate_subject, make_run_subject
-from cinatra_sdk.store.work.sweep import SweepOptions
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -96,7 +93,7 @@ def _after_seeing(method: _Method) -> _Method:
 
 
 @check_arguments
-class PersonStore(RunStore):
+class PersonStore(WithoutHostWork):
     """As the store that it is made of, for one person; each method asks before it does something."""
 
     def __init__(
@@ -394,37 +391,6 @@ class PersonStore(RunStore):
             run_id, flow=flow, tenant=tenant, context=context, on_event=on_event, wait=wait,
             by=self._name(by),
         )  # fmt: skip
-
-    def sweep(self, **_told: Unpack[SweepOptions]) -> SweptRuns:
-        """Raises: `NotAllowed`: the host sweeps, and no person."""
-        raise NotAllowed("a sweep is the work of the host", hint="sweep with the host's own store")
-
-    def reconcile(
-        self,
-        receipts: Iterable[Receipt] = (),  # noqa: ARG002 - nobody may
-        *,
-        tenant: str | None = None,  # noqa: ARG002 - nobody may
-    ) -> Reconciliation:
-        """Raises: `NotAllowed`: the host looks after its database, and no person."""
-        raise NotAllowed(
-            "to reconcile a database is the work of the host", hint="use the host's own store"
-        )
-
-    def drain(self, *, wait: float | None = None) -> bool:  # noqa: ARG002 - nobody may
-        """Raises: `NotAllowed`: the host ends its process, and no person."""
-        raise NotAllowed("draining is the work of the host", hint="use the host's own store")
-
-    def list_other_layouts(self, *, tenant: str | None = None) -> tuple[OtherLayout, ...]:  # noqa: ARG002 - see `upgrade`
-        """Raises: `NotAllowed`, as `upgrade`."""
-        raise NotAllowed("an upgrade is the work of the host", hint="use the host's own store")
-
-    def foretell_upgrades(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:  # noqa: ARG002 - see `upgrade`
-        """Raises: `NotAllowed`, as `upgrade`."""
-        raise NotAllowed("an upgrade is the work of the host", hint="use the host's own store")
-
-    def upgrade(self, *, tenant: str | None = None) -> tuple[Forecast, ...]:  # noqa: ARG002 - nobody may
-        """Raises: `NotAllowed`: the host upgrades runs, and no person."""
-        raise NotAllowed("an upgrade is the work of the host", hint="use the host's own store")
 
     def settle(
         self,

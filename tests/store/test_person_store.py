@@ -15,6 +15,7 @@ from cinatra_sdk import Decision, HostParts, NotAllowed, NotConfigured, RunNotFo
 from cinatra_sdk.api import Action, ActionSubject, Person
 from cinatra_sdk.effects import Verdict
 from cinatra_sdk.store import PersonStore
+from cinatra_sdk.store.host_work import WithoutHostWork
 from oas_compiler import compile_flow
 from tests.flows import end, flow_of, gate, port, start, tool
 from tests.store.work.branches import Branches
@@ -269,5 +270,5 @@ def test_every_method_of_a_store_asks() -> None:
     """A method that is added to a store has to be added here too, or it would ask nobody."""
     names = {name for name, _ in inspect.getmembers(RunStore) if not name.startswith("_")}
     twins = {name for name in names if name.startswith("a") and name[1:] in names} - {"aevents"}
-    assert names - twins - NOT_ABOUT_RUNS <= {*vars(PersonStore)}
+    assert names - twins - NOT_ABOUT_RUNS <= {*vars(PersonStore), *vars(WithoutHostWork)}
     assert {"aget", "astart", "asweep"} <= twins, "they call the method of the class by its name"

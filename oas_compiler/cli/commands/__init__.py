@@ -6,11 +6,9 @@ flow_forms.py     draw, ir, schema, emit
 agent_package.py  deps, wire-context
 run.py            run, resume
 settle.py         settle
-pause.py          pause
-stop.py           stop
-upgrade.py        upgrade, verify
+stop.py           stop, pause
+evidence.py       upgrade, verify, export
 recovery.py       reconcile, erase
-export.py         export
 gates.py          gates, approve, reject, deny, answer, attach
 runs.py           runs, show, follow
 database.py       db, doctor

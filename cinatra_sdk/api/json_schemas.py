@@ -16,18 +16,20 @@ from pydantic import TypeAdapter
 from cinatra_sdk.api.export_json import EvidenceLineJson, ExportEndJson, RecordLineJson
 from cinatra_sdk.api.gate_json import GateJson, NeedJson, OpenGateJson
 from cinatra_sdk.api.http_errors import ErrorJson
+from cinatra_sdk.api.page_json import (
+    DecisionPageJson,
+    EventListJson,
+    NeedPageJson,
+    RunPageJson,
+)
 from cinatra_sdk.api.run_json import (
     AskedGateJson,
     CallJson,
     ChosenJson,
     DecisionJson,
-    DecisionPageJson,
     EventJson,
-    EventListJson,
     ModelUsageJson,
-    NeedPageJson,
     RunJson,
-    RunPageJson,
     RunSummaryJson,
     SettlementJson,
     StretchJson,

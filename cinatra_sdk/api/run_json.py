@@ -1,4 +1,4 @@
-"""Runs, what belongs to them and pages of them, as JSON: the shapes that every surface tells.
+"""Runs and what belongs to them, as JSON: the shapes that every surface tells.
 
 make_run(run)  ->  {"id": "3f2a…", "status": "waiting", "waiting": [{"id": "review", …}], …}
 
@@ -8,9 +8,8 @@ milliseconds and a zone.  `json_schemas.py` exports the shapes under one version
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NotRequired
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NotRequired
 
 from pydantic import JsonValue, with_config
 from typing_extensions import TypedDict
@@ -18,13 +17,9 @@ from typing_extensions import TypedDict
 from cinatra_sdk.api.gate_json import (
     DESCRIBED,
     GateJson,
-    NeedJson,
     NeedKindJson,
-    OpenGateJson,
     format_time,
     make_gate,
-    make_need,
-    make_open_gate,
 )
 from cinatra_sdk.contract import Status
 from cinatra_sdk.data.text.person_texts import recorded_name
@@ -37,8 +32,6 @@ if TYPE_CHECKING:
     from cinatra_sdk.store.artifacts.selections import ChosenContext
     from cinatra_sdk.store.decisions.asked_gates import AskedGate
     from cinatra_sdk.store.decisions.decision_rows import GateDecision
-    from cinatra_sdk.store.pages import Page
-    from cinatra_sdk.store.runs.needs import NeedPage
     from cinatra_sdk.store.runs.run_events import Stretch
     from cinatra_sdk.store.runs.settlement import Settlement, UnknownEffect
 
@@ -570,85 +563,3 @@ def make_usage(used: ModelUsage) -> ModelUsageJson:
             for one in used.nodes
         ],
     }
-
-
-@with_config(DESCRIBED)
-class UnreadableJson(TypedDict):
-    """A row of a list that cannot be read."""
-
-    run: str
-    problem: str
-    """The row's name, and what is wrong with it."""
-
-
-@with_config(DESCRIBED)
-class PageEndJson(TypedDict):
-    """What a page of a list tells beside its items."""
-
-    next: str | None
-    """The cursor of the next page, which a later request names as `after`; null: this is the last."""
-    unreadable: list[UnreadableJson]
-
-
-@with_config(DESCRIBED)
-class RunPageJson(TypedDict):
-    """A part of the list of runs, the latest change first."""
-
-    runs: list[RunSummaryJson]
-    next: str | None
-
-
-@with_config(DESCRIBED)
-class NeedPageJson(PageEndJson):
-    """A part of the list of what needs a person, the longest wait first."""
-
-    needs: list[NeedJson]
-    gates: list[OpenGateJson]
-    """Those of `needs` that are gates, with what they show and ask."""
-
-
-@with_config(DESCRIBED)
-class DecisionPageJson(TypedDict):
-    """A part of the decisions of a run, in their order."""
-
-    decisions: list[DecisionJson]
-    next: str | None
-
-
-@with_config(DESCRIBED)
-class EventListJson(TypedDict):
-    """Events of a run, in the order of their numbers."""
-
-    events: list[EventJson]
-
-
-def make_run_page(page: Page[Run], unknown: Mapping[str, Sequence[str]]) -> RunPageJson:
-    """unknown: run id → the keys of its calls that have to be settled, as `RunStore.unknown_keys` has them;
-    without them a run would seem to need nobody.
-    """
-    runs = [make_run_summary(run, unknown.get(run.id, ())) for run in page.items]
-    return {"runs": runs, "next": page.next or None}
-
-
-def make_need_page(page: NeedPage, now: datetime) -> NeedPageJson:
-    """now: by the clock of the database."""
-    return {
-        "needs": [make_need(need, now) for need in page.items],
-        "gates": [make_open_gate(need, now) for need in page.items if need.kind == "gate"],
-        **make_page_end(page),
-    }
-
-
-def make_decision_page(page: Page[GateDecision]) -> DecisionPageJson:
-    return {"decisions": [make_decision(one) for one in page.items], "next": page.next or None}
-
-
-def make_event_list(events: Iterable[RunEvent]) -> EventListJson:
-    return {"events": [make_event(event) for event in events]}
-
-
-def make_page_end(page: Page[Any]) -> PageEndJson:
-    unreadable: list[UnreadableJson] = [
-        {"run": one.run_id, "problem": one.problem} for one in page.unreadable
-    ]
-    return {"next": page.next or None, "unreadable": unreadable}

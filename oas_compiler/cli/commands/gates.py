@@ -186,7 +186,7 @@ def gates(
     The longest wait first, each with the command that answers it.
     RUN/GATE shows one gate as it was asked, and what became of it, also of a run that has ended.
     """
-    from cinatra_sdk.api.run_json import make_page_end
+    from cinatra_sdk.api.page_json import make_page_end
     from oas_compiler.cli.view.needs_view import need_record, needs_table, waiting_record
     from oas_compiler.cli.view.run_view import tell_problems
 

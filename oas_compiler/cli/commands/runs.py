@@ -48,7 +48,7 @@ def runs(
     where: StoreOptions,
 ) -> Exit:
     """List runs, the latest change first."""
-    from cinatra_sdk.api.run_json import make_run_page
+    from cinatra_sdk.api.page_json import make_run_page
     from oas_compiler.cli.view.tables import runs_table
 
     terminal = where.open_terminal()
@@ -268,7 +268,7 @@ def print_event(terminal: Terminal, event: RunEvent) -> None:
 
 def show_events(terminal: Terminal, events: Iterable[RunEvent]) -> Exit:
     """Print stored events; with --json as one document."""
-    from cinatra_sdk.api.run_json import make_event_list
+    from cinatra_sdk.api.page_json import make_event_list
 
     told = list(events)
     terminal.data(make_event_list(told), of_run=True)

@@ -171,11 +171,11 @@ def _version_of(distribution: str) -> str:
 _COMMANDS: Final = {
     "check": "check", "rule": "check", "run": "run", "gates": "gates", "approve": "gates", "reject": "gates",
     "deny": "gates", "answer": "gates", "attach": "gates", "follow": "runs", "settle": "settle", "runs": "runs",
-    "show": "runs", "resume": "run", "pause": "pause", "stop": "stop", "draw": "flow_forms", "diff": "flow_reports",
+    "show": "runs", "resume": "run", "pause": "stop", "stop": "stop", "draw": "flow_forms", "diff": "flow_reports",
     "explain": "flow_reports", "ir": "flow_forms", "deps": "agent_package", "emit": "flow_forms",
     "wire-context": "agent_package", "records": "governance", "replay": "governance", "doctor": "database",
     "upgrade": "upgrade", "verify": "upgrade", "reconcile": "recovery", "erase": "recovery",
-    "export": "export", "version": "",
+    "export": "governance", "version": "",
 }  # fmt: skip
 """Each command, and the module of `cli/commands/` with a function of its name; empty: this module."""
 _GROUPS: Final = {

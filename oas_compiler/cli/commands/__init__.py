@@ -6,14 +6,12 @@ flow_forms.py     draw, ir, schema, emit
 agent_package.py  deps, wire-context
 run.py            run, resume
 settle.py         settle
-pause.py          pause
-stop.py           stop
+stop.py           stop, pause
 upgrade.py        upgrade, verify
 recovery.py       reconcile, erase
-export.py         export
 gates.py          gates, approve, reject, deny, answer, attach
 runs.py           runs, show, follow
 database.py       db, doctor
-governance.py     records, replay, packs, memory
+governance.py     records, replay, export, packs, memory
 platform.py       platform serve
 """

@@ -1280,12 +1280,13 @@ left join (select due.* from due join offered using (run_id)) as d on true;
 update work set offered_until = null where run_id = %(run_id)s and offered_until is not null;
 
 -- name: tell_next_due
--- In how many seconds the next run becomes due by the clock; null where none does.
+-- In how many seconds the next run becomes due by the clock; null where none does.  Below 0: it became due a
+-- moment ago, perhaps since whoever asks has looked; a slow machine takes long between two statements.
 select extract(epoch from least(
-    (select min(r.retry_at) from runs r where r.retry_at > clock_timestamp() - interval '1 second'),
+    (select min(r.retry_at) from runs r where r.retry_at > clock_timestamp() - interval '1 minute'),
     (select x.since + %(grace)s * interval '1 second'
      from running x join runs r using (run_id) where r.attempts = 0
-       and x.since > clock_timestamp() - %(grace)s * interval '1 second'
+       and x.since > clock_timestamp() - %(grace)s * interval '1 second' - interval '1 minute'
      order by x.since limit 1)) - clock_timestamp())::float8 as seconds;
 
 -- name: load_children_standing

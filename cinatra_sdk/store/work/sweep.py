@@ -14,11 +14,18 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from operator import itemgetter
 from typing import Final, TypeAlias, TypedDict
 
-from cinatra_sdk.errors import FlowError, InputInvalid, ProcessEnding, RunBusy, RunEnded
+from cinatra_sdk.errors import (
+    FlowError,
+    InputInvalid,
+    ProcessEnding,
+    RunBusy,
+    RunEnded,
+    StoreUnreachable,
+)
 from cinatra_sdk.langgraph_threads.host_context import HostContext
 from cinatra_sdk.light_imports.records import dataclass
 from cinatra_sdk.runs import Run
@@ -41,6 +48,8 @@ WORKERS: Final = 4
 LIMIT: Final = 100
 LOOK_SECONDS: Final = 0.5
 """Seconds between two looks of a free slot of a sweep that ends, while others have runs."""
+OUTAGE_SECONDS: Final = 2.0
+"""Until a sweep that watches looks again where the database cannot be reached."""
 CONTENDED_SECONDS: Final = 0.01
 """Seconds before a slot looks again where others were being given what is due."""
 
@@ -129,6 +138,9 @@ class _Round:
             return False
         self._places[due.run_id, due.attempts] = len(self._places)
         return True
+
+    def has_seen(self, due: DueRun) -> bool:
+        return (due.run_id, due.attempts) in self._places
 
     def find_place(self, due: DueRun) -> int:
         return self._places[due.run_id, due.attempts]
@@ -236,12 +248,23 @@ class _Sweep:
         return DueScope(tenant=self._tenant, grace=self._grace, but=sorted(self._round.left))
 
     def _look(self, scope: DueScope) -> tuple[Taken, float | None]:
-        """What is due, or else in how many seconds to look again."""
-        with self._database.connection() as connection:
-            found = take_due_run(connection, scope)
-            if found != "none" or self._watch is None:
-                return found, None
-            return found, tell_next_due(connection, scope)
+        """What is due, or else in how many seconds to look again.
+
+        A sweep that watches outlives the days of its database: it looks again.
+        """
+        try:
+            with self._database.connection() as connection:
+                found = take_due_run(connection, scope)
+                if isinstance(found, DueRun) and self._round.has_seen(found):
+                    withdraw_offer(connection, found.run_id)  # others may go on with it
+                if found != "none" or self._watch is None:
+                    return found, None
+                return found, tell_next_due(connection, scope)
+        except StoreUnreachable as problem:
+            if self._watch is None:
+                raise
+            log.warning("the sweep looks again, for %s", problem)
+            return "none", OUTAGE_SECONDS
 
     def _settle_look(self, found: Taken, wait: float | None, heard: int) -> DueRun | None:
         """heard: the news when the look began."""
@@ -259,21 +282,24 @@ class _Sweep:
             wait = LOOK_SECONDS
             self._is_over = self._is_over or (not self._busy and heard == self._heard)
         else:
-            wait = self._watch if wait is None else min(max(wait, 0.0), self._watch)
+            # What became due just now is looked for again soon, and not at once: it may be none for us.
+            soon = LOOK_SECONDS if wait is not None and wait <= 0 else wait
+            wait = self._watch if soon is None else min(soon, self._watch)
         # The look may not have seen what was told of while it was made.
         self._look_at = time.monotonic() + wait if heard == self._heard else 0.0
         return None
 
     def _give_back(self, due: DueRun, swept: SweptRun) -> None:
         if not swept.status:
-            with self._database.connection() as connection:
+            with self._changed:
+                # Before the offer ends: another slot would take the run as it is once more.
+                self._round.left.add(due.run_id)
+            with suppress(StoreUnreachable), self._database.connection() as connection:
                 withdraw_offer(connection, due.run_id)
         with self._changed:
             self._busy -= 1
-            if not swept.status:
-                self._round.left.add(due.run_id)
-                if self._room is not None:
-                    self._room += 1
+            if not swept.status and self._room is not None:
+                self._room += 1
             if self._watch is None:
                 self._swept.append((self._round.find_place(due), swept))
             self._heard += 1

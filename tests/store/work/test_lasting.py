@@ -29,9 +29,9 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> dict[str, bool]:
     found: dict[str, bool] = {}
     carry_out = statements._carry_out
 
-    def look(connection: Any, query: str, parameters: Any) -> Any:
+    def look(connection: Any, query: str, parameters: Any, **how: Any) -> Any:
         with connection.transaction():
-            cursor = carry_out(connection, query, parameters)
+            cursor = carry_out(connection, query, parameters, **how)
             (row,) = connection.execute("show synchronous_commit").fetchall()
             found[query] = row["synchronous_commit"] == "on"
         return cursor

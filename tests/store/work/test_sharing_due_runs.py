@@ -20,6 +20,7 @@ from cinatra_sdk.store.work.sweep import SweptRun
 from oas_compiler import compile_flow
 from tests.effort import tries
 from tests.flows import api, end, flow_of, gate, port, start
+from tests.servers import start_server
 from tests.store.work.sweeping import sweep_and_count
 from tests.warm import FORKED
 
@@ -150,6 +151,23 @@ def test_a_watching_sweep_tries_a_failed_run_again_at_its_moment(
         store.start(flow, run_id="r1")
         wait_for(lambda: store.get("r1").failures == 2)
         assert store.get("r1").error["code"] == "attempts_exhausted"
+
+
+@pytest.mark.own_session("stops the server")
+def test_a_watching_sweep_outlives_an_outage_of_the_database(platform: Slow) -> None:
+    stop = threading.Event()
+    with start_server() as server, RunStore.open(server.dsn(), platform=platform) as store:
+        for name in ("r1", "r2"):
+            store.start(gated(platform, "quick"), run_id=name)
+        with sweeping(store, watch=0.5, stop=stop):
+            store.decide("r1", "ask", ANN)
+            wait_for(lambda: store.get("r1").status == "completed")
+            server.stop("immediate")
+            time.sleep(3)  # longer than it takes to look again
+            server.start()
+            store.decide("r2", "ask", ANN)
+            wait_for(lambda: store.get("r2").status == "completed")
+            stop.set()
 
 
 def test_nobody_is_told_where_whoever_decides_goes_on(store: RunStore, platform: Slow) -> None:

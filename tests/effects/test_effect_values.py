@@ -107,3 +107,9 @@ class Mute(Exception):
 def test_an_error_that_cannot_say_anything_is_kept_by_its_name() -> None:
     failure = read_failure(Mute(), ())
     assert (failure.code, failure.message) == ("Mute", "")
+
+
+def test_the_name_of_a_class_is_kept_without_secrets() -> None:
+    error = type(f"Of{CANARY}", (Exception,), {})("x")
+    failure = read_failure(error, (CANARY,))
+    assert (failure.code, failure.raised["class"]) == ("Of[redacted]", "Of[redacted]")

@@ -328,7 +328,8 @@ def _redact_error(
         return KeyboardInterrupt()
     if isinstance(error, SystemExit) and _is_raised_by_signal(error):
         return SystemExit(error.code if isinstance(error.code, int) else None)
-    secrets, classes = about.secrets(runtime), tuple(list_classes(error))
+    secrets = about.secrets(runtime)
+    classes = tuple(_find_clean_class(one, secrets) for one in list_classes(error))
     if isinstance(error, (FlowError, PlatformError)) and clean_error(error, secrets):
         if isinstance(error, NodeFailed):
             error.made_from = classes[1:]
@@ -337,6 +338,15 @@ def _redact_error(
     failed = about.frame.failed(said[:500])
     failed.made_from = classes
     return failed
+
+
+def _find_clean_class(raised: type[BaseException], secrets: tuple[str, ...]) -> type[BaseException]:
+    """The class, or the nearest one above it whose name holds no secret: code may name its own classes."""
+    for one in raised.__mro__:
+        name = f"{one.__module__}.{one.__qualname__} {one.__name__}"
+        if issubclass(one, BaseException) and redact(name, secrets) == name:
+            return one
+    return BaseException
 
 
 def _is_raised_by_signal(error: SystemExit) -> bool:

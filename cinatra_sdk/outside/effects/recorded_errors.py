@@ -34,7 +34,7 @@ def record_error(error: BaseException, secrets: tuple[str, ...]) -> dict[str, Js
     def clean(text: object) -> str:
         return redact(_read_text(text), secrets).replace("\x00", "")[:LONGEST]
 
-    described: dict[str, JsonValue] = {"class": type(error).__name__[:200]}
+    described: dict[str, JsonValue] = {"class": clean(type(error).__name__)[:200]}
     if isinstance(error, FlowError):
         described |= {"message": clean(error.message), "hint": clean(error.hint)}
         if error.in_python:

@@ -512,7 +512,7 @@ class _Activation:
             failures = self.claim.row["begun_failures"] + 1
             ending |= plan_retry(self.retries, failed, failures=failures, told=ending["error"])
         told = ending["error"].obj
-        if ending["status"] == "waiting":
+        if ending["status"] == "waiting" and isinstance(failed, ChildWaits):
             log.info("run '%s' waits at '%s': %s", self.run_id, told["node"], told["message"])
             return ending
         log.error("run '%s' failed at '%s': %s", self.run_id, told["node"], told["message"])
